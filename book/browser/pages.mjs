@@ -149,7 +149,7 @@ async function use(browser) {
   check((await first.innerHTML()) !== before, "another layout shows the same picture");
   await layout.fill("nonsense");
   await layout.press("Tab");
-  check((await state()).includes("is no layout"), `a wrong layout: ${await state()}`);
+  check((await state()).includes("is not a layout"), `a wrong layout: ${await state()}`);
   const isDimmed = () =>
     first.evaluate((e) => e.inert && Number(getComputedStyle(e).opacity) < 0.5);
   check(await isDimmed(), "the answer to another layout stands as if it were this one's");

@@ -1,4 +1,4 @@
-//! Which engine: as asked, or the GPU if one answers.
+//! The choice of an engine: as asked, or the GPU if one answers.
 
 use clap::ValueEnum;
 use host::hints;
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_line_fits_a_terminal() {
-        for error in [EngineError::NoGpu, EngineError::PeersNeedGpu] {
+        for error in [EngineError::NoGpu, EngineError::BaselinesNeedGpu] {
             let line = format!("engine: simulator ({})", without_gpu(&error));
             assert!(line.len() < 80, "{line}");
         }

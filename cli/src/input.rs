@@ -83,9 +83,9 @@ fn at_most(path: &Path, most_bytes: u64) -> Result<Vec<u8>, InputError> {
 ///
 /// # Errors
 ///
-/// As [`bytes`], and if it is no UTF-8.
+/// As [`bytes`], and if it is not UTF-8.
 pub fn text(path: &Path) -> Result<String, InputError> {
-    let text = String::from_utf8(bytes(path)?).map_err(|_| error(path, "it is no UTF-8 text"))?;
+    let text = String::from_utf8(bytes(path)?).map_err(|_| error(path, "it is not UTF-8 text"))?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(text(&file).expect("it is text"), "text");
         std::fs::write(&file, [0xFF, 0xFE, b'x', 0]).expect("written");
         let error = text(&file).expect_err("UTF-16").to_string();
-        assert!(error.ends_with("it is no UTF-8 text"), "{error}");
+        assert!(error.ends_with("it is not UTF-8 text"), "{error}");
     }
 
     #[test]

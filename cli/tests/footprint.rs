@@ -1,6 +1,5 @@
-//! What lessons say they take of memory, held against what they allocate: never
-//! less, so that nothing is killed for memory, and not much more, so that nothing is
-//! refused without need.
+//! Lessons' memory estimates, held against what they allocate: never less, so that nothing is
+//! killed for memory, and not much more, so that nothing is refused without need.
 
 use host::lessons::neighbor::{self, atoms::CUTOFF, sheet::sheet_of};
 use host::registry::LESSONS;
@@ -89,7 +88,7 @@ fn shapes(registered: Registered) -> [Shape; 2] {
     let most = if lesson.id == "neighbor" { 2 } else { 16 };
     dims[0] *= factor.clamp(1, most) as u32;
     let large = Shape::of(&dims);
-    // Some lessons run whatever they are told; that of widths only widths.
+    // Some lessons run whatever the options; that of widths only widths.
     let has_sizes = (lesson.memory)(&large) != Footprint::SMALL && lesson.id != "bank_widths";
     let large = if has_sizes { large } else { sample.clone() };
     [sample, large]

@@ -1,7 +1,7 @@
 //! Every kernel of the catalogue, in Rust, for the GPU and the simulator.
 //!
 //! One file or folder per topic, numbered in reading order; in a folder, one file per idea,
-//! numbered as well. What is no lesson but shared by several is in `parts`.
+//! numbered as well. What is not a lesson but shared by several is in `parts`.
 //!
 //! For the device, each topic becomes a PTX module of its own,
 //! with an entry for every `#[kernel]`: a changed line costs the compilation of one

@@ -1,6 +1,5 @@
-//! What must not compile, and what the compiler says then: launches whose
-//! arguments do not match, kernels that cannot be kernels, operations that PTX
-//! has not, swizzles that are none.
+//! Programs that must not compile, and the compiler's messages: launches whose arguments do not
+//! match, kernels that cannot be kernels, operations that PTX has not, swizzles that are none.
 //!
 //! After a deliberate change of a message, `TRYBUILD=overwrite cargo test -p
 //! gpu-kernels --test compile_fail` writes the `.stderr` files anew; read them.

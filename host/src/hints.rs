@@ -1,4 +1,4 @@
-//! What to type: messages that name a command use the words that were typed.
+//! Hints of what to type: messages that name a command use the words that were typed.
 //!
 //! `cargo xtask` starts this program and says so in `LOCKSTEP_COMMAND`; in a bundle
 //! people type `./lockstep`.
@@ -32,7 +32,7 @@ pub fn shell_words(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// What another program must be told to start this one: `target/debug/lockstep`.
+/// The command by which another program starts this one: `target/debug/lockstep`.
 pub fn program_words() -> String {
     let typed = std::env::args_os().next().unwrap_or_default();
     let typed = Path::new(&typed);
@@ -57,7 +57,7 @@ pub fn why_no_gpu() -> String {
     }
 }
 
-/// The program that has started this one, if it told its name.
+/// The program that has started this one, if it gave its name.
 fn launcher() -> Option<String> {
     std::env::var(COMMAND_VARIABLE)
         .ok()

@@ -1,4 +1,4 @@
-//! Where this program finds what it runs: a bundle's folder, or a checkout of the
+//! The home of this program, where it finds what it runs: a bundle's folder, or a checkout of the
 //! repository.
 //!
 //! Nothing of it is fixed when the program is built, so either can be moved or copied.
@@ -63,7 +63,7 @@ pub enum NoHome {
         program: PathBuf,
     },
     /// The variable names something else.
-    #[error("LOCKSTEP_ROOT names {}, which is no checkout of the repository: it has no gpu-kernels/Cargo.toml", .root.display())]
+    #[error("LOCKSTEP_ROOT names {}, which is not a checkout of the repository: it has no gpu-kernels/Cargo.toml", .root.display())]
     NoCheckout {
         /// What it names.
         root: PathBuf,

@@ -166,7 +166,7 @@ pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, Kernels
         if !is_candidate {
             continue;
         }
-        // What does not compile is told, not passed over.
+        // What does not compile is reported, not passed over.
         module.text()?;
         if module.names(entry) {
             return Ok(module);

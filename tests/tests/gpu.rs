@@ -1,5 +1,5 @@
-//! What only a GPU can show: its faults, its compiler's log, its clock. Where
-//! there is none, each test says so and does nothing.
+//! Behaviour that only a GPU can show: its faults, its compiler's log, its clock. Where there is
+//! none, each test says so and does nothing.
 
 use broken_kernels as broken;
 use host::lessons::{copy, transpose};
@@ -8,7 +8,7 @@ use lesson::run::run;
 use lesson::{Case, Clocking, KernelEntry, Shape, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{
-    Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
+    BaselineModule, Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, Prepared,
     PtxModule, Timed, Timing,
 };
 use lockstep_tests::{lesson_of, ptx, results};
@@ -184,7 +184,7 @@ fn launches_that_break_a_limit_are_refused() {
     let error = with_shared(1024 * 1024).expect_err("no block has a megabyte");
     assert!(matches!(error, EngineError::Refused { .. }), "{error}");
     assert!(error.to_string().contains("shared memory"), "{error}");
-    // A refusal is no fault: the context lives on.
+    // A refusal is not a fault: the context lives on.
     assert!(buffer.read().is_ok());
 }
 
@@ -277,15 +277,15 @@ fn a_reset_precedes_every_run_and_takes_no_time() {
 
 /// A cubin that the driver refuses is named.
 #[test]
-fn a_twin_that_is_none_is_named() {
+fn a_baseline_that_the_driver_refuses_is_named() {
     let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
-    let peer = PeerModule {
+    let baseline = BaselineModule {
         name: "baselines/nonsense.cu".to_owned(),
         image: b"no machine code".repeat(100),
     };
-    let error = gpu.load_peers(&[peer]).expect_err("no cubin");
+    let error = gpu.load_baselines(&[baseline]).expect_err("no cubin");
     assert!(
         error.to_string().contains("baselines/nonsense.cu"),
         "{error}"

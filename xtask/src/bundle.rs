@@ -66,7 +66,7 @@ fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn gather(program: &Path, peers: &Path, dir: &Path) -> std::io::Result<()> {
+fn gather(program: &Path, baselines: &Path, dir: &Path) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
     // First, so that a bundle half written can be written again.
     fs::write(dir.join(MARK), "{}\n")?;
@@ -76,7 +76,7 @@ fn gather(program: &Path, peers: &Path, dir: &Path) -> std::io::Result<()> {
         fs::remove_file(&binary)?;
     }
     fs::copy(program, binary)?;
-    copy_files(peers, &dir.join("baselines"))?;
+    copy_files(baselines, &dir.join("baselines"))?;
     fs::write(dir.join("README.txt"), README)
 }
 
@@ -145,18 +145,18 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_holds_the_binary_and_the_twins_and_can_be_renewed() {
+    fn a_bundle_holds_the_binary_and_the_baselines_and_can_be_renewed() {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("built");
         fs::write(&program, "program").unwrap();
-        let peers = dir.path().join("twins");
-        fs::create_dir_all(peers.join("libraries")).unwrap();
-        fs::write(peers.join("add.cu"), "").unwrap();
-        fs::write(peers.join("libraries/cub.cu"), "").unwrap();
+        let baselines = dir.path().join("given");
+        fs::create_dir_all(baselines.join("libraries")).unwrap();
+        fs::write(baselines.join("add.cu"), "").unwrap();
+        fs::write(baselines.join("libraries/cub.cu"), "").unwrap();
         let bundle = dir.path().join("bundle");
         for _ in 0..2 {
             refuse_to_overwrite(&bundle).unwrap();
-            gather(&program, &peers, &bundle).unwrap();
+            gather(&program, &baselines, &bundle).unwrap();
         }
         let names = |dir: &Path| {
             let mut names: Vec<_> = fs::read_dir(dir)

@@ -1,4 +1,4 @@
-//! What the binary `lockstep` can do, for `cargo xtask --help`.
+//! The commands of the binary `lockstep`, for `cargo xtask --help`.
 //!
 //! The binary is not built yet when that is asked, so it is read from where its commands are
 //! declared; `tests/tests/all/commands.rs` holds it against the binary's own.

@@ -1,4 +1,4 @@
-//! How a command ends: what it prints, and which errors are the user's.
+//! The end of a command: what it prints, and which errors are the user's.
 
 use anyhow::Context;
 use std::fmt::{self, Display};
@@ -33,7 +33,7 @@ pub fn status(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// Prints results. That nobody reads them is no failure.
+/// Prints results. That nobody reads them is not a failure.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! Whether the program that was built last serves although sources have changed since.
+//! A test whether the program that was built last still serves although sources have changed since.
 //!
 //! cargo builds the program again whenever a file of the kernels' crate changes. Of most
 //! changes there, to the bodies of kernels, the program sees nothing: it loads their

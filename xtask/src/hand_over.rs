@@ -59,7 +59,7 @@ pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     run_in_place(command).with_context(|| format!("cannot run {program}"))
 }
 
-/// A tool, told where the repository and the cache are, and which program builds the simulator's
+/// A tool, given where the repository and the cache are, and which program builds the simulator's
 /// driver.
 fn tool(program: &Path) -> anyhow::Result<std::process::Command> {
     let mut command = self::command(program);
@@ -69,7 +69,7 @@ fn tool(program: &Path) -> anyhow::Result<std::process::Command> {
     Ok(command)
 }
 
-/// The program, told where the repository is and by which words it is called.
+/// The program, given where the repository is and by which words it is called.
 pub fn command(program: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(program);
     command

@@ -1,4 +1,5 @@
-//! What the host's program is made of in the kernels' crate: everything but the kernels' bodies.
+//! The parts of the kernels' crate that the host's program is made of: everything but the kernels'
+//! bodies.
 //!
 //! The host compiles the kernels' crate as an ordinary library. Of a kernel it uses the
 //! name and the parameters, never the body; so when only such bodies changed, the

@@ -19,7 +19,7 @@ pub struct WarmUp {
     is_over: Arc<AtomicBool>,
 }
 
-/// Begins to compile all modules, one after the other. Errors are not told: the program that wants the
+/// Begins to compile all modules, one after the other. Errors are not reported: the program that wants the
 /// module meets them again.
 pub fn warm_up() -> WarmUp {
     let target = cuda_builder::target_dir_of(&workspace::root());

@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     with: Look,
 
-    /// End after so many runs; else Ctrl-C ends it
+    /// End after this many runs; else Ctrl-C ends it
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
 
@@ -82,7 +82,7 @@ impl Options {
 }
 
 /// Builds and runs; a change of the sources ends it early. What does not compile has
-/// been told when this returns, and is no reason to stop watching. Gives the exit status, if the
+/// been reported when this returns, and is not a reason to stop watching. Gives the exit status, if the
 /// program came to its end.
 fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<u8>> {
     let program = match build::lockstep() {

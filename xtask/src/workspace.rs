@@ -1,4 +1,4 @@
-//! Where things are in this repository.
+//! Paths in this repository.
 //!
 //! Asked when this program runs, not when it is built: a checkout may be moved or
 //! copied, and its programs with it.

@@ -1,4 +1,4 @@
-//! Whether the pages' links lead to files and places in them that are there.
+//! A check of the pages' links: each leads to a file, and a place in it, that is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -38,7 +38,7 @@ pub struct Numbered {
 ///
 /// # Errors
 ///
-/// The first line that is no case.
+/// The first line that is not a case.
 pub fn read(bytes: &[u8]) -> Result<Vec<Numbered>, FileError> {
     let mut reader = ReaderBuilder::new()
         .trim(Trim::All)
@@ -48,7 +48,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Numbered>, FileError> {
     let unreadable = |error: csv::Error| FileError {
         line: line_of(error.position()),
         what: match error.kind() {
-            csv::ErrorKind::Utf8 { .. } => "it is no UTF-8 text".to_owned(),
+            csv::ErrorKind::Utf8 { .. } => "it is not UTF-8 text".to_owned(),
             _ => error.to_string(),
         },
     };

@@ -223,7 +223,7 @@ fn entry(instruction: &Instruction) -> String {
         );
     }
     match class {
-        // Memory that nothing is stored to would be no memory at all.
+        // Memory that nothing is stored to would not be memory at all.
         Class::LocalLoad => before += "    st.local.u8 [%w1], %v0;\n",
         Class::LocalStore => after = "    ld.local.u8 %r0, [%w1];\n",
         Class::AsyncCopy | Class::AsyncCopyBypass => after = "    cp.async.wait_all;\n",

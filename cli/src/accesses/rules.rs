@@ -1,4 +1,4 @@
-//! What the counting rules say of a case.
+//! The counting rules' answer for a case.
 
 use super::{Case, Counted};
 use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared_access};
@@ -6,7 +6,7 @@ use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared
 /// An instruction of which the rules say nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no instruction that is counted; these are: ld, st, atom and red with `.shared` or \
+    "`{0}` is not an instruction that is counted; these are: ld, st, atom and red with `.shared` or \
      `.global`, ld and st with `.local`, ldmatrix and stmatrix with `.x1`, `.x2` or `.x4`, \
      cp.async.ca and cp.async.cg"
 )]

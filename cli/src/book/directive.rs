@@ -1,4 +1,5 @@
-//! What a chapter asks to have inserted: `{{#name argument key=value "several words"}}`.
+//! Directives, by which a chapter has something inserted:
+//! `{{#name argument key=value "several words"}}`.
 
 use std::collections::BTreeMap;
 

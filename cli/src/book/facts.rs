@@ -1,4 +1,4 @@
-//! What directives are answered from: the sources, the results, the kernels.
+//! The sources of directives' answers: the sources, the results, the kernels.
 
 use super::items::{self, Item};
 use crate::explain::default_shape;

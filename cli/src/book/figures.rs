@@ -213,7 +213,7 @@ fn sides_of(rows: &[Measured<'_>]) -> Vec<(Side, &'static str)> {
     let is_meant = |side: Side| side != Side::Copy || rows.iter().any(|(_, _, c)| is_moving(c));
     let sides = [
         (Side::Copy, "of a copy's speed"),
-        (Side::Twin, "× CUDA C++"),
+        (Side::Baseline, "× CUDA C++"),
         (Side::Cub, "× CUB"),
         (Side::Cublas, "× cuBLAS"),
         (Side::CublasLt, "× cuBLASLt"),

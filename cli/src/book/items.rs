@@ -27,7 +27,7 @@ pub struct Item {
 ///
 /// # Errors
 ///
-/// A file cannot be read, or is no Rust.
+/// A file cannot be read, or is not Rust.
 pub fn of_folder(root: &Path, folder: &str) -> Result<Vec<Item>, String> {
     let mut items = Vec::new();
     for path in rust_files(&root.join(folder))? {
@@ -42,7 +42,7 @@ pub fn of_folder(root: &Path, folder: &str) -> Result<Vec<Item>, String> {
 ///
 /// # Errors
 ///
-/// It cannot be read, or is no Rust.
+/// It cannot be read, or is not Rust.
 pub fn of_file(path: &Path, relative: &Path, module: &str) -> Result<Vec<Item>, String> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", relative.display());
     let text = fs::read_to_string(path).map_err(|error| told(&error))?;

@@ -1,4 +1,4 @@
-//! Whether the links of the chapters lead somewhere.
+//! A check of the chapters' links.
 
 use super::documents::{level, with_code};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
-//! What a reader changes in the page: controls, and the answer to what they are set to at
-//! first, computed when the book is made. Where that is all there is (no JavaScript), it stays;
-//! books that are made without the simulator have a few others to choose.
+//! Interactive parts of a page: controls, and the answer to what they are set to at first, computed
+//! when the book is made. Where that is all there is (no JavaScript), it stays; books that are made
+//! without the simulator have a few others to choose.
 
 use super::directive::Arguments;
 use super::facts::Facts;

@@ -145,7 +145,7 @@ impl Book {
         problems
     }
 
-    /// Writes the chapters out to a folder; `progress` is told of each.
+    /// Writes the chapters out to a folder; `progress` is called for each.
     ///
     /// # Errors
     ///

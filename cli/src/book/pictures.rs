@@ -27,7 +27,7 @@ impl Drawn {
         let number = |key: &str| -> Result<u32, String> {
             let text = arguments.need(key)?;
             text.parse()
-                .map_err(|_| format!("`{key}={text}` is no number"))
+                .map_err(|_| format!("`{key}={text}` is not a number"))
         };
         let bytes =
             maps::tile::element_bytes(arguments.get("type").unwrap_or("f32")).map_err(told)?;
@@ -81,7 +81,7 @@ pub fn banks(_: &Facts, arguments: &Arguments) -> Result<String, String> {
         Some(phase) => {
             let number: usize = phase
                 .parse()
-                .map_err(|_| format!("`{phase}` is no phase"))?;
+                .map_err(|_| format!("`{phase}` is not a phase"))?;
             if number >= map.phases.len() {
                 return Err(format!("there are {} phases", map.phases.len()));
             }
@@ -117,14 +117,14 @@ pub fn memory(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     ))
 }
 
-/// `{{#sectors type= stride= first=}}`: what a load by lanes so many elements apart fetches.
+/// `{{#sectors type= stride= first=}}`: what a load by lanes this many elements apart fetches.
 pub fn sectors(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["type", "stride", "first", "caption"])?;
     let number = |key: &str, usual: u64| match arguments.get(key) {
         None => Ok(usual),
         Some(text) => text
             .parse::<u64>()
-            .map_err(|_| format!("`{key}={text}` is no number")),
+            .map_err(|_| format!("`{key}={text}` is not a number")),
     };
     let element = arguments.get("type").unwrap_or("f32");
     let bytes = maps::tile::element_bytes(element).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What commands print, as they print it.
+//! The output of commands, as they print it.
 
 use super::directive::Arguments;
 use super::facts::Facts;

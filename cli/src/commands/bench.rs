@@ -3,12 +3,12 @@
 //! Every kernel is checked at the very shape it is timed at, then timed in turn with
 //! everything it can be compared with. docs/measuring.md says how and why.
 
+use super::baselines;
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
-use super::peers;
 use super::progress::{Progress, say};
 use super::resume::Walk;
-use crate::report::bench::{BenchReport, Peer};
+use crate::report::bench::{Baseline, BenchReport};
 use crate::report::bench_table;
 use crate::report::compare::{Comparison, Verdict};
 use crate::report::width::Width;
@@ -71,18 +71,18 @@ pub struct Args {
     alone: bool,
 
     /// Of GEMM only the kernel that is chosen for each product by the account of its tiles: of
-    /// --sizes, or products from practice and such that nobody tuned for.
+    /// --sizes, or products from real models and such as no kernel was tuned for.
     #[arg(long, requires = "alone")]
     fastest: bool,
 
     /// Folder of the CUDA C++ baselines, for nvcc to compile; `baselines` beside the
     /// program and `bench/baselines` in the current folder are found by themselves.
-    #[arg(long, value_name = "DIR")]
-    peers: Option<PathBuf>,
+    #[arg(long, alias = "peers", value_name = "DIR")]
+    baselines: Option<PathBuf>,
 
     /// Compare with copies only: no CUDA C++, no CUB, no cuBLAS, no cuBLASLt.
-    #[arg(long, conflicts_with = "peers")]
-    no_peers: bool,
+    #[arg(long, alias = "no-peers", conflicts_with = "baselines")]
+    no_baselines: bool,
 
     /// Also write the results to this file, as JSON.
     #[arg(long, value_name = "FILE")]
@@ -146,12 +146,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         cases = chosen(&selected, &args.sizes, n_multiprocessors);
     }
     room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
-    let peers = if args.no_peers {
+    let baselines = if args.no_baselines {
         Vec::new()
     } else {
-        load_peers(&gpu, args.peers.as_deref())?
+        load_baselines(&gpu, args.baselines.as_deref())?
     };
-    say_peers(&peers);
+    say_baselines(&baselines);
     let empty = empty_launch(&gpu, args.samples);
     let mut clocking = Clocking::thorough(args.samples, copy::best);
     clocking.is_alone = args.alone;
@@ -160,11 +160,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
     let Found {
         results,
-        n_wrong_twins,
+        n_wrong_baselines,
         elapsed,
     } = run_all(&gpu, &selected, &cases, clocking);
-    let (wrong_twins, timed) = results.split_at(n_wrong_twins);
-    let report = BenchReport::new(gpu.device(), peers, args.samples, empty, timed);
+    let (wrong_baselines, timed) = results.split_at(n_wrong_baselines);
+    let report = BenchReport::new(gpu.device(), baselines, args.samples, empty, timed);
 
     let comparison = before
         .as_ref()
@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Ok(bench_table::markdown(&report).into_bytes())
     });
     ending.print(|out| {
-        write(out, &report, comparison.as_ref(), wrong_twins)?;
+        write(out, &report, comparison.as_ref(), wrong_baselines)?;
         let seconds = elapsed.as_secs_f64();
         writeln!(out, "\n{} cases in {seconds:.0} s", cases.len())
     });
@@ -185,13 +185,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 }
 
 /// What there is to compare with, and why not what there is not.
-fn say_peers(peers: &[Peer]) {
-    for peer in peers {
-        match (&peer.version, &peer.absent) {
-            (Some(version), _) => say(&format!("{} {version}", peer.name)),
+fn say_baselines(baselines: &[Baseline]) {
+    for baseline in baselines {
+        match (&baseline.version, &baseline.absent) {
+            (Some(version), _) => say(&format!("{} {version}", baseline.name)),
             (None, why) => say(&format!(
                 "{} is absent: {}",
-                peer.name,
+                baseline.name,
                 why.as_deref().unwrap_or("no reason given")
             )),
         }
@@ -203,14 +203,14 @@ fn write(
     out: &mut dyn Write,
     report: &BenchReport,
     comparison: Option<&(&str, Comparison<'_>)>,
-    wrong_twins: &[CaseResult],
+    wrong_baselines: &[CaseResult],
 ) -> io::Result<()> {
     let width = Width::of_stdout();
     bench_table::write(out, report, width)?;
     if let Some((name, comparison)) = comparison {
         bench_table::write_comparison(out, name, comparison, width)?;
     }
-    for wrong in wrong_twins {
+    for wrong in wrong_baselines {
         writeln!(
             out,
             "\nthe CUDA C++ baseline of {} is wrong at {}: {}",
@@ -256,7 +256,7 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
                 .first()
                 .map_or_else(String::new, |shape| format!(" such as {}", shape.name()));
             return Err(format!(
-                "{wrong} is no shape for {}, which takes shapes{example}; name the kernels that --sizes is for",
+                "{wrong} is not a shape for {}, which takes shapes{example}; name the kernels that --sizes is for",
                 registered.kernel.id
             ));
         }
@@ -303,65 +303,65 @@ fn chosen(selected: &[Registered], sizes: &[Shape], n_multiprocessors: u32) -> V
 }
 
 /// Compiles and loads what there is to compare with, and says what there is not.
-fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
+fn load_baselines(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Baseline>, Stop> {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
-            let text = format!("--peers {} is no folder", folder.display());
+            let text = format!("--baselines {} is not a folder", folder.display());
             return Err(Stop::Because(Exit::Usage, text));
         }
         Some(folder) => Ok(folder.to_path_buf()),
-        None => peers_folder().ok_or_else(|| {
+        None => baselines_folder().ok_or_else(|| {
             "there is no folder `baselines` beside the program and no `bench/baselines` here; \
-             --peers DIR names one"
+             --baselines DIR names one"
                 .to_owned()
         }),
     };
     let sm = engine.device().sm;
-    let (twins, cub) = match &folder {
+    let (cuda_cpp, cub) = match &folder {
         Ok(folder) => std::thread::scope(|scope| {
             // CUB takes longest to compile.
-            let cub = scope.spawn(move || peers::compile_cub(folder, sm));
-            let twins = peers::compile(folder, sm);
+            let cub = scope.spawn(move || baselines::compile_cub(folder, sm));
+            let cuda_cpp = baselines::compile(folder, sm);
             let cub = cub.join();
             (
-                twins,
+                cuda_cpp,
                 cub.unwrap_or_else(|_| Err("a thread that ran nvcc panicked".to_owned())),
             )
         }),
         Err(why) => (Err(why.clone()), Err(why.clone())),
     };
-    let twins = twins.and_then(|twins| {
+    let cuda_cpp = cuda_cpp.and_then(|modules| {
         engine
-            .load_peers(&twins)
+            .load_baselines(&modules)
             .map_err(|error| error.to_string())?;
         Ok(format!(
             "by nvcc {}, {} files",
-            peers::nvcc_version()?,
-            twins.len()
+            baselines::nvcc_version()?,
+            modules.len()
         ))
     });
-    let cub = cub.and_then(|library| peers::load_cub(engine, &library));
-    let peer = |name: &str, loaded: Result<String, String>| {
+    let cub = cub.and_then(|library| baselines::load_cub(engine, &library));
+    let baseline = |name: &str, loaded: Result<String, String>| {
         let (version, absent) = match loaded {
             Ok(version) => (Some(version), None),
             Err(why) => (None, Some(why)),
         };
-        Peer {
+        Baseline {
             name: name.to_owned(),
             version,
             absent,
         }
     };
     Ok(vec![
-        peer("CUDA C++", twins),
-        peer("CUB", cub),
-        peer("cuBLAS", peers::load_cublas(engine)),
-        peer("cuBLASLt", peers::load_cublaslt(engine)),
+        baseline("CUDA C++", cuda_cpp),
+        baseline("CUB", cub),
+        baseline("cuBLAS", baselines::load_cublas(engine)),
+        baseline("cuBLASLt", baselines::load_cublaslt(engine)),
     ])
 }
 
 /// `baselines` beside the program, as in a bundle, or `bench/baselines` in the current folder.
-fn peers_folder() -> Option<PathBuf> {
+fn baselines_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program
         .as_deref()
@@ -378,28 +378,28 @@ fn peers_folder() -> Option<PathBuf> {
 struct Found {
     /// Of the baselines that are wrong, then of the cases.
     results: Vec<CaseResult>,
-    n_wrong_twins: usize,
+    n_wrong_baselines: usize,
     elapsed: Duration,
 }
 
 /// Has the lessons check the baselines, at small shapes, all sizes of a sweep included; then
 /// runs the cases. Of what takes the GPU away only that one kernel has no result.
 fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
-    let with_twins: Vec<Registered> = selected
+    let with_baseline: Vec<Registered> = selected
         .iter()
-        .filter(|registered| gpu.has_peer(registered.kernel.id))
+        .filter(|registered| gpu.has_baseline(registered.kernel.id))
         .copied()
         .collect();
-    let mut all = run::cases(&with_twins, EngineKind::Gpu, Effort::Quick);
+    let mut all = run::cases(&with_baseline, EngineKind::Gpu, Effort::Quick);
     let n_checks = all.len();
     all.extend_from_slice(cases);
 
     let mut walk = Walk::through(&all);
-    gpu.run_peers(true);
+    gpu.run_baselines(true);
     walk.go_through(gpu, &all[..n_checks], |case| run::run_case(gpu, case, None));
-    gpu.run_peers(false);
+    gpu.run_baselines(false);
     if n_checks > 0 {
-        say_twins(with_twins.len(), &walk.results[..n_checks]);
+        say_checked(with_baseline.len(), &walk.results[..n_checks]);
     }
     let mut progress = Progress::new(cases.len());
     walk.results[n_checks..]
@@ -417,16 +417,16 @@ fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clockin
     let mut results = walk.results;
     let timed = results.split_off(n_checks);
     results.retain(|result| result.status == Status::Failed);
-    let n_wrong_twins = results.len();
+    let n_wrong_baselines = results.len();
     results.extend(timed);
     Found {
         results,
-        n_wrong_twins,
+        n_wrong_baselines,
         elapsed,
     }
 }
 
-fn say_twins(n_kernels: usize, results: &[CaseResult]) {
+fn say_checked(n_kernels: usize, results: &[CaseResult]) {
     let n_passed = Tally::of(results).n_passed;
     say(&format!(
         "baselines of {n_kernels} kernels: {n_passed} of {} checks passed",

@@ -1,6 +1,6 @@
 //! A page tried in a browser: a Chromium that is on the machine, driven by Node.js.
 //!
-//! What is missing is said, and is no success.
+//! What is missing is said, and is not a success.
 
 use super::exit::{Exit, Stop};
 use super::progress::say;

@@ -246,7 +246,7 @@ type Measured = (Vec<Case>, Vec<Counted>, Source);
 /// Cases, launched and counted; none if they were only to be launched.
 fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
     let stop = |error: EngineError| Stop::failed(error.is_not_run(), error);
-    // The simulator is no measure of itself, unless that is asked for.
+    // The simulator is not a measure of itself, unless that is asked for.
     let choice = match args.engine {
         EngineChoice::Sim => EngineChoice::Sim,
         EngineChoice::Auto | EngineChoice::Gpu => EngineChoice::Gpu,

@@ -1,5 +1,5 @@
-//! How a command ends: its files are written, its results printed, and its verdict
-//! kept, whatever becomes of the two.
+//! The end of a command: its files are written, its results printed, and its verdict kept, whatever
+//! becomes of the two.
 
 use super::exit::{Exit, Stop};
 use super::progress::say_error;
@@ -90,7 +90,7 @@ impl Ending {
     }
 
     /// Prints results to stdout; to stderr, if one of the files goes to stdout. That
-    /// nobody reads them is no failure.
+    /// nobody reads them is not a failure.
     pub fn print(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let printed = if self.prints_to_stderr {
             write_to(anstream::stderr().lock(), write)

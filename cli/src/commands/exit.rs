@@ -1,4 +1,4 @@
-//! How a command ends: well, or early and for a reason.
+//! A command's exit: well, or early and for a reason.
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -114,7 +114,7 @@ fn named(kernel: &str) -> Result<(&str, Option<u32>), Stop> {
     let number = line.parse().ok().filter(|&line| line > 0);
     let number = number.ok_or_else(|| {
         usage(format!(
-            "`{line}` is no line: a number is expected, as in {name}:120"
+            "`{line}` is not a line: a number is expected, as in {name}:120"
         ))
     })?;
     Ok((name, Some(number)))

@@ -118,7 +118,7 @@ fn write(out: &mut dyn Write, width: Width) -> io::Result<()> {
     const INDENT: usize = 4;
     /// Between the two on one line.
     const GAP: usize = 2;
-    /// What it does has at least so many columns beside its name.
+    /// What it does has at least this many columns beside its name.
     const NARROWEST: usize = 30;
     let kernels = LESSONS.iter().flat_map(|lesson| lesson.kernels);
     let widest = kernels.map(|kernel| kernel.id.len()).max().unwrap_or(0);

@@ -20,7 +20,7 @@ mod modules;
 mod ncu;
 mod neighbors;
 mod pages;
-mod peers;
+mod baselines;
 mod profile;
 mod progress;
 mod ptx;
@@ -55,7 +55,7 @@ Environment:
   CUDA_VISIBLE_DEVICES      which GPU is used: the first of these
   CUDA_HOME                 where `ptx --sass` looks for ptxas and nvdisasm first
   NO_COLOR                  no colours
-  COLUMNS                   how wide tables are where stdout is no terminal (100)";
+  COLUMNS                   how wide tables are where stdout is not a terminal (100)";
 
 /// CUDA kernels in Rust, run and checked on a GPU or on the PTX simulator.
 #[derive(Debug, Parser)]

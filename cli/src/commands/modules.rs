@@ -40,7 +40,7 @@ pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
         .any(|line| line.trim_start().starts_with(".version"))
     {
         return Err(wrong(format!(
-            "{name} is no PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
+            "{name} is not PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
         )));
     }
     Ok(PtxModule::of_text(name, text))

@@ -7,7 +7,7 @@ use ptx_sim::Schedule;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-/// An error, to stderr. Nobody listening is no error.
+/// An error, to stderr. Nobody listening is not an error.
 pub fn say_error(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
 }

@@ -5,7 +5,7 @@ use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
-use super::{modules, pages, peers, profile, schedules};
+use super::{baselines, modules, pages, profile, schedules};
 use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::report::json::Report;
 use crate::report::style::{BAD, GOOD, UNSURE};
@@ -51,8 +51,8 @@ pub struct Args {
 
     /// GPU: also compile the CUDA C++ baselines in this folder (`bench/baselines`) with nvcc,
     /// and time them alternately with the kernels.
-    #[arg(long, value_name = "DIR")]
-    peers: Option<PathBuf>,
+    #[arg(long, alias = "peers", value_name = "DIR")]
+    baselines: Option<PathBuf>,
 
     /// Simulator: warp instructions that a launch may execute, all its blocks
     /// together. A kernel that needs more fails: it is assumed never to end. By
@@ -165,8 +165,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     let (engine, why) = choose(args.engine, modules.clone(), options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
-    if let Some(folder) = &args.peers {
-        load_peers(engine.timing(), folder)?;
+    if let Some(folder) = &args.baselines {
+        load_baselines(engine.timing(), folder)?;
     }
     let cases = cases(args, &selected, engine.engine().kind());
     room::check_cases(&cases, engine.engine().kind(), args.check)
@@ -257,13 +257,13 @@ fn run_cases(
     recorded
 }
 
-fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
+fn load_baselines(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
     // Asked first with nothing, so that nobody waits for nvcc in vain.
-    engine.load_peers(&[]).map_err(Stop::usage)?;
+    engine.load_baselines(&[]).map_err(Stop::usage)?;
     Tool::Nvcc.find().map_err(Stop::nothing_ran)?;
-    let peers = peers::compile(folder, engine.device().sm).map_err(Stop::usage)?;
-    engine.load_peers(&peers).map_err(Stop::usage)?;
-    say(&format!("peers: {} CUDA C++ files", peers.len()));
+    let baselines = baselines::compile(folder, engine.device().sm).map_err(Stop::usage)?;
+    engine.load_baselines(&baselines).map_err(Stop::usage)?;
+    say(&format!("baselines: {} CUDA C++ files", baselines.len()));
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Options {
 
 fn n_schedules(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(0) => Err("no schedule is no search: give 1 or more, or leave it out".to_owned()),
+        Ok(0) => Err("at least 1 schedule is needed: give 1 or more, or leave it out".to_owned()),
         Ok(n) => Ok(n),
         Err(_) => Err("a number of schedules is expected, 1 or more".to_owned()),
     }

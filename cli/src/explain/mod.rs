@@ -1,4 +1,4 @@
-//! What the memory accesses of a kernel touch: banks, sectors, and what its warps wait for.
+//! The memory accesses of a kernel: banks, sectors, and what its warps wait for.
 //!
 //! A kernel's lesson is run on the simulator at a small size, and one block of its first launch
 //! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.
@@ -89,7 +89,7 @@ impl Explained {
     }
 }
 
-/// The shape at which a kernel is explained if nobody asks for another: the smallest for which
+/// The shape at which a kernel is explained unless another is asked for: the smallest for which
 /// the catalogue states its counts, else the smallest that its lesson runs.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
     let lesson = registered.lesson;

@@ -6,7 +6,7 @@ use crate::report::style::{BAD, FAINT, HEADING};
 use crate::report::width::{Width, columns_of, cut, wrap};
 use std::io::{self, Write};
 
-/// Lines whose maps are shown if nobody names one.
+/// Lines whose maps are shown if none is named.
 const MOST_MAPS: usize = 4;
 /// Characters of an opcode in the overview.
 const LONGEST_OPCODE: usize = 26;

@@ -1,5 +1,4 @@
-//! Where a kernel's memory work is done: instruction by instruction, and line by
-//! line of its source.
+//! A profile of a kernel's memory work: instruction by instruction, and line by line of its source.
 //!
 //! The simulator counts every access of every instruction, exactly and by the
 //! hardware's rules. Here those counts meet the source: which line of which file,
@@ -166,7 +165,7 @@ pub fn run_case(
     (registered.kernel.run)(&mut trial)
 }
 
-/// The shape at which a kernel is profiled if nobody asks for another: one for which
+/// The shape at which a kernel is profiled unless another is asked for: one for which
 /// the catalogue states its counts, or the largest. None if its lesson has no single
 /// shape.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
@@ -225,7 +224,7 @@ pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     modules
 }
 
-/// The profile of what a run of a case launched, whose end is told elsewhere, and what in it
+/// The profile of what a run of a case launched, whose end is reported elsewhere, and what in it
 /// differs from the catalogue, which speaks of single launches; none if it never launched the
 /// kernel.
 ///

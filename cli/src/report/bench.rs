@@ -1,9 +1,8 @@
-//! What a bench run measured, as a file: schema 1. A figure that was not measured
-//! is null or left out; fields are added, but never change their meaning without a
-//! new number.
+//! The results file of a bench run: schema 1. A figure that was not measured is null or left out;
+//! fields are added, but never change their meaning without a new number.
 
+use super::baselines::BaselineSummary;
 use super::scoreboard;
-use super::twins::TwinSummary;
 use crate::input;
 use host::hints;
 use lesson::measure::Times;
@@ -29,19 +28,21 @@ pub struct BenchReport {
     /// More about the machine.
     pub machine: Machine,
     /// What the kernels could be compared with.
-    pub peers: Vec<Peer>,
+    #[serde(alias = "peers")]
+    pub baselines: Vec<Baseline>,
     /// Runs of each that were wanted.
     pub n_runs: u32,
-    /// A launch that does nothing: the part of every time that is no kernel's.
+    /// A launch that does nothing: the part of every time that is not a kernel's.
     pub empty_launch: Option<Times>,
     /// The same, one of many in a row.
     #[serde(default)]
     pub empty_launch_in_row: Option<Times>,
     /// Of each kernel and its CUDA C++ baseline.
-    pub twins: TwinSummary,
+    #[serde(alias = "twins")]
+    pub beside_baselines: BaselineSummary,
     /// The targets, from the cases below.
     pub scoreboard: Vec<scoreboard::Row>,
-    /// One a kernel and shape.
+    /// One per kernel and shape.
     pub cases: Vec<Measurement>,
 }
 
@@ -80,7 +81,7 @@ impl From<&DeviceProperties> for Machine {
 
 /// Something to compare with, or why it is not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Peer {
+pub struct Baseline {
     /// `CUDA C++`, `CUB`, `cuBLAS`.
     pub name: String,
     /// Which of it, if it took part.
@@ -101,7 +102,7 @@ impl BenchReport {
     /// Of the results of a run.
     pub fn new(
         device: &DeviceProperties,
-        peers: Vec<Peer>,
+        baselines: Vec<Baseline>,
         n_runs: u32,
         [empty_launch, empty_launch_in_row]: [Option<Times>; 2],
         results: &[CaseResult],
@@ -113,11 +114,11 @@ impl BenchReport {
             device: device.name.clone(),
             commit: host::home::commit(),
             machine: Machine::from(device),
-            peers,
+            baselines,
             n_runs,
             empty_launch,
             empty_launch_in_row,
-            twins: TwinSummary::of(&cases),
+            beside_baselines: BaselineSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
         }
@@ -145,10 +146,10 @@ impl BenchReport {
             kind: Option<String>,
         }
         let head: Head = serde_json::from_str(text)
-            .map_err(|error| format!("it is no results file: {error}"))?;
+            .map_err(|error| format!("it is not a results file: {error}"))?;
         if head.kind.as_deref() != Some("bench") {
             let what = hints::command("bench --json");
-            return Err(format!("it is no file that `{what}` wrote"));
+            return Err(format!("it is not a file that `{what}` wrote"));
         }
         if head.schema != SCHEMA {
             return Err(format!(
@@ -164,7 +165,7 @@ impl BenchReport {
 pub mod tests {
     //! Also makes cases for the tests of other files.
 
-    use super::{BenchReport, TwinSummary, scoreboard};
+    use super::{BaselineSummary, BenchReport, scoreboard};
     use crate::report::json;
     use lesson::Measurement;
     pub use lesson::made_up::{case, times};
@@ -178,11 +179,11 @@ pub mod tests {
             device: "A GPU".to_owned(),
             commit: "abc".to_owned(),
             machine: super::Machine::default(),
-            peers: Vec::new(),
+            baselines: Vec::new(),
             n_runs: 100,
             empty_launch: Some(times(0.003)),
             empty_launch_in_row: None,
-            twins: TwinSummary::of(&cases),
+            beside_baselines: BaselineSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
         }
@@ -194,7 +195,7 @@ pub mod tests {
             "copy",
             "copy",
             "8x8",
-            &[(Side::Kernel, 2.0), (Side::Twin, 1.0)],
+            &[(Side::Kernel, 2.0), (Side::Baseline, 1.0)],
         )];
         let report = report(cases.clone());
         let folder = tempfile::tempdir().expect("a folder");
@@ -204,7 +205,7 @@ pub mod tests {
         let read = BenchReport::read(&path).expect("read");
         assert_eq!(read.cases, cases);
         assert_eq!(read.cases[0].dims(), [8, 8]);
-        assert_eq!(read.twins, report.twins);
+        assert_eq!(read.beside_baselines, report.beside_baselines);
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a bench run measured, as people read it: a table on the terminal, and the
-//! same as Markdown.
+//! The results of a bench run for people: a table on the terminal, and the same as Markdown.
 
 use super::scoreboard::Row;
 use crate::report::bench::BenchReport;
@@ -73,7 +72,7 @@ pub fn cases(cases: &[Measurement]) -> Grid {
             computed(case).into(),
             speed(case.speed_of(Side::Copy)).into(),
             speed(case.speed_of(Side::CopyKernel)).into(),
-            speed(case.speed_of(Side::Twin)).into(),
+            speed(case.speed_of(Side::Baseline)).into(),
             speed(case.speed_of(Side::Cub)).into(),
             speed(case.speed_of_cublas()).into(),
             speed(case.ratio_to(Side::CublasLt).map(|ratio| ratio.median)).into(),
@@ -195,7 +194,7 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
         );
         writeln!(out, "{}", indented(&text, 0, width.prose()))?;
     }
-    write_twins(out, report)?;
+    write_beside_baselines(out, report)?;
     writeln!(
         out,
         "\n{HEADING}Targets{HEADING:#}, by the kernels and shapes of this run"
@@ -204,20 +203,20 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
 }
 
 /// The kernels that are slower than their baselines, the worst first, and the mean.
-fn write_twins(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
+fn write_beside_baselines(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     /// Enough to see where to look.
     const N_SHOWN: usize = 10;
-    let twins = &report.twins;
-    let Some(mean) = twins.geometric_mean else {
+    let beside = &report.beside_baselines;
+    let Some(mean) = beside.geometric_mean else {
         return Ok(());
     };
     writeln!(
         out,
         "\n{HEADING}Beside CUDA C++{HEADING:#}: {} kernels, geometric mean {mean:.4}\nThe slowest:",
-        twins.n_kernels
+        beside.n_kernels
     )?;
-    for twin in twins.slowest.iter().take(N_SHOWN) {
-        writeln!(out, "  {:.3} {} {}", twin.speed, twin.kernel, twin.shape)?;
+    for case in beside.slowest.iter().take(N_SHOWN) {
+        writeln!(out, "  {:.3} {} {}", case.speed, case.kernel, case.shape)?;
     }
     Ok(())
 }
@@ -271,20 +270,20 @@ pub fn write_comparison(
 /// The whole report as Markdown.
 pub fn markdown(report: &BenchReport) -> String {
     let driver = report.machine.driver.as_deref().unwrap_or("unknown");
-    let peers: Vec<_> = report
-        .peers
+    let baselines: Vec<_> = report
+        .baselines
         .iter()
-        .map(|peer| match (&peer.version, &peer.absent) {
-            (Some(version), _) => format!("{} {version}", peer.name),
-            (None, Some(why)) => format!("{} absent: {why}", peer.name),
-            (None, None) => peer.name.clone(),
+        .map(|baseline| match (&baseline.version, &baseline.absent) {
+            (Some(version), _) => format!("{} {version}", baseline.name),
+            (None, Some(why)) => format!("{} absent: {why}", baseline.name),
+            (None, None) => baseline.name.clone(),
         })
         .collect();
     format!(
         "{}, driver for CUDA {driver}, commit {}. {}.\n\n{}\n{}",
         report.device,
         report.commit,
-        peers.join("; "),
+        baselines.join("; "),
         scoreboard(&report.scoreboard).markdown(),
         cases(&with_rows(&report.cases)).markdown()
     )
@@ -322,15 +321,24 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("2.000"), "{text}");
-        assert!(cases(&with(Side::Twin)).markdown().contains("× CUDA C++"));
+        assert!(
+            cases(&with(Side::Baseline))
+                .markdown()
+                .contains("× CUDA C++")
+        );
     }
 
     #[test]
-    fn a_run_names_what_failed_the_slowest_twin_and_the_targets() {
+    fn a_run_names_what_failed_the_slowest_beside_its_baseline_and_the_targets() {
         let mut wrong = case("l", "broken", "8", &[]);
         wrong.status = Status::Failed;
         wrong.reason = Some("1 of 8 elements".to_owned());
-        let good = case("l", "fine", "8", &[(Side::Kernel, 1.0), (Side::Twin, 0.9)]);
+        let good = case(
+            "l",
+            "fine",
+            "8",
+            &[(Side::Kernel, 1.0), (Side::Baseline, 0.9)],
+        );
         let report = report(vec![wrong, good]);
         let text = printed(|out| write(out, &report, Width::PIPE).expect("memory"));
         for part in [

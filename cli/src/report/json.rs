@@ -59,7 +59,7 @@ pub struct Entry {
     pub schedule: Option<String>,
     /// Schedules that it passed under, beside the usual order. Null if none was tried.
     pub n_schedules_passed: Option<u64>,
-    /// Largest difference from the reference. Null also if it is no number.
+    /// Largest difference from the reference. Null also if it is not a number.
     pub max_abs_error: Option<f64>,
     /// Remarks on the result, for people.
     pub notes: Vec<String>,
@@ -74,7 +74,8 @@ pub struct Entry {
     /// Median of a device-to-device copy of as many bytes, in the same run.
     pub copy_time_ms_median: Option<f64>,
     /// Median of the kernel's CUDA C++ baseline, in turn with it.
-    pub peer_time_ms_median: Option<f64>,
+    #[serde(alias = "peer_time_ms_median")]
+    pub baseline_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,
     /// What was launched, in order; no timed launches.
@@ -162,7 +163,7 @@ impl From<&CaseResult> for Entry {
                 .zip(bytes)
                 .map(|(median, bytes)| gigabytes_per_second(bytes, median)),
             copy_time_ms_median: figures.copy_times().map(|times| times.median_ms),
-            peer_time_ms_median: figures.peer_times().map(|times| times.median_ms),
+            baseline_time_ms_median: figures.baseline_times().map(|times| times.median_ms),
             counts: EntryCounts(figures.counts),
             launches: figures.launches.clone(),
             counted_launch: figures.counted_launch,
@@ -196,7 +197,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// The value has a map whose keys are no text: a mistake of ours.
+/// The value has a map whose keys are not text: a mistake of ours.
 pub fn text(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());

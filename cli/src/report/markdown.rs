@@ -56,10 +56,10 @@ pub fn speed(report: Option<&BenchReport>) -> String {
     let Some(report) = report else {
         return "No GPU has measured anything yet.\n\n".to_owned();
     };
-    let mean = report.twins.geometric_mean.map(|mean| {
+    let mean = report.beside_baselines.geometric_mean.map(|mean| {
         format!(
             " Beside their CUDA C++ baselines {} kernels were timed: geometric mean {mean:.3}.",
-            report.twins.n_kernels
+            report.beside_baselines.n_kernels
         )
     });
     // By the names that targets have now; those that the run knew nothing of are left out.
@@ -119,7 +119,7 @@ fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
 pub fn beside(case: &Measurement) -> impl Iterator<Item = (&'static str, f64)> {
     let lt = case.ratio_to(Side::CublasLt).map(|ratio| ratio.median);
     let all = [
-        ("CUDA C++", case.speed_of(Side::Twin)),
+        ("CUDA C++", case.speed_of(Side::Baseline)),
         ("CUB", case.speed_of(Side::Cub)),
         ("cuBLAS", case.speed_of_cublas()),
         ("cuBLASLt", lt),
@@ -170,7 +170,7 @@ mod tests {
         let sides = [
             (Side::Kernel, 1.0),
             (Side::Copy, 0.001),
-            (Side::Twin, 1.1),
+            (Side::Baseline, 1.1),
             (Side::Cub, 1.02),
         ];
         let report = report(vec![case("reduction", "reduce_fast", "8", &sides)]);

@@ -1,5 +1,5 @@
 //! Results as people read them ([`table`], [`bench_table`], [`markdown`], [`tuning`]) and as
-//! programs do ([`json`], [`mod@bench`]). What times mean: beside baselines ([`twins`]), beside
+//! programs do ([`json`], [`mod@bench`]). What times mean: beside baselines ([`baselines`]), beside
 //! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
 //! terminal ([`width`], [`grid`]).
 
@@ -17,5 +17,5 @@ pub mod scoreboard;
 pub mod style;
 pub mod table;
 pub mod tuning;
-pub mod twins;
+pub mod baselines;
 pub mod width;

@@ -1,4 +1,4 @@
-//! What Nsight Compute prints as CSV, launch by launch.
+//! Nsight Compute's CSV output, launch by launch.
 
 use csv::{ReaderBuilder, StringRecord};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The project's targets for speed, and what a run has to say about each: those of all
 //! kernels here, and those of each lesson.
 
-use super::twins::TwinSummary;
+use super::baselines::BaselineSummary;
 use host::registry::LESSONS;
 use lesson::measure::Side;
 use lesson::target::least;
@@ -58,13 +58,13 @@ const OF_ALL: [Target; 2] = [
         "all kernels, geometric mean",
         "CUDA C++ by nvcc -O3",
         1.0,
-        mean_beside_twins,
+        mean_beside_baselines,
     ),
     Target::at_least(
         "the worst of all kernels",
         "CUDA C++ by nvcc -O3",
         WORST,
-        worst_beside_its_twin,
+        worst_beside_its_baseline,
     ),
 ];
 
@@ -93,20 +93,20 @@ fn row(target: &Target, measured: &[Measurement]) -> Row {
     }
 }
 
-fn mean_beside_twins(measured: &[Measurement]) -> Option<Found> {
-    let twins = TwinSummary::of(measured);
-    twins.geometric_mean.map(|value| Found {
+fn mean_beside_baselines(measured: &[Measurement]) -> Option<Found> {
+    let summary = BaselineSummary::of(measured);
+    summary.geometric_mean.map(|value| Found {
         value,
         spread: None,
-        at: format!("{} kernels", twins.n_kernels),
+        at: format!("{} kernels", summary.n_kernels),
     })
 }
 
 /// The slowest beside its baseline, and how many are too slow.
-fn worst_beside_its_twin(measured: &[Measurement]) -> Option<Found> {
+fn worst_beside_its_baseline(measured: &[Measurement]) -> Option<Found> {
     let speeds = measured.iter();
     let speeds: Vec<Found> = speeds
-        .filter_map(|one| Found::speed(one, Side::Twin))
+        .filter_map(|one| Found::speed(one, Side::Baseline))
         .collect();
     let n_below = speeds.iter().filter(|found| found.value < WORST).count();
     let n = speeds.len();
@@ -156,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_beside_its_twin_is_named_and_the_slow_are_counted() {
-        let at = |kernel, speed| timed("l", kernel, "8", 1.0, Side::Twin, speed);
+    fn the_slowest_beside_its_baseline_is_named_and_the_slow_are_counted() {
+        let at = |kernel, speed| timed("l", kernel, "8", 1.0, Side::Baseline, speed);
         let cases = [at("a", 1.2), at("b", 0.9), at("c", 0.96), at("d", 1.0)];
         let row = row(&cases, "the worst of all kernels");
         assert_eq!((row.measured, row.verdict()), (Some(0.9), "missed"));

@@ -59,7 +59,7 @@ const FIGURES: &[Figure] = &[
     (Column::numbers("time"), time),
     (Column::numbers("GB/s"), bandwidth),
     (Column::numbers("of copy"), share_of_copy),
-    (Column::numbers("× CUDA C++"), speed_of_peer),
+    (Column::numbers("× CUDA C++"), speed_of_baseline),
     (Column::numbers("bank conflicts"), |result| {
         let counts = result.figures.counts.as_ref()?;
         // Without an access to shared memory there is nothing to be proud of.
@@ -110,9 +110,12 @@ fn share_of_copy(result: &CaseResult) -> Option<String> {
 }
 
 /// Above 1, the kernel is faster than its baseline.
-fn speed_of_peer(result: &CaseResult) -> Option<String> {
-    let peer = result.figures.peer_times()?.median_ms;
-    Some(format!("{:.3}", peer / result.figures.times()?.median_ms))
+fn speed_of_baseline(result: &CaseResult) -> Option<String> {
+    let baseline = result.figures.baseline_times()?.median_ms;
+    Some(format!(
+        "{:.3}",
+        baseline / result.figures.times()?.median_ms
+    ))
 }
 
 /// Writes the table, a heading above the cases of each lesson.
@@ -174,7 +177,7 @@ mod tests {
             }),
             ..Figures::default()
         };
-        figures.timings.sides = [Side::Kernel, Side::Copy, Side::Twin]
+        figures.timings.sides = [Side::Kernel, Side::Copy, Side::Baseline]
             .map(|side| (side, times))
             .to_vec();
         CaseResult {

@@ -1,4 +1,4 @@
-//! How wide the output may be, and how text is made to fit.
+//! The width of the output, and text fitted to it.
 //!
 //! At a terminal the width is the terminal's, elsewhere `COLUMNS`, and if that is not
 //! set either [`PIPE`]: the same for every pipe and file, so that what is kept of one
@@ -9,7 +9,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns where nobody says how many there are.
+/// Columns where it is not known how many there are.
 pub const PIPE: usize = 100;
 
 /// What is narrower is treated as if it were so wide.
@@ -34,13 +34,13 @@ impl Width {
             .map_or(Self::PIPE, Self::of)
     }
 
-    /// Where nobody says how many columns there are.
+    /// Where it is not known how many columns there are.
     pub const PIPE: Self = Self {
         columns: PIPE,
         is_known: false,
     };
 
-    /// So many columns.
+    /// This many columns.
     pub fn of(columns: usize) -> Self {
         Self {
             columns: columns.max(NARROWEST),
@@ -90,7 +90,7 @@ fn head(text: &str, columns: usize) -> &str {
     text
 }
 
-/// The text in lines of at most so many columns, broken between words; within a word
+/// The text in lines of at most this many columns, broken between words; within a word
 /// only if it is longer than a line. Its own line breaks stay, and what is indented.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let wrap_line = |line: &str| {
@@ -114,7 +114,7 @@ fn wrap_behind(text: &str, first: &str, others: &str, columns: usize) -> Vec<Str
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The text in lines of at most so many columns, each behind the indent.
+/// The text in lines of at most this many columns, each behind the indent.
 pub fn indented(text: &str, indent: usize, columns: usize) -> String {
     let indent = " ".repeat(indent);
     let lines = text.split('\n').flat_map(|line| {
@@ -124,7 +124,7 @@ pub fn indented(text: &str, indent: usize, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A line of code in lines of at most so many columns, all but the first further to
+/// A line of code in lines of at most this many columns, all but the first further to
 /// the right.
 pub fn wrap_code(code: &str, columns: usize) -> Vec<String> {
     if columns_of(code) <= columns {
@@ -144,7 +144,7 @@ pub fn hint(what_for: &str, command: &str, width: Width) -> String {
     format!("  {what_for}:\n{}", shell(command, width.columns()))
 }
 
-/// A shell command in lines of at most so many columns. The shell reads it as one:
+/// A shell command in lines of at most this many columns. The shell reads it as one:
 /// lines but the last end with a backslash, between words, behind a comma, or where
 /// nothing else helps within a word.
 pub fn shell(command: &str, columns: usize) -> String {

@@ -1,4 +1,4 @@
-//! How fast the simulator is: thread-instructions per second, kernel by kernel.
+//! The simulator's speed: thread-instructions per second, kernel by kernel.
 //!
 //! Every kernel of the catalogue runs its own lesson, and every launch is repeated in several
 //! [`Mode`]s, in turn, so that what changes with time changes for all modes alike. Small loops
@@ -64,7 +64,7 @@ impl Mode {
     }
 }
 
-/// How to measure each launch: in these modes, at least so many times each, and again until
+/// How to measure each launch: in these modes, at least this many times each, and again until
 /// this time is over.
 #[derive(Clone, Debug)]
 pub struct Patience {

@@ -36,7 +36,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// In words: a file is there and is no result.
+    /// In words: a file is there and is not a result.
     pub fn read(folder: &Path, shown_as: &str) -> Result<Self, String> {
         let mut sources = Vec::new();
         for name in FILES {

@@ -1,4 +1,4 @@
-//! What is drawn of a lesson: times with their spread, and the ladder of a topic.
+//! Pictures of a lesson: times with their spread, and the ladder of a topic.
 
 use super::charts::{self, Curve, Row, Spread};
 use super::measured::Measured;
@@ -119,11 +119,11 @@ fn tile((rows, columns, element_bytes, vector): TileOf, layout: &str) -> Option<
     })
 }
 
-/// Times at a shape, beside those of the CUDA C++ twins.
+/// Times at a shape, beside those of the CUDA C++ baselines.
 fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
     let row = |case: &&Measurement| {
         let value = Spread::from(case.times.get(&Side::Kernel)?);
-        let other = case.times.get(&Side::Twin).map(Spread::from);
+        let other = case.times.get(&Side::Baseline).map(Spread::from);
         Some(Row {
             name: case.kernel.clone(),
             value,
@@ -131,20 +131,20 @@ fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
         })
     };
     let rows: Vec<Row> = cases.iter().filter_map(row).collect();
-    let has_twins = rows.iter().any(|row| row.other.is_some());
+    let has_baselines = rows.iter().any(|row| row.other.is_some());
     let title = format!("Times at {}", shape.replace('x', "×"));
-    let twins = if has_twins {
-        " Below each, where there is one, its CUDA C++ twin."
+    let legend = if has_baselines {
+        " Below each, where there is one, its CUDA C++ baseline."
     } else {
         ""
     };
     let svg = charts::spreads(&title, &rows)?;
     let mut headings = vec!["kernel", "median", "10%", "90%"];
-    headings.extend(has_twins.then_some("CUDA C++, median"));
+    headings.extend(has_baselines.then_some("CUDA C++, median"));
     let cells = |row: &Row| {
         let mut cells = vec![row.name.clone()];
         cells.extend([row.value.median, row.value.p10, row.value.p90].map(duration));
-        if has_twins {
+        if has_baselines {
             let other = row.other.map_or(f64::NAN, |other| other.median);
             cells.push(duration(other));
         }
@@ -153,7 +153,7 @@ fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
     let rows = rows.iter().map(cells).collect();
     Some(Picture {
         title,
-        caption: format!("Median, quartiles (box) and tenths (line). {on}.{twins}"),
+        caption: format!("Median, quartiles (box) and tenths (line). {on}.{legend}"),
         svg,
         table: Some((headings.into_iter().map(str::to_owned).collect(), rows)),
     })

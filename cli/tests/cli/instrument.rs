@@ -53,7 +53,7 @@ fn a_malformed_file_is_a_usage_error_with_its_line() {
         ),
         (
             format!("{header}\nmov.u32,4,ff,{offsets},1,0,,\n"),
-            "line 2: `mov.u32` is no instruction that is counted",
+            "line 2: `mov.u32` is not an instruction that is counted",
         ),
     ] {
         let output = check(folder.path(), &text);

@@ -96,7 +96,7 @@ fn a_course_is_gone_through_from_question_to_end() {
     );
     learner.fails(&["back"], 2, &["this is the first exercise"]);
     learner.fails(&["solution"], 2, &["01_first is not solved yet"]);
-    // Unsolved: told with what was seen, and where the file is.
+    // Unsolved: reported with what was seen, and where the file is.
     let unsolved = [
         "result",
         "with n = 1",

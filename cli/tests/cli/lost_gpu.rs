@@ -95,7 +95,7 @@ fn bench_goes_on_after_a_fault_too() {
     let json = folder.path().join("bench.json");
     let output = Command::new(program)
         .args(["bench", "copy", "--sizes", "4096,8192", "--samples", "30"])
-        .args(["--no-peers", "--json"])
+        .args(["--no-baselines", "--json"])
         .arg(&json)
         .env("LOCKSTEP_LIBCUDA", driver())
         .env("TMPDIR", left_behind.path())

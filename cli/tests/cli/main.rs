@@ -316,7 +316,7 @@ fn sass_without_tools_says_how_to_get_them() {
     }
 }
 
-/// Without a GPU nothing is measured, and that is no success.
+/// Without a GPU nothing is measured, and that is not a success.
 #[test]
 fn bench_needs_a_gpu_and_says_so() {
     let mut bench = command(&["bench", "copy"]);
@@ -334,7 +334,7 @@ fn bench_refuses_what_it_cannot_do() {
     let sizes = ["bench", "transpose", "--sizes", "64"];
     let compare = ["bench", "--compare", "nothing-saved"];
     for (arguments, part) in [
-        (&sizes[..], "is no shape for"),
+        (&sizes[..], "is not a shape for"),
         (&["bench", "--samples", "3"], "30"),
         (&compare, "--save nothing-saved"),
         (&["bench", "transpose_swizled"], "transpose_swizzled"),

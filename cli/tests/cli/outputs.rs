@@ -1,5 +1,5 @@
 //! Files that are written: tried before the work, whole or untouched after it, and
-//! never put in the place of what is no file.
+//! never put in the place of what is not a file.
 //!
 //! Nothing here names a device outside of a temporary folder: links in there lead to
 //! `/dev/null` and `/dev/full`.

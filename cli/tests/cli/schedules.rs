@@ -1,5 +1,5 @@
 //! Kernels that are right in the usual order of their warps and wrong in another: found,
-//! told so that it can be repeated, and counted as failures.
+//! reported so that it can be repeated, and counted as failures.
 
 use super::support::{command, fails, lockstep, stderr, stdout};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn on_copy<'a>(path: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
     [&only[..], &["--filter", "copy"], more].concat()
 }
 
-/// Of the trouble that is told, that of the case `copy 16384`.
+/// Of the failures that are reported, that of the case `copy 16384`.
 fn trouble(output: &Output) -> String {
     let told = stdout(output);
     let (_, after) = told.split_once(": copy 16384\n").expect("its trouble");

@@ -1,9 +1,9 @@
-//! What does not fit the memory is refused before it is tried.
+//! Shapes that do not fit the memory are refused before they are tried.
 
 use super::support::{fails, lockstep, stderr};
 use std::process::{Command, Output};
 
-/// The program with so many kilobytes of address space.
+/// The program with this many kilobytes of address space.
 fn with_memory(kilobytes: u32, arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", &format!(r#"ulimit -v {kilobytes}; exec "$@""#), "sh"])

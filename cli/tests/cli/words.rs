@@ -21,7 +21,7 @@ fn hints_use_the_words_that_were_typed() {
         (
             &["bench", "--compare", "/dev/null"],
             2,
-            "it is no results file",
+            "it is not a results file",
         ),
     ] {
         let output = lockstep_as(words, arguments);
@@ -168,7 +168,7 @@ fn what_is_no_ptx_is_told_at_once() {
     for (path, words) in [
         (
             manifest,
-            "is no PTX: PTX is text that starts with `.version`",
+            "is not PTX: PTX is text that starts with `.version`",
         ),
         ("/dev/zero", "more than 256 MiB"),
         ("/", "it is a folder"),
@@ -203,7 +203,7 @@ fn ptx_comes_from_standard_input_too() {
 }
 
 // ---------------------------------------------------------------------------
-// The simulator is no measure of itself
+// The simulator is not a measure of itself
 // ---------------------------------------------------------------------------
 
 #[test]
@@ -248,22 +248,22 @@ fn explain_says_what_is_wrong_with_a_question() {
         ),
         (
             lockstep(&["explain", "transpose_shared:x"]),
-            "`x` is no line: a number is expected, as in transpose_shared:120",
+            "`x` is not a line: a number is expected, as in transpose_shared:120",
         ),
         (with(&[]), "as in --access column"),
-        (with(&["--access", "rows"]), "`rows` is no access"),
+        (with(&["--access", "rows"]), "`rows` is not an access"),
         (
             with(&["--access", "row", "--layout", "swirl"]),
-            "`swirl` is no layout",
+            "`swirl` is not a layout",
         ),
         (
             with(&["--access", "row", "--type", "float"]),
-            "`float` is no type of elements",
+            "`float` is not a type of elements",
         ),
         (with(&["--access", "ldmatrix"]), "16-bit elements"),
         (
             lockstep(&["explain", "--fragment", "m8"]),
-            "`m8` is no fragment",
+            "`m8` is not a fragment",
         ),
     ] {
         fails(&output, 2, &[words]);

@@ -1,4 +1,4 @@
-//! What clients there are, and how each is fetched and run: `catalogue.toml`.
+//! The catalogue of clients, and how each is fetched and run: `catalogue.toml`.
 
 use anyhow::Context;
 use serde::Deserialize;

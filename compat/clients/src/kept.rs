@@ -1,5 +1,5 @@
-//! What came of each file of tests when it was last run, in the cache: with `--files` a client is
-//! run in parts, and the parts are put together.
+//! The last result of each file of tests, in the cache: with `--files` a client is run in parts,
+//! and the parts are put together.
 //!
 //! What is left out: on which commit that was. A part that was run before the simulator changed
 //! stands until it is run again, or the client as a whole.

@@ -1,4 +1,4 @@
-//! Why tests are known to fail, and what the checks are known to find: `known.toml`.
+//! Known failures of tests and known findings of the checks: `known.toml`.
 
 use crate::runner::{Failure, Finding};
 use anyhow::Context;
@@ -105,7 +105,7 @@ impl Known {
         let failures = known.failure.iter().flat_map(|f| [&f.client, &f.test]);
         let findings = known.finding.iter().flat_map(|f| [&f.client, &f.kernel]);
         for pattern in failures.chain(findings) {
-            Pattern::new(pattern).with_context(|| format!("`{pattern}` is no pattern"))?;
+            Pattern::new(pattern).with_context(|| format!("`{pattern}` is not a pattern"))?;
         }
         Ok(known)
     }
@@ -192,6 +192,6 @@ mod tests {
     #[test]
     fn a_wrong_pattern_is_named() {
         let error = Known::parse(&KNOWN.replace("one*", "one***")).unwrap_err();
-        assert_eq!(error.to_string(), "`one***` is no pattern");
+        assert_eq!(error.to_string(), "`one***` is not a pattern");
     }
 }

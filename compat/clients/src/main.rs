@@ -54,7 +54,7 @@ struct Options {
     #[arg(long)]
     check: bool,
 
-    /// Begin no file of tests later than so many minutes after a client's first one
+    /// Begin no file of tests later than this many minutes after a client's first one
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
 
@@ -149,7 +149,7 @@ fn driver() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Prints results. That nobody reads them is no failure.
+/// Prints results. That nobody reads them is not a failure.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {

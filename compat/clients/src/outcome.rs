@@ -1,4 +1,4 @@
-//! What came of a client, and the file in which that is kept.
+//! The outcome of a client, and the file in which it is kept.
 
 use crate::catalogue::Client;
 use crate::known::{Known, Reason};

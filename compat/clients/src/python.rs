@@ -83,7 +83,7 @@ fn selections(patterns: &[String], folder: &Path) -> anyhow::Result<Vec<Vec<Stri
             continue;
         }
         let paths = glob::glob(&folder.join(pattern).to_string_lossy())
-            .with_context(|| format!("`{pattern}` is no pattern of files"))?;
+            .with_context(|| format!("`{pattern}` is not a pattern of files"))?;
         for path in paths.flatten() {
             let file = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
             let name = file.to_string_lossy().into_owned();

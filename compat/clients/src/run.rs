@@ -1,4 +1,4 @@
-//! What a run of clients has in common.
+//! The common part of all runs of clients.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

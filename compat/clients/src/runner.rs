@@ -1,5 +1,5 @@
-//! What the tests of all clients have in common: the environment that they run in, and what they
-//! leave behind.
+//! The common part of all clients' tests: the environment that they run in, and what they leave
+//! behind.
 
 use crate::catalogue::Client;
 use crate::fetch::Home;

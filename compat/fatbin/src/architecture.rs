@@ -1,4 +1,4 @@
-//! What a piece of code was compiled for.
+//! The architecture that a piece of code was compiled for.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How entries are compressed.
+//! The compression of entries.
 
 use std::fmt;
 

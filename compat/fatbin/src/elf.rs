@@ -1,4 +1,4 @@
-//! Machine code, as far as it has to be told apart.
+//! Machine code, as far as its kinds must be distinguished.
 
 use crate::bytes::{u16_at, u32_at};
 use crate::{Architecture, Error, Variant};

@@ -119,7 +119,7 @@ impl<'a> Entry<'a> {
     /// The text of PTX, without the nul behind it.
     ///
     /// # Errors
-    /// As [`Entry::code`], and if it is no text.
+    /// As [`Entry::code`], and if it is not text.
     pub fn ptx(&self) -> Result<Cow<'a, str>, Error> {
         Ok(match self.code()? {
             Cow::Borrowed(bytes) => Cow::Borrowed(text(bytes)?),
@@ -148,7 +148,7 @@ fn variant(flags: u64) -> Variant {
     }
 }
 
-/// The name in an entry's header. One that is no text is left out: nothing depends on it.
+/// The name in an entry's header. One that is not text is left out: nothing depends on it.
 fn name(header: &[u8]) -> Result<Option<&str>, Error> {
     let (offset, length) = (u32_at(header, 32)?, u32_at(header, 36)?);
     if length == 0 {

@@ -1,4 +1,4 @@
-//! What can be wrong.
+//! The crate's errors.
 
 use crate::{Architecture, Compression};
 
@@ -37,7 +37,7 @@ pub enum Error {
         /// The number.
         value: u64,
     },
-    /// An ELF file that is no cubin.
+    /// An ELF file that is not a cubin.
     #[error("an ELF file for machine {0}, not for NVIDIA's GPUs (190)")]
     OtherMachine(u16),
     /// A compression that is neither LZ4 nor zstd.
@@ -70,7 +70,7 @@ pub enum Error {
         stated: u64,
     },
     /// PTX that is not text.
-    #[error("the PTX is not text: byte {at} is no UTF-8")]
+    #[error("the PTX is not text: byte {at} is not UTF-8")]
     NotText {
         /// The first such byte.
         at: usize,

@@ -1,4 +1,4 @@
-//! How many bytes there are behind a bare pointer.
+//! The number of bytes behind a bare pointer.
 
 use crate::Error;
 use crate::bytes::{u16_at, u32_at, u64_at};
@@ -12,9 +12,9 @@ const NO_BITS: u32 = 8;
 /// How many bytes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// So many.
+    /// This many.
     Bytes(usize),
-    /// So many can be read for certain; with these, ask again.
+    /// This many can be read for certain; with these, ask again.
     AtLeast(usize),
     /// Text: up to a nul.
     ToNul,

@@ -1,4 +1,4 @@
-//! What a program hands to the driver.
+//! Images: all that a program may hand to the driver as code.
 
 use std::borrow::Cow;
 

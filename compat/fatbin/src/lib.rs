@@ -17,7 +17,7 @@
 //! ```
 //!
 //! The format is not documented: what is read here is what nvcc and fatbinary of CUDA
-//! 13.0 write, held by the samples under `tests`. Machine code is told apart, not read;
+//! 13.0 write, held by the samples under `tests`. Machine code is recognised, not read;
 //! options of the compiler and hashes that entries carry are passed over.
 //!
 //! In reading order: `architecture`, `compression`, `error`, `bytes`; `elf`, `restore`; `entry`,

@@ -1,4 +1,4 @@
-//! What compressed entries stand for.
+//! Compressed entries, restored.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! What nvcc and fatbinary write, see `samples/make.sh`.
+//! Files written by nvcc and fatbinary, see `samples/make.sh`.
 
 use fatbin::{Architecture, Compression, Entry, Error, Extent, FatBinary, Image, Kind, Variant};
 use fatbin::{Wrapper, extent};

@@ -1,6 +1,5 @@
-//! What a device answers about itself (`cuDeviceGetAttribute`): an H200's answers, as
-//! its driver gives them (580, CUDA 13.0), but for
-//! what the settings and the simulator say otherwise.
+//! A device's attributes (`cuDeviceGetAttribute`): an H200's answers, as its driver gives them
+//! (580, CUDA 13.0), but for what the settings and the simulator say otherwise.
 
 use ptx_sim::DeviceConfig;
 

@@ -1,5 +1,5 @@
-//! What the client's pointers lead to: values, lists and texts that are taken from it and
-//! given to it.
+//! Memory behind the client's pointers: values, lists and texts that are taken from it and given to
+//! it.
 //!
 //! Every pointer is the client's, checked for null; where it leads is the client's to get
 //! right, as with a driver.

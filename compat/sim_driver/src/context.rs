@@ -16,7 +16,7 @@ use crate::status::{Outcome, Status};
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`
 const HEAP_BYTES: u32 = 2;
 
-/// A limit's answer if nobody has set it.
+/// A limit's answer if it was not set.
 fn usual_limit(limit: u32) -> Option<usize> {
     Some(match limit {
         0 => 1024,

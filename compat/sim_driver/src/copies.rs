@@ -158,12 +158,12 @@ fn copy_row(to: u64, from: u64, n_bytes: u64) -> Outcome {
     let (target, source) = (to as *mut u8, from as *const u8);
     let result = match (place(to, n_bytes)?, place(from, n_bytes)?) {
         (Place::Device(device), Place::Host) => {
-            // SAFETY: The client says that there are so many bytes.
+            // SAFETY: The client says that there are this many bytes.
             let bytes = unsafe { std::slice::from_raw_parts(source, n) };
             device.sim.write(to, bytes)
         }
         (Place::Host, Place::Device(device)) => {
-            // SAFETY: The client says that there are so many bytes.
+            // SAFETY: The client says that there are this many bytes.
             let bytes = unsafe { std::slice::from_raw_parts_mut(target, n) };
             device.sim.read(from, bytes)
         }
@@ -176,7 +176,7 @@ fn copy_row(to: u64, from: u64, n_bytes: u64) -> Outcome {
             read.and_then(|()| a.sim.write(to, &bytes))
         }
         (Place::Host, Place::Host) => {
-            // SAFETY: The client says that there are so many bytes at both.
+            // SAFETY: The client says that there are this many bytes at both.
             unsafe { std::ptr::copy(source, target, n) };
             Ok(())
         }

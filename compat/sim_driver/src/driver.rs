@@ -1,5 +1,4 @@
-//! What the process has been asked to simulate, and its devices. All else that there is, each
-//! module holds itself.
+//! Process-wide state: the settings and the devices. All other state is held by its own module.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

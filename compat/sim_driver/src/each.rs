@@ -1,4 +1,4 @@
-//! What there is one of for each context or device.
+//! State of which there is one per context or device.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -50,7 +50,7 @@ pub struct HostRange {
     pub base: u64,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// The context that it was made in; 0 if it is no context's.
+    /// The context that it was made in; 0 if it is not a context's.
     pub context: usize,
 }
 

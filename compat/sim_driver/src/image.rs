@@ -1,5 +1,5 @@
-//! What a client gives as a module: PTX text, a file that has some inside, or what was linked
-//! here before.
+//! Images that a client gives as a module: PTX text, a file that has some inside, or what was
+//! linked here before.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -62,7 +62,7 @@ impl Image {
     pub unsafe fn at(start: *const u8) -> Outcome<Self> {
         Status::INVALID_VALUE.when(start.is_null())?;
         // SAFETY: The caller says that an image is there; each length is one that the bytes
-        // before have told of.
+        // before have reported.
         unsafe {
             if begins_with(start, LINKED) {
                 let size = start.add(LINKED.len()).cast::<u64>().read_unaligned();

@@ -1,7 +1,7 @@
-//! What a client asks of the compilation of PTX, and where it wants to read how that went.
+//! A client's options for the compilation of PTX, and the buffers for its logs.
 //!
 //! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
-//! debugging), which is no matter here, and symbols with addresses.
+//! debugging), which does not matter here, and symbols with addresses.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -70,7 +70,7 @@ impl Options {
             let limit = || Some(number()).filter(|&n| n > 0);
             match option {
                 MAX_REGISTERS => limits.most = limit(),
-                // The answer is for how many threads it was compiled: for so many.
+                // The answer is for how many threads it was compiled: for this many.
                 THREADS_PER_BLOCK | MAX_THREADS => limits.block_threads = limit(),
                 MIN_BLOCKS => limits.min_blocks = limit(),
                 OVERRIDE_DIRECTIVES => limits.overrides = number() != 0,

@@ -21,7 +21,7 @@ pub struct Observed {
 /// Does some work; gives what it gave, and all launches that this thread submitted meanwhile,
 /// in the order in which they ended. They run with these options, and are waited for.
 ///
-/// A launch that goes wrong is told here only: later calls do not answer its error, as they
+/// A launch that goes wrong is reported here only: later calls do not answer its error, as they
 /// would on a GPU and as they do where nobody watches. Launches of graphs count, other threads'
 /// do not.
 ///

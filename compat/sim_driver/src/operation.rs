@@ -1,4 +1,4 @@
-//! What streams and graphs are made of.
+//! Operations, of which streams and graphs are made.
 
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
@@ -65,7 +65,7 @@ pub enum Operation {
 
 impl Operation {
     /// The operation as work for later, as this thread submits it: who watches the thread is
-    /// told of its launches.
+    /// notified of its launches.
     pub fn into_work(self, context: Arc<Context>) -> impl FnOnce() + Send + 'static {
         let watched = self.watched();
         move || self.run(&context, watched.as_ref())

@@ -59,7 +59,7 @@ impl Orders {
         f(kernels.entry(kernel.to_owned()).or_default())
     }
 
-    /// Whether a launch is to be tried; at most so many of its kernel are.
+    /// Whether a launch is to be tried; at most this many of its kernel are.
     fn takes(&self, kernel: &str, shape: Shape, most: Option<usize>) -> bool {
         self.with(kernel, |tried| {
             let Some(most) = most else {

@@ -1,4 +1,4 @@
-//! What is found out while a program runs, as a report has it.
+//! Records of a program's run, as a report has them.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What the simulated machine is like, and what it is to find out: from the environment, as
-//! it must be for programs that know nothing of it.
+//! Settings of the simulated machine and its checks: from the environment, as it must be for
+//! programs that know nothing of it.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub struct Settings {
     pub schedule: Option<Schedule>,
     /// Where a report is written when the process ends; `LOCKSTEP_SIM_REPORT`.
     pub report: Option<PathBuf>,
-    /// Where findings are told as they come, `-` for standard error; `LOCKSTEP_SIM_LOG`.
+    /// Where findings are reported as they come, `-` for standard error; `LOCKSTEP_SIM_LOG`.
     pub log: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! How a process starts: it makes the driver, and who notes what is found out.
+//! The start of a process: it makes the driver, and who notes what is found out.
 
 use crate::driver;
 use crate::recorder::recorder;

@@ -1,11 +1,11 @@
-//! What a driver function answers.
+//! The status that a driver function returns.
 
 use std::ffi::CStr;
 
 use ptx_sim::LaunchError;
 use ptx_sim::diagnostics::{FaultKind, WrongBlock};
 
-/// A `CUresult` that is no success.
+/// A `CUresult` that is not a success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Status(pub u32);
 
@@ -138,7 +138,7 @@ impl From<&LaunchError> for Status {
                 | FaultKind::UseAfterFree { .. }
                 | FaultKind::ReadOnly { .. }
                 | FaultKind::StackOverflow { .. } => Self::ILLEGAL_ADDRESS,
-                // Barriers that nobody leaves hang a GPU until a watchdog ends it.
+                // Barriers that are never left hang a GPU until a watchdog ends it.
                 FaultKind::BarrierDeadlock { .. } => Self::LAUNCH_TIMEOUT,
                 _ => Self::LAUNCH_FAILED,
             },

@@ -43,7 +43,7 @@ pub struct Stream {
     pub context: usize,
     /// How it and the legacy stream wait for each other.
     pub kind: StreamKind,
-    /// From -5, the most urgent, to 0; told back, and nothing else.
+    /// From -5, the most urgent, to 0; it can be read back, and does nothing else.
     pub priority: i32,
     queue: Mutex<Queue>,
     n_in_flight: Arc<AtomicUsize>,

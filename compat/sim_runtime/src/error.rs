@@ -1,11 +1,11 @@
-//! What a runtime function answers, and what a thread remembers of it.
+//! The status that a runtime function returns, and the last error that a thread remembers.
 
 use std::cell::Cell;
 use std::ffi::CStr;
 
 use crate::error_texts::TEXTS;
 
-/// A `cudaError_t` that is no success. The driver's errors have the same numbers.
+/// A `cudaError_t` that is not a success. The driver's errors have the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error(pub u32);
 

@@ -84,7 +84,7 @@ unsafe fn linked(link: usize, parts: &[*const FatBinary]) -> Outcome<usize> {
         let n_bytes = n_bytes.filter(|_| head.magic == FAT_BINARY_MAGIC);
         let n_bytes = n_bytes.ok_or(Error::INVALID_KERNEL_IMAGE)?;
         let data = part.cast::<c_void>();
-        // SAFETY: So many bytes are there.
+        // SAFETY: This many bytes are there.
         unsafe {
             driver::cuLinkAddData_v2(link, INPUT, data, n_bytes, null(), 0, null(), null_mut())?;
         }

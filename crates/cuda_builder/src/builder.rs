@@ -96,7 +96,7 @@ impl CudaBuilder {
 
     /// Where the PTX is put: `kernels.ptx`, and `kernels.sm_90a.ptx` beside it for a
     /// further architecture. In a build script there is no need to say so: it is put
-    /// into `OUT_DIR`, and the application told its path ([`CudaBuilder::export_as`]).
+    /// into `OUT_DIR`, and the application given its path ([`CudaBuilder::export_as`]).
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().into());
         self

@@ -104,7 +104,7 @@ fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
 }
 
 /// What cargo has against the build: what it says from the first error on. What it waits for
-/// before is told at once.
+/// before is reported at once.
 fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
     let mut all = String::new();
     let mut error = None;

@@ -1,4 +1,4 @@
-//! What rustc and cargo note of the files that they read (`*.d`): a makefile's rules.
+//! Dependency files of rustc and cargo (`*.d`): a makefile's rules.
 
 use std::path::PathBuf;
 

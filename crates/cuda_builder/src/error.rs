@@ -1,4 +1,4 @@
-//! What can go wrong, said so that the reader knows what to do.
+//! The crate's errors, worded so that the reader knows what to do.
 
 use crate::launch_bounds::LaunchBoundsError;
 use crate::tensor_maps::TensorMapError;

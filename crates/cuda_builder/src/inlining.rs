@@ -115,7 +115,7 @@ fn has_instruction(lines: &[&str]) -> bool {
         })
 }
 
-/// The lines that are no DWARF, and the lines of each section of it.
+/// The lines that are not DWARF, and the lines of each section of it.
 fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     let mut code = Vec::new();
     let mut sections: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -140,7 +140,7 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
                     }
                 }
                 None if text.starts_with("$L__sec_end") => {}
-                // The architecture alone: without DWARF it is no module to debug.
+                // The architecture alone: without DWARF it is not a module to debug.
                 None => match text.strip_suffix(", debug") {
                     Some(target) if text.starts_with(".target") => {
                         code.push(target);
@@ -153,7 +153,7 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     (code, sections)
 }
 
-/// What has been written: names of functions, each told once, and places.
+/// What has been written: names of functions, each written once, and places.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, usize>,

@@ -18,10 +18,10 @@
 //! 1. [`toolchain`] (the crate `device_toolchain`) finds a compiler that can do it (1.97 or newer, with the
 //!    sources of `core`), or fetches one;
 //! 2. [`CudaBuilder`] runs a second cargo beside the one that is running, with a target
-//!    folder of its own, once for each architecture; the compiler is told what a kernel
-//!    crate would otherwise say of itself (`#![no_std]`, features);
+//!    folder of its own, once for each architecture; the compiler is given what a kernel
+//!    crate would otherwise state itself (`#![no_std]`, features);
 //! 3. the PTX, which is the *assembly* of the crate after fat LTO, is copied
-//!    out, and cargo is told which sources it was made from.
+//!    out, and cargo learns which sources it was made from.
 //!
 //! Three things are changed in what rustc wrote, none of them an instruction: launch
 //! bounds become directives ([`launch_bounds`]), tensor maps get the alignment that they

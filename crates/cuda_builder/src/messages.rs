@@ -1,4 +1,4 @@
-//! What the second cargo says, in its JSON form.
+//! The second cargo's messages, in its JSON form.
 
 use crate::cargo;
 use serde_json::Value;

@@ -148,7 +148,7 @@ impl Nested<'_> {
         let note = fs::read_to_string(self.profile_dir(profile).join(note)).ok()?;
         // What a build script makes there depends on what is listed beside it.
         let is_made = |path: &PathBuf| path.starts_with(self.target_dir);
-        // It may be told to name them from the workspace's root.
+        // It may be configured to name them from the workspace's root.
         let root = &self.packages.workspace_root;
         let sources = dep_info::sources(&note).into_iter();
         let sources = sources.map(|path| root.join(path));

@@ -1,6 +1,5 @@
-//! What a build makes, and telling the application where it is: a build script sets
-//! environment variables for the compiler, so that the application writes
-//! `include_str!(env!("KERNELS_PTX"))`.
+//! A build's output, and how the application finds it: a build script sets environment variables
+//! for the compiler, so that the application writes `include_str!(env!("KERNELS_PTX"))`.
 
 use crate::arch::Arch;
 use crate::packages::Packages;
@@ -29,7 +28,7 @@ pub struct Ptx {
     pub path: PathBuf,
 }
 
-/// The variable with the PTX's path, if the builder is told no other name.
+/// The variable with the PTX's path, if the builder is given no other name.
 pub(crate) const VARIABLE: &str = "KERNELS_PTX";
 
 /// Sets `name` to the path of the first PTX, `name` with the architecture

@@ -1,5 +1,5 @@
-//! Which packages a kernel crate is made of: what cargo must watch, and which
-//! paths must not show in the PTX.
+//! The packages that a kernel crate is made of: what cargo must watch, and which paths must not
+//! show in the PTX.
 
 use crate::error::BuildError;
 use crate::toolchain::Progress;

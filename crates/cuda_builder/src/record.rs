@@ -1,4 +1,4 @@
-//! What a PTX file was made from, so that it is made again only when that changed.
+//! A record of a PTX file's inputs, so that it is made again only when they changed.
 //!
 //! A record names every input with its size and time, as they were when the PTX was
 //! made. Paths are kept relative to the kernel crate, so that a folder that is moved

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 const MARKER: &str = "// lockstep.tensor_map ";
 
-/// A tensor map that is no parameter in the PTX, or that cannot be read.
+/// A tensor map that is not a parameter in the PTX, or that cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorMapError {
     /// The comment is not what this module expects of `cuda_std`.

@@ -34,9 +34,9 @@ pub enum LoadError {
         /// What it answered.
         reason: String,
     },
-    /// The library is there, but it is no driver we can use.
+    /// The library is there, but it is not a driver we can use.
     #[error(
-        "`{library}` is no usable CUDA driver: it lacks the function `{symbol}`; install an NVIDIA driver of version 450 or later"
+        "`{library}` is not a usable CUDA driver: it lacks the function `{symbol}`; install an NVIDIA driver of version 450 or later"
     )]
     Symbol {
         /// The library that was loaded.

@@ -1,5 +1,5 @@
-//! What `doctor` and the choice of an engine ask the driver: its version, its
-//! devices, their names, compute capability and memory. Needs no `cust`.
+//! Queries to the driver by `doctor` and the choice of an engine: its version, its devices, their
+//! names, compute capability and memory. Needs no `cust`.
 
 use crate::load::Driver;
 use core::ffi::{CStr, c_char, c_int, c_uint};

@@ -97,7 +97,7 @@ fn loads_a_driver_and_says_why_not() {
 
     assert!(
         load_from(&fake).is_ok(),
-        "the same library again is no error"
+        "the same library again is not an error"
     );
     assert!(matches!(load_from(&lacking), Err(LoadError::Already(_))));
 }

@@ -371,7 +371,7 @@ mod packed {
         old
     }
 
-    /// Before sm_90: adds in registers until nobody came in between.
+    /// Before sm_90: a CAS loop, which adds in registers.
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_90")))]
     #[gpu_only]
     #[inline(always)]

@@ -124,7 +124,7 @@ pub fn address_at(address: u32, rank: u32) -> u32 {
 /// # Safety
 ///
 /// The cluster has the block, which has not ended; four bytes are there, written before
-/// a [`sync`], and nobody writes them meanwhile.
+/// a [`sync`], and nothing writes them meanwhile.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn load_u32(theirs: u32) -> u32 {
@@ -169,7 +169,7 @@ pub unsafe fn load_float4(theirs: u32) -> Float4 {
 ///
 /// # Safety
 ///
-/// The cluster has the block, which has not ended; four bytes are there, and nobody accesses
+/// The cluster has the block, which has not ended; four bytes are there, and nothing accesses
 /// them until a [`sync`].
 #[gpu_only]
 #[inline(always)]

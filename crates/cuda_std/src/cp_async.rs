@@ -152,7 +152,7 @@ pub unsafe fn cg_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
 ///
 /// # Safety
 ///
-/// As [`ca_or_zeros`]; `n_bytes` is at most 16, and `global` need be valid for so many.
+/// As [`ca_or_zeros`]; `n_bytes` is at most 16, and `global` need be valid for this many.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn cg_first<V: Copy>(shared: u32, global: *const V, n_bytes: u32) {

@@ -1,4 +1,4 @@
-//! What the host knows of a kernel: its entry name, its argument types and its
+//! A kernel as the host knows it: its entry name, its argument types and its
 //! launch limits.
 //!
 //! `#[kernel]` compiles a function twice. For the device it becomes a PTX

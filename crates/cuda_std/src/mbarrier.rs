@@ -164,7 +164,7 @@ mod since_sm_90 {
         }
     }
 
-    /// Arrives, and says that so many bytes more will come in this phase. It ends only when
+    /// Arrives, and says that this many bytes more will come in this phase. It ends only when
     /// bulk copies have brought them.
     ///
     /// # Safety

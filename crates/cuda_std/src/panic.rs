@@ -267,7 +267,7 @@ mod on_device {
     ///
     /// # Safety
     ///
-    /// The device can write so many bytes there.
+    /// The device can write this many bytes there.
     unsafe fn store_text(address: u64, text: &[u8]) {
         for (i, &byte) in text.iter().enumerate() {
             // SAFETY: by this function's contract.

@@ -1,5 +1,5 @@
-//! What [`print!`](crate::print!) and [`println!`](crate::println!) are made of: which
-//! letters of C's `printf` a type has, and how its values are packed.
+//! The parts of [`print!`](crate::print!) and [`println!`](crate::println!): which letters of C's
+//! `printf` a type has, and how its values are packed.
 //!
 //! Nothing here needs naming in a kernel, except [`Print`] as the bound of a generic
 //! function that prints.

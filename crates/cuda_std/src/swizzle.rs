@@ -29,7 +29,7 @@ pub trait Permutation: Copy + 'static {
     /// Offsets below this one stay in place. A memory that is no larger is not
     /// permuted at all.
     const REACH: u32;
-    /// So many offsets further on, places are so many further on, too. A power of two.
+    /// The period of the layout: this many offsets further on, places are as many further on. A power of two.
     const PERIOD: u32;
     /// Where `offset` goes.
     fn apply(offset: u32) -> u32;

@@ -1,4 +1,4 @@
-//! What the 32 threads of a warp do together: shuffles, votes, matches,
+//! Operations of a warp's 32 threads: shuffles, votes, matches,
 //! reductions.
 //!
 //! Every function that takes a `mask` waits until all lanes in it are at the

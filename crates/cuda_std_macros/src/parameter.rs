@@ -1,4 +1,4 @@
-//! What a kernel takes, parameter by parameter.
+//! A kernel's parameters, one by one.
 
 pub mod view;
 

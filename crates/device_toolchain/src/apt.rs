@@ -181,7 +181,7 @@ impl<'a> Apt<'a> {
         ];
         install.extend(BESIDE_RUSTC);
         let beside = self.run(&install, || {})?;
-        // What is told of an installation lacks the SHA-256.
+        // The description of an installation lacks the SHA-256.
         let mut download = vec!["download", "--print-uris", "rustc"];
         let file = |line| str::split_whitespace(line).nth(1);
         download.extend(

@@ -1,4 +1,4 @@
-//! Why there is no compiler, and what to do.
+//! Errors: why there is no compiler, and what to do.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Where a compiler is looked for, and with what.
+//! The search for a compiler: in which places, and with what.
 
 use crate::ToolchainError;
 use std::ffi::OsString;

@@ -40,7 +40,7 @@ impl<W: Write> Lines<W> {
 impl<W: Write> Progress for Lines<W> {
     fn step(&self, text: &str) {
         if let Ok(mut out) = self.0.lock() {
-            // Progress that cannot be shown is no reason to stop.
+            // Progress that cannot be shown is not a reason to stop.
             let _ = writeln!(out, "lockstep: {text}").and_then(|()| out.flush());
         }
     }

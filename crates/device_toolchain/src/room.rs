@@ -1,4 +1,4 @@
-//! Whether there is room on the disk for a compiler, and what is wrong if there is not.
+//! The room on the disk for a compiler, and what is wrong if there is too little.
 
 use crate::ToolchainError;
 use std::fmt;

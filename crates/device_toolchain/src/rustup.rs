@@ -39,7 +39,7 @@ pub(crate) fn is_usable(locator: &Locator) -> Result<(), String> {
     if !locator.has("rustup") {
         Err(NO_RUSTUP.into())
     } else if !locator.may_install {
-        Err("it is told not to install (RUSTUP_AUTO_INSTALL=0)".into())
+        Err("it may not install toolchains (RUSTUP_AUTO_INSTALL=0)".into())
     } else {
         Ok(())
     }

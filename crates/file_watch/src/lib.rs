@@ -1,4 +1,4 @@
-//! Sees that sources change, by looking at them.
+//! Detects changes of sources by polling.
 //!
 //! Files are looked at a few times per second, by their times and sizes: that works for every
 //! editor and file system, and for a few hundred files costs nothing that could be measured.

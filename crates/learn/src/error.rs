@@ -1,4 +1,4 @@
-//! What can go wrong beside a kernel: the exercise's own files, the compiler, the disk.
+//! Errors beside the kernel's own: the exercise's own files, the compiler, the disk.
 
 use std::path::{Path, PathBuf};
 

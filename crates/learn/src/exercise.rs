@@ -46,7 +46,7 @@ impl Expected {
         let kind = kind.trim();
         if !KINDS.contains(&kind) {
             return Err(format!(
-                "`{kind}` is no kind of failure; there are {}",
+                "`{kind}` is not a kind of failure; there are {}",
                 KINDS.join(", ")
             ));
         }
@@ -175,7 +175,7 @@ impl Manifest {
     /// Whether what is said can be.
     fn check(&self) -> Result<(), String> {
         if self.case.is_empty() {
-            return Err("there is no [[case]]: with which inputs is it run?".to_owned());
+            return Err("there is no [[case]]: add one with the inputs of a run".to_owned());
         }
         if self.hints.is_empty() {
             return Err("`hints` is empty: a learner who is stuck needs one at least".to_owned());
@@ -215,12 +215,16 @@ impl Manifest {
             if is_filled != argument.fill.is_some() {
                 return Err(match is_filled {
                     true => format!("the buffer `{name}` has a `fill`: fill = \"uniform(-1, 1)\""),
-                    false => format!("`{name}` cannot have a `fill`: nobody reads it first"),
+                    false => {
+                        format!("`{name}` cannot have a `fill`: it is written before it is read")
+                    }
                 });
             }
             let is_size = argument.tolerance >= 0.0;
             if !is_size {
-                return Err(format!("the tolerance of `{name}` is no number from 0 on"));
+                return Err(format!(
+                    "the tolerance of `{name}` is not a number from 0 on"
+                ));
             }
         }
         match is_compared {

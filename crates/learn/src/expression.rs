@@ -29,7 +29,7 @@ impl Expression {
         let read = read(text).and_then(|expression| evaluate(&expression, None));
         read.map_err(|what| {
             format!(
-                "`{text}` is no expression: {what} (whole numbers, variables of the case, + - * / %, \
+                "`{text}` is not an expression: {what} (whole numbers, variables of the case, + - * / %, \
                  comparisons, min, max, div_ceil, round_up)"
             )
         })?;
@@ -91,7 +91,7 @@ fn evaluate(expression: &Expr, variables: Option<&Variables>) -> Result<Option<i
         Expr::Paren(inner) => value(&inner.expr),
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) if number.suffix().is_empty() => Ok(number.base10_parse().ok()),
-            Lit::Int(number) => Err(format!("`{number}` is no number")),
+            Lit::Int(number) => Err(format!("`{number}` is not a number")),
             _ => Err("it has something other than whole numbers".to_owned()),
         },
         Expr::Path(path) if let Some(name) = path.path.get_ident() => {
@@ -209,7 +209,7 @@ mod tests {
             ("m + 1", "has no `m`; it has n, rows"),
             ("n / (rows - 7)", "division by zero"),
             ("n * 9223372036854775807", "too large"),
-            ("7x", "`7x` is no number"),
+            ("7x", "`7x` is not a number"),
             ("* 2", "something else"),
         ] {
             let error = value(text).expect_err(text);

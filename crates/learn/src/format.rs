@@ -76,7 +76,7 @@ impl Geometry {
     ///
     /// # Errors
     ///
-    /// One has no value, or is no size; there are more than three.
+    /// One has no value, or is not a size; there are more than three.
     pub fn axes(&self, sizes: &[Expression], case: &Variables) -> Result<[u32; 3], String> {
         let mut axes = [1; 3];
         if sizes.len() > axes.len() {
@@ -85,7 +85,7 @@ impl Geometry {
         for (axis, size) in axes.iter_mut().zip(sizes) {
             let value = size.value(case)?;
             let value = u32::try_from(value).ok().filter(|value| *value > 0);
-            *axis = value.ok_or_else(|| format!("`{}` is no size", size.text()))?;
+            *axis = value.ok_or_else(|| format!("`{}` is not a size", size.text()))?;
         }
         Ok(axes)
     }
@@ -94,13 +94,13 @@ impl Geometry {
     ///
     /// # Errors
     ///
-    /// It has no value, or is no size.
+    /// It has no value, or is not a size.
     pub fn shared_bytes(&self, case: &Variables) -> Result<u32, String> {
         let Some(bytes) = &self.shared_bytes else {
             return Ok(0);
         };
         let value = u32::try_from(bytes.value(case)?);
-        value.map_err(|_| format!("`{}` is no number of bytes", bytes.text()))
+        value.map_err(|_| format!("`{}` is not a number of bytes", bytes.text()))
     }
 }
 
@@ -187,7 +187,7 @@ impl Argument {
         let value = usize::try_from(length.value(case)?).ok();
         value
             .filter(|value| *value <= MAX_LENGTH)
-            .ok_or_else(|| format!("`{}` is no length from 0 to {MAX_LENGTH}", length.text()))
+            .ok_or_else(|| format!("`{}` is not a length from 0 to {MAX_LENGTH}", length.text()))
     }
 }
 

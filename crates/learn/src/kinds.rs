@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `compile` | the compiler refuses it |
 //! | `launch` | there is no such kernel, or it takes other arguments |
-//! | `out-of-bounds`, `misaligned` | an access where nothing is, or at a wrong address |
+//! | `out-of-bounds`, `misaligned` | an access to unallocated memory, or at a wrong address |
 //! | `race` | two accesses in no order |
-//! | `unwritten` | a read of what nobody has written |
+//! | `unwritten` | a read of unwritten memory |
 //! | `barrier`, `deadlock` | a barrier that not all reach |
 //! | `endless` | a kernel that does not end |
 //! | `warp` | a warp-wide instruction whose lanes are not there |

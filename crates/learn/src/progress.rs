@@ -1,4 +1,4 @@
-//! Which exercises are solved, and which one is at hand: a file in the workplace.
+//! The learner's progress (exercises solved, and the current one): a file in the workplace.
 
 use crate::error::{Error, read, write};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Whether exercises are exercises.
+//! Validation of exercises.
 //!
 //! For each: the file with the gap fails as its manifest says, every cheat fails as its file
 //! says, and the solution passes. All files of a kind are compiled at once.

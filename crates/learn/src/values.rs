@@ -106,7 +106,7 @@ impl Fill {
     ///
     /// What would be one.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is no way to fill an array; there are {FILLS}");
+        let bad = || format!("`{text}` is not a way to fill an array; there are {FILLS}");
         let (name, arguments) = match text.split_once('(') {
             None => (text.trim(), Vec::new()),
             Some((name, rest)) => {

@@ -80,7 +80,7 @@ impl Workplace {
         self.dir.join(format!("{}.rs", self.exercise(place).name))
     }
 
-    /// The learner's file as people are told of it: from the current folder, where it is below.
+    /// The path of the learner's file, as shown to people: from the current folder, where it is below.
     pub fn shown(&self, place: usize) -> String {
         let file = self.file(place);
         let here = std::env::current_dir().ok();

@@ -1,4 +1,4 @@
-//! What an exercise's files may say wrong, and what its author is told. Nothing is compiled.
+//! Mistakes in an exercise's files, and the messages that its author gets. Nothing is compiled.
 
 use learn::{Course, Exercise, scaffold};
 use std::fs;
@@ -51,16 +51,16 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
         (
             "on = [\"out-of-bounds\"]",
             "on = [\"overrun\"]",
-            &["`overrun` is no kind", "out-of-bounds, misaligned"],
+            &["`overrun` is not a kind", "out-of-bounds, misaligned"],
         ),
-        ("result: has not", "wrong: has not", &["`wrong` is no kind"]),
+        ("result: has", "wrong: has", &["`wrong` is not a kind"]),
         (
             "div_ceil(n, 128)",
             "div_ceil(m, 128)",
             &["[[case]] 1", "the case has no `m`; it has n"],
         ),
         ("div_ceil(n, 128)", "ceil(n / 128)", &["no function `ceil`"]),
-        ("div_ceil(n, 128)", "n - 1", &["`n - 1` is no size"]),
+        ("div_ceil(n, 128)", "n - 1", &["`n - 1` is not a size"]),
         // Arguments.
         (
             "input = \"f32\"",
@@ -77,7 +77,7 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
         (
             "length = \"n\"",
             "length = \"n - 2\"",
-            &["`n - 2` is no length from 0 to"],
+            &["`n - 2` is not a length from 0 to"],
         ),
         (
             "output = \"f32\"\nlength = \"n\"",
@@ -130,7 +130,7 @@ fn missing_files_are_named() {
 fn cheats_say_how_they_fail() {
     for (line, words) in [
         ("", "a cheat says how it fails"),
-        ("//! fails: somehow", "`somehow` is no kind of failure"),
+        ("//! fails: somehow", "`somehow` is not a kind of failure"),
     ] {
         let (_outside, dir) = exercise();
         let path = dir.join("cheats/one_thread.rs");

@@ -1,10 +1,10 @@
-//! What a launch cost in memory work, and the ratios lessons make claims about.
+//! The memory work of a launch, and the ratios lessons make claims about.
 
 use std::fmt;
 
 pub use ptx_sim::{Counts, InstructionCounts};
 
-/// Memory is read and written by sectors of so many bytes.
+/// Memory is read and written by sectors of this many bytes.
 pub const SECTOR_BYTES: u64 = 32;
 
 /// How a [`Metric`] is made of counts.

@@ -17,7 +17,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The text is no PTX, or not for this device. The error has the line, or the driver's
+    /// The text is not PTX, or not for this device. The error has the line, or the driver's
     /// own log.
     pub fn load(&self, module: impl Into<PtxModule>) -> Result<Module, Error> {
         let module = module.into();

@@ -1,4 +1,4 @@
-//! What a launch reports: counts and lines on the simulator, its time on a GPU.
+//! The report of a launch: counts and lines on the simulator, its time on a GPU.
 
 use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};
@@ -92,7 +92,7 @@ impl Report {
         self.time_ms
     }
 
-    /// Panics unless shared memory had so many bank conflicts: passes through its banks
+    /// Panics unless shared memory had this many bank conflicts: passes through its banks
     /// beyond those that the bytes need, of all loads, stores, atomics and copies.
     ///
     /// # Panics
@@ -106,7 +106,7 @@ impl Report {
         }
     }
 
-    /// Panics unless a load of a warp from global memory takes so many 32-byte sectors on
+    /// Panics unless a load of a warp from global memory takes this many 32-byte sectors on
     /// average. 4 is best for 32 lanes of 4 bytes.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! What is put into a stream, one thing at a time.
+//! The steps that are put into a stream, one at a time.
 
 use crate::driver;
 use crate::engine::sim::Sim;

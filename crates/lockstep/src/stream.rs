@@ -14,7 +14,7 @@ use std::cell::RefCell;
 /// simulator does each thing at once, which is one of the orders that a GPU may choose:
 /// results are those of a GPU wherever a program waits for what it needs.
 ///
-/// What goes wrong in a kernel is told when somebody waits: [`Stream::synchronize`] names
+/// A kernel's failure is reported at the next wait: [`Stream::synchronize`] names
 /// the kernels that were put in since the last time.
 pub struct Stream {
     device: Device,
@@ -152,7 +152,7 @@ impl Stream {
     ///
     /// # Safety
     ///
-    /// Until it has ended the buffer stays alive, and nobody reads or writes `to`, which
+    /// Until it has ended the buffer stays alive, and nothing reads or writes `to`, which
     /// stays alive too; in a graph, until its last run has ended.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Stream {
     ///
     /// # Safety
     ///
-    /// Both buffers stay alive until it has ended, and nobody else writes either.
+    /// Both buffers stay alive until it has ended, and nothing else writes either.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Stream {
     ///
     /// # Safety
     ///
-    /// The buffer stays alive until it has ended, and nobody else uses it.
+    /// The buffer stays alive until it has ended, and nothing else uses it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a launch on the simulator tells, and what a test that claims something else sees.
+//! Reports of launches on the simulator, and the failure of a test that claims something else.
 
 mod behaviour;
 

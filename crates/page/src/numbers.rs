@@ -1,4 +1,4 @@
-//! Numbers as people read them. What is no number is not shown as one.
+//! Numbers as people read them. What is not a number is not shown as one.
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -16,7 +16,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// With so many digits after the point, without trailing zeros; [`NONE`] if it is not finite.
+/// With this many digits after the point, without trailing zeros; [`NONE`] if it is not finite.
 pub fn short(number: f64, digits: usize) -> String {
     if !number.is_finite() {
         return NONE.to_owned();

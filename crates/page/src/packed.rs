@@ -1,5 +1,5 @@
-//! What a page unfolds when it is asked for, packed: JSON, deflated, in base64. Browsers
-//! inflate it themselves.
+//! The parts of a page that unfold on demand, packed: JSON, deflated, in base64. Browsers inflate
+//! it themselves.
 
 use crate::page::{Group, Picture};
 use crate::touched::Touched;

@@ -1,4 +1,4 @@
-//! What the lanes of a warp touch, instruction by instruction, as pictures: the banks and sectors
+//! The accesses of a warp's lanes, instruction by instruction, as pictures: the banks and sectors
 //! of single accesses, and what the warps of a block wait for.
 
 use crate::anchor::anchor;

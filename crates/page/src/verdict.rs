@@ -1,4 +1,4 @@
-//! What the figures mean, in a sentence each, the costliest first.
+//! The meaning of the figures, in a sentence each, the costliest first.
 
 use crate::numbers::{grouped, short};
 use crate::work::{Row, Space};

@@ -60,7 +60,7 @@ pub unsafe fn bank_store_rows(input: *const f32, output: *mut f32) {
     *output.add(own) = *at(data, warp, lane);
 }
 
-/// Stores along columns: every warp's 32 words lie in one bank, 31 conflicts a
+/// Stores along columns: every warp's 32 words lie in one bank, 31 conflicts per
 /// warp and 992 in all. Transposes the array.
 ///
 /// # Safety

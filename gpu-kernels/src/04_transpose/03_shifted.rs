@@ -57,13 +57,13 @@ use crate::warp::WARP_LANES;
 pub const SECTOR: u32 = 8;
 /// Elements in a line.
 pub const LINE: u32 = LINE_BYTES / 4;
-/// Output rows are cut at multiples of so many elements, where rows start anywhere.
+/// Output rows are cut at multiples of this many elements, where rows start anywhere.
 pub const CUT: u32 = SECTOR;
 /// Elements of an output row that a block stores there.
 pub const PIECE: u32 = 32;
 /// Rows of the input that a block loads there.
 pub const SHIFTED_ROWS: u32 = PIECE + CUT;
-/// Columns of the tile there: so many are in four lines, wherever they start.
+/// Columns of the tile there: this many are in four lines, wherever they start.
 pub const SHIFTED_COLUMNS: u32 = SHIFTED_PITCH - LINE;
 
 /// Elements that a warp loads in one request.

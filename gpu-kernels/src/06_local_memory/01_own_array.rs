@@ -140,7 +140,7 @@ windows! {
 /// Block of `running_mean_registers_W` and `running_mean_local_W`, in threads.
 pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
-/// Grid of `running_mean_registers_W` and `running_mean_local_W`: a thread an
+/// Grid of `running_mean_registers_W` and `running_mean_local_W`: a thread per
 /// output, up to [`MAX_BLOCKS`].
 pub const fn grid(n_elements: u32) -> [u32; 3] {
     [blocks(n_elements, BLOCK_THREADS, MAX_BLOCKS), 1, 1]

@@ -21,7 +21,7 @@
 //! | up to 2¹⁷ | up to 128 warps, in blocks of eight | each warp puts its sum into a word; the last warp waits for all words |
 //! | more | blocks of 512 or 1024 threads | in the block; then the last block to finish adds the blocks' |
 //!
-//! # A word that says that it is there
+//! # Value and flag in one word
 //!
 //! Between the warps of different blocks nothing can be handed over but through
 //! memory, and the reader must know when it is there. If there are few warps, each uses
@@ -228,7 +228,7 @@ unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     }
 }
 
-/// A sum as a word that also says that it is there.
+/// A sum and its flag in one word.
 #[inline(always)]
 const fn word_of(sum: f32) -> u64 {
     1 << 32 | sum.to_bits() as u64

@@ -13,7 +13,7 @@
 //! | kernel | tiles | `ldmatrix` | result's stores | copies |
 //! |---|---|---|---|---|
 //! | [`mma_simple_plain`] | plain | 8 conflicts, 4 per tile | 4 | 0 |
-//! | [`mma_simple_padded`] | rows of 48 bytes | 0 | 0 | 4 a copy |
+//! | [`mma_simple_padded`] | rows of 48 bytes | 0 | 0 | 4 per copy |
 //! | [`mma_simple_swizzled`] | `Swizzle<1, 3, 3>` | 0 | 0 | 0 |
 //! | [`mma_simple_stmatrix_plain`] | plain | 8 | 4, in one `stmatrix` | 0 |
 //! | [`mma_simple_stmatrix_swizzled`] | `Swizzle<1, 3, 3>` | 0 | 0 | 0 |

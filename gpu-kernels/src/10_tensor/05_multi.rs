@@ -155,7 +155,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// All pointers are aligned to 16 bytes and have 16×256 elements a
+        /// All pointers are aligned to 16 bytes and have 16×256 elements per
         /// block; outputs overlap nothing. Launch with [`BLOCK`] threads and a
         /// block a problem.
         #[kernel(launch_bounds(BLOCK_THREADS))]

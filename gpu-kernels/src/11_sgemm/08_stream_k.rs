@@ -26,7 +26,7 @@ const TILE_ELEMENTS: u32 = TILE_ROWS * TILE_COLUMNS;
 /// Of the barrier at which the multipliers meet.
 const MULTIPLIERS_MEET: u32 = 1;
 
-/// Where sums are left for another block: room for one tile's a block, and a flag.
+/// Where sums are left for another block: room for one tile's per block, and a flag.
 #[derive(Clone, Copy)]
 struct Left {
     sums: *mut f32,
@@ -159,7 +159,7 @@ pub const BLOCK: [u32; 3] = specialized::BLOCK;
 /// Dynamic shared memory of [`sgemm_balanced`], in bytes.
 pub const SHARED_BYTES: u32 = specialized::SHARED_BYTES;
 
-/// Grid of [`sgemm_balanced`] for so many SMs: a block each, as long as
+/// Grid of [`sgemm_balanced`] for this many SMs: a block each, as long as
 /// each has a step.
 pub const fn grid(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> [u32; 3] {
     let n_steps = n_tiles_of_c(m, n) as u64 * n_tiles(k, TILE_K) as u64;

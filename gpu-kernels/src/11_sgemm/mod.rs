@@ -41,7 +41,7 @@
 //!
 //! m, n and k are arbitrary. What sticks out of a matrix is loaded as zeros, or, where
 //! it cannot reach the result, as whatever is near; it is never stored. Rows whose
-//! length is no multiple of 4 elements do not start at multiples of 16 bytes: they are
+//! length is not a multiple of 4 elements do not start at multiples of 16 bytes: they are
 //! loaded and stored 4 bytes at a time.
 
 #[path = "01_naive.rs"]

@@ -1,4 +1,4 @@
-//! What a warp's access to shared memory costs, by rule.
+//! The cost of a warp's access to shared memory, by rule.
 //!
 //! Shared memory has 32 banks of 4 bytes; byte `b` lies in bank `b / 4 mod 32`.
 //! In one *wavefront* every bank delivers one word. So an access needs as many

@@ -44,7 +44,7 @@ pub use cuda_std::swizzle::{Composed, Permutation, Swizzle};
 ///
 /// ```compile_fail
 /// use gpu_kernels::swizzle::ChunkSwizzle;
-/// // 24 is no power of two: 20 ^ 8 = 28 would be in the next row.
+/// // 24 is not a power of two: 20 ^ 8 = 28 would be in the next row.
 /// ChunkSwizzle::<4, 24, 4, 128>::xor(8, 20);
 /// ```
 pub struct ChunkSwizzle<

@@ -1,9 +1,9 @@
-//! Loops that are no loops: for arrays that must live in registers.
+//! Loops that are not loops: for arrays that must live in registers.
 
 /// Longest loop that [`unrolled`] takes.
 pub(crate) const MAX_UNROLLED: usize = 128;
 
-/// Calls `body` with 0, 1, … `N` − 1. It is no loop: there are `N` calls, each
+/// Calls `body` with 0, 1, … `N` − 1. It is not a loop: there are `N` calls, each
 /// with a constant.
 #[inline(always)]
 pub(crate) fn unrolled<const N: usize>(mut body: impl FnMut(usize)) {

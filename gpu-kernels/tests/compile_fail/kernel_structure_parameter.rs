@@ -1,4 +1,4 @@
-//! A structure by value that is no `KernelArg`.
+//! A structure by value that is not a `KernelArg`.
 use cuda_std::kernel;
 
 #[derive(Clone, Copy)]

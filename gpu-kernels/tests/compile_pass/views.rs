@@ -1,4 +1,4 @@
-//! A safe kernel of every kind of parameter, and what the host's launch is told of it.
+//! A safe kernel of every kind of parameter, and what the host's launch knows of it.
 use cuda_std::launch::{Input, Kernel, KernelArgs, Output, SafeKernel, Unfit};
 use cuda_std::prelude::*;
 use cuda_std::view::{Barrier, Disjoint, Filling, Geometry, Global, Linear, Tiles};

@@ -1,4 +1,4 @@
-//! How kernels are timed.
+//! The timing of kernels.
 
 use crate::copies::CopyKernel;
 use lockstep::engine::Conditions;

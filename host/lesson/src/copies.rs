@@ -8,7 +8,7 @@ use lockstep::engine::{Buffer, EngineError, Prepared, Timed, Timing};
 ///
 /// # Safety
 ///
-/// Both buffers must hold so many elements, be aligned to 256 bytes, and live as long as
+/// Both buffers must hold this many elements, be aligned to 256 bytes, and live as long as
 /// the launch.
 pub type CopyKernel = unsafe fn(
     input: DevicePtr<f32>,
@@ -23,7 +23,7 @@ pub(crate) struct CopyBuffers<'e> {
 }
 
 impl<'e> CopyBuffers<'e> {
-    /// Of a copy that reads about so many bytes and writes as many; `None` of none.
+    /// Of a copy that reads about this many bytes and writes as many; `None` of none.
     pub fn new(engine: &'e dyn Timing, size_bytes: u64) -> Result<Option<Self>, EngineError> {
         /// The kernel moves whole chunks.
         const CHUNK: u64 = 16;

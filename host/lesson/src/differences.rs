@@ -1,4 +1,4 @@
-//! What differs from the catalogue, and on which lines it arises.
+//! Differences from the catalogue, and the lines on which they arise.
 //!
 //! A claim is about a whole launch. Here the launch is taken apart again: the
 //! counts of each source line by themselves, held against the same claim.
@@ -67,7 +67,7 @@ fn lines(claim: &Expectation, instructions: &[InstructionCounts], source: &str) 
             let counted = claim.metric.of(&counts)?;
             Some(Line { place, counted })
         })
-        // Of a total, a line that has none of it is no cause.
+        // Of a total, a line that has none of it is not a cause.
         .filter(|line| !claim.metric.is_total() || line.counted > 0.0)
         .collect();
     let distance = |line: &Line| (line.counted - expected).abs();

@@ -1,4 +1,4 @@
-//! Why a kernel on a shape did not pass.
+//! The reasons why a kernel did not pass on a shape.
 
 use crate::differences::{self, Difference};
 use crate::verify::Mismatch;

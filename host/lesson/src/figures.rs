@@ -1,4 +1,4 @@
-//! What a kernel on a shape measured.
+//! The figures measured of a kernel on a shape.
 
 use crate::measure::{Side, Times, Timings};
 use crate::shape::Work;
@@ -61,7 +61,7 @@ impl Figures {
     }
 
     /// Times of the kernel's CUDA C++ baseline.
-    pub fn peer_times(&self) -> Option<Times> {
-        self.timings.of(Side::Twin)
+    pub fn baseline_times(&self) -> Option<Times> {
+        self.timings.of(Side::Baseline)
     }
 }

@@ -1,5 +1,5 @@
-//! How much memory a case takes, estimated before it runs: so that what does not fit
-//! is refused in words, and not by the system's killing the program.
+//! The memory that a case takes, estimated before it runs: so that what does not fit is refused in
+//! words, and not by the system's killing the program.
 
 use crate::memory::{self, Free};
 use indicatif::HumanBytes;
@@ -17,7 +17,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// So many bytes for each of `n` elements. Sizes are the user's to choose, so
+    /// This many bytes for each of `n` elements. Sizes are the user's to choose, so
     /// nothing here overflows.
     pub const fn of(n: u128, device_bytes_each: u128, host_bytes_each: u128) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Footprint {
 
     /// What is remembered of so much simulated memory when every access is checked:
     /// a line of 128 bytes takes 32, and up to 1280 more if lanes access its words
-    /// irregularly, but of so many lines only; and each byte needs a bit.
+    /// irregularly, but of this many lines only; and each byte needs a bit.
     pub fn checks_bytes(self) -> u128 {
         const MOST_SPLIT_LINES: u128 = 1 << 18;
         let n_lines = self.device_bytes.div_ceil(128);

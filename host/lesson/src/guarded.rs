@@ -76,7 +76,7 @@ mod tests {
         let mut guard = [f32::from_le_bytes([POISON; 4]); GUARD];
         assert!(check(&guard, "after").is_ok());
         guard[3] = f32::NAN;
-        assert!(!is_poison(guard[3]), "another NaN is no poison");
+        assert!(!is_poison(guard[3]), "another NaN is not poison");
         let error = check(&guard, "after").expect_err("written").to_string();
         assert!(
             error.contains("after the output") && error.contains("element 3"),

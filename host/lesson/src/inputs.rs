@@ -145,7 +145,7 @@ fn random_of_part(seed: u64, part: usize) -> StdRng {
     StdRng::seed_from_u64(seed ^ ((part as u64) << 32))
 }
 
-/// A vector whose parts `make` writes, told the part's number and the index of its
+/// A vector whose parts `make` writes, given the part's number and the index of its
 /// first value.
 fn in_parallel<T: Copy + Default + Send + Sync>(
     len: usize,

@@ -1,5 +1,5 @@
-//! What a lesson is: an idea, kernels that show it, shapes to run them on, references to
-//! compare them with, and claims about what they cost.
+//! Lessons. Each is an idea, kernels that show it, shapes to run them on, references to compare
+//! them with, and claims about what they cost.
 //!
 //! Reading order:
 //!

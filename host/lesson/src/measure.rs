@@ -10,7 +10,8 @@ pub enum Side {
     /// The kernel, or the launches it takes part in.
     Kernel,
     /// The same in CUDA C++.
-    Twin,
+    #[serde(alias = "twin")]
+    Baseline,
     /// A device-to-device copy that moves as many bytes.
     Copy,
     /// Our own best copy of as many bytes.

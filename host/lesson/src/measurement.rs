@@ -1,4 +1,4 @@
-//! What was measured of a kernel on a shape, as a file has it.
+//! The measurement of a kernel on a shape, as a file has it.
 
 use crate::measure::{Alone, Ratio, Side, State, Times, teraflops};
 use crate::status::Status;

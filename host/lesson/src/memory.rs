@@ -1,5 +1,5 @@
-//! How much memory is left: the least of what the machine has available, what the
-//! control groups of this process allow, and what its own limits allow.
+//! The memory that is left: the least of what the machine has available, what the control groups of
+//! this process allow, and what its own limits allow.
 //!
 //! Left out: swap space. What needs it takes hours instead of minutes.
 
@@ -139,7 +139,7 @@ fn control_groups(root: &Path) -> Option<u64> {
 
 fn left_in(group: &Path, controller: &Controller) -> Option<u64> {
     let number = |name: &str| read(group.join(name))?.trim().parse::<u64>().ok();
-    // "max" is no number, and no limit.
+    // "max" is not a number, and no limit.
     let limit = number(controller.limit)?;
     let used = number(controller.used)?;
     let reclaimable = read(group.join("memory.stat"))

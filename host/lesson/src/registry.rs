@@ -1,4 +1,4 @@
-//! What a registry holds: lessons and their kernels.
+//! A registry of lessons and their kernels.
 //!
 //! A lesson is data with functions: which shapes to run, what they cost, and how to run
 //! one kernel on one shape.
@@ -94,7 +94,7 @@ pub struct Published {
     pub machine: &'static str,
     /// The shape's name.
     pub shape: &'static str,
-    /// Milliseconds a launch.
+    /// Milliseconds per launch.
     pub time_ms: f64,
 }
 

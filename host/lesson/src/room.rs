@@ -1,4 +1,4 @@
-//! Whether cases have room: on the machine, and in the memory of a GPU.
+//! The room for cases: on the machine, and in the memory of a GPU.
 
 use crate::footprint::{Footprint, check, human};
 use crate::run::Case;

@@ -88,7 +88,7 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
 }
 
 /// Runs the cases one after the other, timed as `clocking` says. `starting` and
-/// `ended` are told about each.
+/// `ended` are called for each.
 pub fn run(
     engine: &dyn Timing,
     cases: &[Case],

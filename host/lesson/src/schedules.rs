@@ -46,7 +46,7 @@ impl fmt::Display for Orders {
     }
 }
 
-/// Runs the cases one after the other. `starting` is told about each run of each, with
+/// Runs the cases one after the other. `starting` is called for each run of each, with
 /// its schedule; `ended` about each case.
 pub fn run(
     sim: &Sim,

@@ -46,7 +46,7 @@ impl Shape {
     pub fn matrix(&self) -> (u32, u32) {
         match self.dims[..] {
             [rows, columns] => (rows, columns),
-            _ => panic!("the shape {self} is no matrix"),
+            _ => panic!("the shape {self} is not a matrix"),
         }
     }
 

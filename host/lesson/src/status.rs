@@ -1,4 +1,4 @@
-//! How a case ended.
+//! The status of a case that has ended.
 
 use serde::{Deserialize, Serialize};
 

@@ -283,9 +283,9 @@ impl<'e> Trial<'e> {
         }
         if launches
             .iter()
-            .all(|launch| self.engine.has_peer(launch.entry()))
+            .all(|launch| self.engine.has_baseline(launch.entry()))
         {
-            sides.push((Side::Twin, Timed::Peers(launches.into())));
+            sides.push((Side::Baseline, Timed::Baselines(launches.into())));
         }
         if let (Some(copied), Some(yardstick)) = (&copied, clocking.yardstick) {
             sides.push((Side::CopyKernel, copied.by_kernel(yardstick)?));
@@ -295,7 +295,7 @@ impl<'e> Trial<'e> {
             .into_iter()
             .map(|(side, timed)| {
                 // The others do the same the second time, and more is not asked of them.
-                let needs_reset = matches!(side, Side::Kernel | Side::Twin);
+                let needs_reset = matches!(side, Side::Kernel | Side::Baseline);
                 let before = if needs_reset {
                     before.to_vec()
                 } else {

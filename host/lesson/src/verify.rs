@@ -110,7 +110,7 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// The same, with the index told as row and column of a matrix with
+    /// The same, with the index given as row and column of a matrix with
     /// `columns` columns.
     pub fn in_matrix(self, columns: usize) -> Self {
         Self {

@@ -73,7 +73,7 @@ static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
 ])];
 
 /// The largest error of inputs below 1 in magnitude, over all windows: what the
-/// case is told to keep. Each element has a bound of its own, which is smaller;
+/// case must keep. Each element has a bound of its own, which is smaller;
 /// see [`compare`].
 const fn largest_error() -> f64 {
     let mut largest = 0.0;

@@ -243,7 +243,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
 fn dims(shape: &Shape) -> [u32; 3] {
     match *shape.dims() {
         [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is no product"),
+        _ => panic!("the shape {shape} is not a product"),
     }
 }
 
@@ -264,7 +264,7 @@ fn expects_at(shape: &Shape) -> bool {
         && k.is_multiple_of(32)
 }
 
-/// Products up to so many multiply-adds are compared element by element.
+/// Products up to this many multiply-adds are compared element by element.
 const ALL_ELEMENTS: u64 = 1 << 26;
 /// Rows of larger ones that are.
 const SOME_ROWS: usize = 16;
@@ -385,7 +385,7 @@ type Args = (
 /// The geometry for m and n.
 type Config = fn(u32, u32) -> LaunchConfig;
 
-/// Values after C that nobody may write.
+/// Values after C that must not be written.
 const GUARD: usize = 64;
 
 /// The matrices of one product, in device memory.
@@ -463,7 +463,7 @@ impl<'e> Plan<'e> {
             flags.as_mut_ptr(),
         );
         // SAFETY: as in `of`; `sums` is as large as the grid asks for, and there is a
-        // flag a block, all 0.
+        // flag per block, all 0.
         let launch = unsafe { Prepared::of::<sgemm_balanced>(config, args) }?;
         Ok(Self {
             launch,

@@ -440,7 +440,7 @@ struct Agreement {
     n_equal: usize,
     /// Of sums that are finite in both.
     largest_difference: f64,
-    /// Number of differences that are no finite number.
+    /// Number of differences that are not finite numbers.
     n_not_finite: usize,
     examples: Vec<String>,
 }

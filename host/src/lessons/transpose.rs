@@ -63,7 +63,7 @@ fn best_square(measured: &[Measurement], side: u64) -> Option<Found> {
     most(squares.filter_map(|one| Found::speed(one, Side::Copy)))
 }
 
-/// The worst of the shapes with a side that is no multiple of 64: the rate of the
+/// The worst of the shapes with a side that is not a multiple of 64: the rate of the
 /// fastest kernel there, of the fastest kernel's at the nearest shape whose sides
 /// are.
 fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
@@ -166,7 +166,7 @@ static KERNELS: [KernelEntry; 8] = [
 ];
 
 /// Where the fastest are timed: the catalogue's size, one that no cache helps with,
-/// and sides that are no multiples of 64, or not even of 4, beside it.
+/// and sides that are not multiples of 64, or not even of 4, beside it.
 const TIMED: &[&[u32]] = &[
     &[8192, 8192],
     &[32768, 32768],
@@ -340,7 +340,7 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> 
     launch(trial, Act::Timed, &mut matrices)
 }
 
-/// Elements between two outputs of a sweep, which nobody may write.
+/// Elements between two outputs of a sweep, which must not be written.
 const GUARD: usize = 64;
 
 /// Every shape up to the trial's, each exact.

@@ -1,11 +1,11 @@
-//! How a page calls [`answer`](crate::answer) in WebAssembly: bytes in its memory, no glue
+//! The call of [`answer`](crate::answer) in WebAssembly by a page: bytes in its memory, no glue
 //! code on either side.
 //!
 //! ```text
 //!     const at = exports.room(n);           // n bytes for the question, in UTF-8
 //!     new Uint8Array(memory.buffer, at, n).set(question);
 //!     const answer = exports.answer(at, n); // takes them; the answer is
-//!     exports.length();                     // so many bytes at `answer`, until the next call
+//!     exports.length();                     // this many bytes at `answer`, until the next call
 //! ```
 
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Room for a question of so many bytes, to be given to [`answer`].
+/// Room for a question of this many bytes, to be given to [`answer`].
 #[unsafe(no_mangle)]
 pub extern "C" fn room(n_bytes: usize) -> *mut u8 {
     Box::into_raw(vec![0_u8; n_bytes].into_boxed_slice()).cast()

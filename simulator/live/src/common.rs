@@ -1,4 +1,4 @@
-//! What more than one answer needs.
+//! The part that more than one answer needs.
 
 use ptx_sim::trace::{Trace, TraceEvent, TraceKind, TracedAccess};
 

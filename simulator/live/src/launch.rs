@@ -41,7 +41,7 @@ pub enum Given {
     Long(u64),
     /// A buffer that holds these words; its address is the argument.
     Words(Vec<u32>),
-    /// A buffer of so many words, all zero.
+    /// A buffer of this many words, all zero.
     Zeros(u32),
 }
 

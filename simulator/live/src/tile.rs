@@ -72,7 +72,7 @@ impl FromStr for Access {
             "column" => Ok(Self::Column),
             "ldmatrix" => Ok(Self::Matrices),
             other => Err(format!(
-                "`{other}` is no access: row, column and ldmatrix are"
+                "`{other}` is not an access: row, column and ldmatrix are"
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Which lanes of an access meet in which bank of shared memory.
+//! The lanes of an access that meet in a bank of shared memory.
 //!
 //! Shared memory has 32 banks of 4 bytes. The lanes of an access are served in phases: all 32 at
 //! once up to 4 bytes per lane, fewer where each has more. In a phase each bank gives one word per

@@ -1,4 +1,4 @@
-//! Which lane holds which element of a matrix that tensor cores work on.
+//! The lanes that hold the elements of a matrix for tensor cores.
 //!
 //! A matrix is spread over the registers of a warp. The maps follow the layouts that the PTX
 //! manual defines for `ldmatrix` and for `mma` with 16-bit operands and 32-bit sums.
@@ -67,7 +67,10 @@ impl Fragment {
         let known = ALL.iter().find(|(other, _)| *other == name);
         known.map(|(_, fragment)| *fragment).ok_or_else(|| {
             let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
-            Invalid(format!("`{name}` is no fragment: {} are", names.join(", ")))
+            Invalid(format!(
+                "`{name}` is not a fragment: {} are",
+                names.join(", ")
+            ))
         })
     }
 

@@ -44,7 +44,7 @@ impl AccessMap {
         }
     }
 
-    /// In lines of so many columns.
+    /// In lines of this many columns.
     pub fn text(&self, columns: usize) -> String {
         match self {
             Self::Banks(map) => map.text(columns),

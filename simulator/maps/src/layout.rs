@@ -1,4 +1,4 @@
-//! Where the elements of a tile lie in memory.
+//! The places of a tile's elements in memory.
 //!
 //! | name | element `(row, column)` lies at |
 //! |---|---|
@@ -20,7 +20,7 @@ use crate::{Invalid, LINE_BYTES, Tile};
 pub enum Layout {
     /// Row by row.
     Plain,
-    /// Rows so many elements longer.
+    /// Rows this many elements longer.
     Padded(u32),
     /// Permutations of the plain places, one after the other.
     Swizzled(Vec<Bits>),
@@ -253,7 +253,7 @@ impl FromStr for Layout {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let unknown = || {
             Invalid::because(format!(
-                "`{text}` is no layout: plain, pad:N, swizzle:B,M,S, xor and shift are"
+                "`{text}` is not a layout: plain, pad:N, swizzle:B,M,S, xor and shift are"
             ))
         };
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));

@@ -61,7 +61,7 @@ pub enum Shape {
     Column,
     /// Along the diagonal.
     Diagonal,
-    /// So many elements apart.
+    /// This many elements apart.
     Stride(u32),
     /// All the same one.
     Broadcast,
@@ -177,7 +177,7 @@ impl Pattern {
         }
         if !tile.columns().is_multiple_of(self.vector(tile)) {
             return Err(Invalid::because(format!(
-                "`{self}`: rows of {} elements are no multiple of the {} that a lane accesses",
+                "`{self}`: rows of {} elements are not a multiple of the {} that a lane accesses",
                 tile.columns(),
                 self.vector(tile)
             )));
@@ -319,7 +319,7 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let unknown = || {
             Invalid::because(format!(
-                "`{text}` is no access: row, column, diagonal, stride:N, broadcast and ldmatrix.x4 \
+                "`{text}` is not an access: row, column, diagonal, stride:N, broadcast and ldmatrix.x4 \
                  are; with store: or atomic: before, x4 after the name for four elements per lane, \
                  and :N for the N-th row or column"
             ))

@@ -1,4 +1,4 @@
-//! Where the elements of a tile lie in shared memory, before and after a layout.
+//! The places of a tile's elements in shared memory, before and after a layout.
 
 use crate::{BANKS, Invalid, LINE_BYTES, Layout, Pattern, Tile, WORD_BYTES};
 
@@ -28,7 +28,7 @@ impl TileMap {
         Self::by_vectors(tile, layout, vector)
     }
 
-    /// The same by vectors of so many elements, or shorter ones if the layout does not keep
+    /// The same by vectors of this many elements, or shorter ones if the layout does not keep
     /// those together.
     ///
     /// # Errors

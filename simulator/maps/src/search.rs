@@ -1,4 +1,4 @@
-//! Which layout makes given accesses free of bank conflicts?
+//! The search for a layout that makes given accesses free of bank conflicts.
 //!
 //! Every candidate is tried on every access; what is found is proved by counting.
 

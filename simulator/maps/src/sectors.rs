@@ -1,4 +1,4 @@
-//! Which sectors of global memory an access moves, and which of their bytes it uses.
+//! The sectors of global memory that an access moves, and the bytes of them that it uses.
 //!
 //! Memory moves in sectors of 32 bytes, four to a line of 128. Whoever asks for one byte of a
 //! sector pays for all 32.

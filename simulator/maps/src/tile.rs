@@ -37,7 +37,7 @@ impl Tile {
                 element_bytes,
             }),
             _ => Err(Invalid::because(format!(
-                "a tile of {rows}×{columns} elements is no tile in shared memory: at most \
+                "a tile of {rows}×{columns} elements is not a tile in shared memory: at most \
                  {MOST_ELEMENTS} elements are looked at"
             ))),
         }
@@ -83,7 +83,7 @@ pub fn element_bytes(name: &str) -> Result<u32, Invalid> {
         "u128" | "i128" | "f32x4" => 16,
         other => {
             return Err(Invalid::because(format!(
-                "`{other}` is no type of elements: u8, f16, bf16, u32, f32, u64, f64 and f32x4 are \
+                "`{other}` is not a type of elements: u8, f16, bf16, u32, f32, u64, f64 and f32x4 are \
                  some"
             )));
         }

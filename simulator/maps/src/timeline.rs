@@ -1,4 +1,4 @@
-//! What the warps of a block wait for, and what is in flight meanwhile.
+//! The timeline of a block: what its warps wait for, and what is in flight meanwhile.
 //!
 //! The time of the line is the order in which the simulator ran the events: it is one that a GPU
 //! could have taken, and says nothing of how long anything takes.

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Characters of a line that are shown; of a longer one, those around the place.
 const SHOWN: usize = 120;
 
-/// Most errors that are told of one text.
+/// Most errors that are reported for one text.
 const MOST_ERRORS: usize = 20;
 
 /// Why PTX text was refused: the first error, and the others that were found

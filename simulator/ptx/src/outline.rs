@@ -1,4 +1,4 @@
-//! What stands at the top of a file, each item with its text: for who cuts out, shows or looks for
+//! The outline of a file, each top-level item with its text: for who cuts out, shows or looks for
 //! something, in any PTX, also such as [`parse`](crate::parse) refuses. What is inside an item is
 //! not read; where the text has no tokens any more, it is taken to end.
 

@@ -1,4 +1,4 @@
-//! Where a part of an instruction stands in the text.
+//! The place of an instruction's part in the text.
 //!
 //! Instructions keep only where they begin: their parts are looked for when a
 //! message has to point at one.

@@ -203,7 +203,7 @@ fn what_triton_writes() {
     }
 }
 
-/// A cut file is refused, unless only whole functions were cut off, and what is no code (debug
+/// A cut file is refused, unless only whole functions were cut off, and what is not code (debug
 /// sections, files' names, blank space at the end): the others are as they were.
 fn check_cut(text: &str, whole: &[String], end: usize) {
     let Some(cut) = text.get(..end) else { return };

@@ -12,7 +12,7 @@
 //! `--schedules N` runs it again in N other orders of its blocks, warps and lanes, and
 //! compares all buffers, bit by bit, with what the usual order leaves (sums of floats by
 //! atomics depend on the order and may differ). `--schedule 7/warps/12` does so in one
-//! order, as the search has told it.
+//! order, as the search has named it.
 //!
 //! Try `simulator/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
 //! f32[200]=count f32[200]=count`.
@@ -230,7 +230,7 @@ fn dim(text: &str) -> Outcome<Dim> {
 fn parse_value(device: &Device, text: &str, place: usize) -> Outcome<Value> {
     let (ty, value) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}` is no TYPE=VALUE"))?;
+        .ok_or_else(|| format!("`{text}` is not TYPE=VALUE"))?;
     let label = format!("parameter {place}");
     let Some((ty, n)) = ty.trim_end_matches(']').split_once('[') else {
         return Ok(match ty {

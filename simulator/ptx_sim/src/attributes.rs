@@ -1,4 +1,4 @@
-//! What a driver reports about a kernel.
+//! A kernel's attributes, as a driver reports them.
 
 use crate::decode::layout::reachable;
 use crate::module::Module;
@@ -9,7 +9,7 @@ use ptx::ir::{LaunchBounds, Space};
 
 /// Registers that every thread has.
 const LEAST_REGISTERS: u32 = 16;
-/// Registers of a thread come in units of so many.
+/// Registers of a thread come in units of this many.
 const UNIT: u32 = 8;
 
 /// What `cuFuncGetAttribute` tells of a kernel.
@@ -129,7 +129,7 @@ pub(crate) fn registers_declared(bounds: LaunchBounds) -> Option<u32> {
     bounds.max_registers.or_else(by_threads)
 }
 
-/// Registers for so many values at once, within what a kernel declares: as an assembler
+/// Registers for this many values at once, within what a kernel declares: as an assembler
 /// that keeps the others in memory.
 fn estimate(most_live: u32, bounds: LaunchBounds) -> u32 {
     let wanted = most_live.clamp(LEAST_REGISTERS, MOST_REGISTERS);

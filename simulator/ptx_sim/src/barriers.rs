@@ -160,7 +160,7 @@ impl State {
     fn is_complete(&self, warps: &[Warp]) -> bool {
         let Some(n) = self.threads else {
             let n_live = |w: &Warp| w.live.count_ones();
-            // Quickly told: fewer have come than there are.
+            // Quickly seen: fewer have come than there are.
             return self.n_arrived >= warps.iter().map(n_live).sum()
                 && warps
                     .iter()

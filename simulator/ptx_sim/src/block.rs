@@ -14,7 +14,7 @@ use crate::lanes::has_wide_vectors;
 use crate::membership::{Membership, Stuck};
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
-use crate::schedule::Dice;
+use crate::schedule::Choices;
 use crate::spare::SpareWarps;
 use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
@@ -135,14 +135,14 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
-        dice: Option<&mut Dice>,
+        choices: Option<&mut Choices>,
     ) -> Result<Round, Box<LaunchError>> {
         #[cfg(target_arch = "x86_64")]
         if has_wide_vectors() {
             // SAFETY: This machine has the vectors.
-            return unsafe { self.round_wide(launch, observer, dice) };
+            return unsafe { self.round_wide(launch, observer, choices) };
         }
-        self.round_plain(launch, observer, dice)
+        self.round_plain(launch, observer, choices)
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -151,9 +151,9 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
-        dice: Option<&mut Dice>,
+        choices: Option<&mut Choices>,
     ) -> Result<Round, Box<LaunchError>> {
-        self.round_plain(launch, observer, dice)
+        self.round_plain(launch, observer, choices)
     }
 
     #[inline(always)]
@@ -161,7 +161,7 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
-        dice: Option<&mut Dice>,
+        choices: Option<&mut Choices>,
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
@@ -185,12 +185,12 @@ impl BlockRun {
             slice: 0,
             given_up: 0,
             observer,
-            dice,
+            choices,
         };
-        let turns = env.dice.as_mut();
-        let turns = turns.map(|dice| {
+        let turns = env.choices.as_mut();
+        let turns = turns.map(|choices| {
             let is_idle = |warp: usize| self.warps[warp].looks_idle();
-            dice.turns(self.warps.len(), WARP_SLICE, is_idle)
+            choices.turns(self.warps.len(), WARP_SLICE, is_idle)
         });
         let n_turns = turns.as_ref().map_or(self.warps.len(), Vec::len);
         let mut round = 0;
@@ -371,7 +371,7 @@ fn must_stay(launch: &LaunchContext<'_>, warp: &Warp) -> bool {
     warp.paths.iter().any(stays)
 }
 
-/// Runs a warp for a slice of so many warp instructions. Gives what it used.
+/// Runs a warp for a slice of this many warp instructions. Gives what it used.
 #[inline(always)]
 fn run_warp<O: Observer>(
     env: &mut Env<'_, O>,
@@ -382,7 +382,7 @@ fn run_warp<O: Observer>(
     env.given_up = 0;
     let mut has_run = false;
     while env.slice > 0 {
-        let Some(path) = warp.take_ready(env.dice.as_deref_mut()) else {
+        let Some(path) = warp.take_ready(env.choices.as_deref_mut()) else {
             break;
         };
         has_run = true;

@@ -137,7 +137,7 @@ impl Device {
 
 impl LoadedModule {
     /// A `.global` or `.const` variable as an array of `T`; none if there is no
-    /// such variable, or its size is no multiple of `T`'s.
+    /// such variable, or its size is not a multiple of `T`'s.
     pub fn array<T: Pod>(&self, name: &str) -> Option<Buffer<T>> {
         let (address, size_bytes) = self.variable(name)?;
         let size = size_of::<T>().max(1) as u64;

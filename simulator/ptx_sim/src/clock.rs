@@ -1,4 +1,4 @@
-//! When something began, and how long ago that is.
+//! A clock: when something began, and how long ago that is.
 //!
 //! WebAssembly by itself has no clock (`std`'s panics). There time is a counter that goes on
 //! by a microsecond with each reading: a kernel that waits for the clock still ends, and

@@ -11,7 +11,7 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use crate::checks::sieve::Pool;
+use crate::checks::prefilter::Pool;
 use crate::clock::Started;
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};

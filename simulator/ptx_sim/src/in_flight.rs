@@ -146,7 +146,7 @@ impl InFlight {
         }
     }
 
-    /// Closes the group, with which so many products have been issued.
+    /// Closes the group, with which this many products have been issued.
     pub fn commit(&mut self, issued: u64) {
         self.n_groups += 1;
         self.issued.push_back(issued);

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cluster::depends_on_rank;
 use crate::decode::{
-    self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
+    self, layout::SharedLayout, layout::reachable, liveness::most_live,
+    order_dependence::is_order_independent,
 };
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
@@ -51,12 +52,12 @@ pub(crate) struct KernelPlan {
     /// Whether lanes shuffle.
     pub shuffles: bool,
     /// Whether its blocks cannot tell in which order they run.
-    pub blocks_are_apart: bool,
+    pub is_order_independent: bool,
     /// Whether it can come to a call of `malloc` or `free`.
     pub takes_memory: bool,
     /// Whether the checks' quick pass was of no use to a launch that had no defect, as
     /// it will be to others.
-    pub is_not_for_the_sieve: AtomicBool,
+    pub is_not_for_the_prefilter: AtomicBool,
 }
 
 /// What a host needs to know of a kernel.
@@ -102,7 +103,7 @@ pub struct UnsupportedInstruction<'a> {
 
 impl Module {
     /// Parses and decodes PTX text. Instructions that are PTX and not simulated, or
-    /// not known, are no error until they are executed: see
+    /// not known, are not an error until they are executed: see
     /// [`unsupported`](Self::unsupported).
     ///
     /// # Errors
@@ -236,11 +237,11 @@ impl Module {
                     op => matches!(op, Op::Bulk(_)),
                 }),
                 shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
-                blocks_are_apart: blocks_are_apart(program, &reachable),
+                is_order_independent: is_order_independent(program, &reachable),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
-                is_not_for_the_sieve: AtomicBool::new(any_insn(program, &reachable, |op| {
+                is_not_for_the_prefilter: AtomicBool::new(any_insn(program, &reachable, |op| {
                     matches!(op, Op::Bulk(_))
                 })),
             }

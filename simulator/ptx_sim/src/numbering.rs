@@ -1,4 +1,4 @@
-//! What a launch's instructions and blocks are called by its observers.
+//! The numbers by which observers know a launch's instructions and blocks.
 //!
 //! A module can hold hundreds of kernels, of which a launch runs one with what
 //! it calls. Observers keep a record for each instruction, so only those that

@@ -1,4 +1,4 @@
-//! How many blocks an SM holds at once.
+//! The number of blocks that an SM holds at once.
 //!
 //! The rules are those of CUDA's occupancy calculator for sm_90: an SM has
 //! places for warps and for blocks; registers, which each warp gets from the quarter of
@@ -19,9 +19,9 @@ pub(crate) const REGISTERS: u32 = 64 << 10;
 pub(crate) const MOST_REGISTERS: u32 = 255;
 /// Quarters of an SM, each with its own registers.
 const N_QUARTERS: u32 = 4;
-/// A warp's registers come in units of so many.
+/// A warp's registers come in units of this many.
 const REGISTER_UNIT: u32 = 256;
-/// Shared memory comes in units of so many bytes.
+/// Shared memory comes in units of this many bytes.
 const SHARED_UNIT: u64 = 128;
 /// Shared memory that the system takes of each block's.
 const SYSTEM_SHARED_BYTES: u64 = 1 << 10;
@@ -71,7 +71,7 @@ impl DeviceConfig {
         blocks.min(blocks_by_registers(registers, warps))
     }
 
-    /// How many clusters of so many such blocks the device holds at once; 0 if not even one
+    /// How many clusters of this many such blocks the device holds at once; 0 if not even one
     /// can be launched. What `cuOccupancyMaxActiveClusters` answers.
     pub fn active_clusters(&self, needs: BlockNeeds, n_blocks: u32) -> u32 {
         let blocks = self.active_blocks(needs);
@@ -84,7 +84,7 @@ impl DeviceConfig {
         (0..N_GPCS).map(|gpc| of_gpc(gpc) * blocks / n_blocks).sum()
     }
 
-    /// The largest cluster of such blocks that the device can hold, of at most so many; 0 if
+    /// The largest cluster of such blocks that the device can hold, of at most this many; 0 if
     /// not even one block fits. What `cuOccupancyMaxPotentialClusterSize` answers.
     pub fn largest_cluster(&self, needs: BlockNeeds, most: u32) -> u32 {
         let fits = |n_blocks: &u32| self.active_clusters(needs, *n_blocks) > 0;
@@ -132,7 +132,7 @@ impl DeviceConfig {
     }
 }
 
-/// Blocks of so many warps that an SM has registers for.
+/// Blocks of this many warps that an SM has registers for.
 pub(crate) fn blocks_by_registers(registers: u32, warps: u32) -> u32 {
     if registers == 0 {
         return u32::MAX;

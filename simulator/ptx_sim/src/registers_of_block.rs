@@ -4,7 +4,7 @@
 //! others can take; a warp that takes more than is there waits. Nothing else in the simulator
 //! depends on it: a thread has all the registers that its kernel names.
 
-/// Registers, in so many per thread of one warp.
+/// Registers, in this many per thread of one warp.
 #[derive(Default)]
 pub(crate) struct RegistersOfBlock {
     /// By warp, what it has, once it has changed.
@@ -16,7 +16,7 @@ pub(crate) struct RegistersOfBlock {
 /// Why a warp does not get what it wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It has so many now, which is more (or fewer, if it gives back) than it asks for.
+    /// It has this many now, which is more (or fewer, if it gives back) than it asks for.
     WrongWay { has: u32 },
     /// There are too few free ones: it waits.
     Waits,

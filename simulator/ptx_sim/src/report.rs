@@ -1,4 +1,4 @@
-//! What a launch counted.
+//! The counts of a launch.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Why an instruction was not carried out.
+//! The reason why an instruction was not carried out.
 
 use crate::diagnostics::FaultKind;
 use crate::program::Unsupported;

@@ -14,7 +14,7 @@ use crate::memory::local::LocalMemory;
 use crate::program::BlockId;
 use crate::registers::Registers;
 use crate::repetition::Repetition;
-use crate::schedule::Dice;
+use crate::schedule::Choices;
 
 /// Warps of the largest block.
 pub(crate) const MAX_WARPS: u32 = 32;
@@ -196,22 +196,22 @@ impl Warp {
     /// Takes the path to run next: the most recently split first, unless a schedule
     /// says otherwise.
     #[inline(always)]
-    pub fn take_ready(&mut self, dice: Option<&mut Dice>) -> Option<Path> {
-        if dice.is_none() && self.paths.last()?.state == PathState::Ready {
+    pub fn take_ready(&mut self, choices: Option<&mut Choices>) -> Option<Path> {
+        if choices.is_none() && self.paths.last()?.state == PathState::Ready {
             // Mostly, and nothing is to be moved.
             return self.paths.pop();
         }
-        self.take_any(dice)
+        self.take_any(choices)
     }
 
     /// [`Warp::take_ready`], whatever the paths are.
-    fn take_any(&mut self, dice: Option<&mut Dice>) -> Option<Path> {
+    fn take_any(&mut self, choices: Option<&mut Choices>) -> Option<Path> {
         let is_ready = |p: &Path| p.state == PathState::Ready;
         let mut index = self.paths.iter().rposition(is_ready)?;
-        if let Some(dice) = dice {
+        if let Some(choices) = choices {
             let ready = self.paths.iter().enumerate().filter(|(_, p)| is_ready(p));
             let ready: Vec<usize> = ready.map(|(i, _)| i).collect();
-            index = dice.path(ready.len()).map_or(index, |i| ready[i]);
+            index = choices.path(ready.len()).map_or(index, |i| ready[i]);
         }
         Some(self.paths.remove(index))
     }

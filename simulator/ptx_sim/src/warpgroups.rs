@@ -1,9 +1,9 @@
-//! What the warpgroups of a block share: four warps each, which issue the same products.
+//! The warpgroups of a block: four warps each, which issue the same products.
 //!
 //! At a product each warp waits until all four have come to it (so does an H200), and then
 //! computes its own rows. At `wgmma.wait_group` it waits until all four have done that: one
 //! thread of the four warps may free what all of them read. Whether two warps' products are
-//! one and the same is told by their order: the n-th of each must be the same instruction,
+//! one and the same follows from their order: the n-th of each must be the same instruction,
 //! with the same operands.
 
 use std::collections::VecDeque;
@@ -100,7 +100,7 @@ impl Warpgroups {
         group.n_issued[index]
     }
 
-    /// Whether all warps of a warp's group have issued so many.
+    /// Whether all warps of a warp's group have issued this many.
     pub fn all_have_issued(&mut self, warp: u32, n: u64) -> bool {
         self.of(warp).0.n_common >= n
     }
@@ -112,7 +112,7 @@ impl Warpgroups {
         std::mem::take(&mut self.has_changed) && wake_all(warps)
     }
 
-    /// Why a warp waits, at a product or for so many.
+    /// Why a warp waits, at a product or for this many.
     #[cold]
     pub fn missing(&self, warp: u32, n: Option<u64>) -> String {
         let first = warp / N_WARPS * N_WARPS;

@@ -1,5 +1,5 @@
-//! What the simulator does right and what it refuses, in programs of their own here: first as it
-//! always is, then with its own checks, which cost too much for the tests of `plain.rs`:
+//! The simulator's results and refusals, in programs of their own here: first the
+//! simulator as it always is, then with its own checks, which cost too much for the tests of `plain.rs`:
 //!
 //!     cargo --config simulator/ptx_sim/checked.toml test -p ptx_sim-tests --test unit --test checked
 //!

@@ -1,4 +1,4 @@
-//! What several host threads, and the host's own memory, have to do with a device.
+//! A device used by several host threads, and with the host's own memory.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -96,9 +96,9 @@ fn ptx_files(folder: &Path) -> Vec<PathBuf> {
 
 /// What the folders hold, in the list's order.
 const KINDS: &[(&str, &str)] = &[
-    ("memory", "Accesses where nothing is"),
+    ("memory", "Accesses to unallocated memory"),
     ("race", "Races"),
-    ("unwritten", "Reads of what nobody wrote"),
+    ("unwritten", "Reads of unwritten memory"),
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
     ("bulk", "Bulk copies and tensor maps"),

@@ -1,4 +1,4 @@
-//! What a launch and a device refuse to exceed: fuel, and the host's memory.
+//! The limits of a launch and a device: fuel, and the host's memory.
 
 use common::{HEADER, kernel, run_with};
 use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryError, Module};
@@ -64,7 +64,7 @@ fn memory_that_the_host_has_not_is_an_error() {
     device.alloc(8, "little").unwrap();
 }
 
-/// A barrier over a grid of so many blocks, passed twice.
+/// A barrier over a grid of this many blocks, passed twice.
 fn pass_a_grid_barrier(
     config: DeviceConfig,
     n_blocks: u32,

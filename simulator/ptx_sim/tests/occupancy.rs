@@ -1,4 +1,4 @@
-//! What a driver reports about a kernel, and how many of its blocks fit an SM.
+//! A kernel's attributes as a driver reports them, and its occupancy.
 //!
 //! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
 //! of an H200.
@@ -185,7 +185,7 @@ fn within(text: &str, limits: RegisterLimits) -> KernelAttributes {
     found.expect("a kernel")
 }
 
-/// A kernel that loads so many words, then stores them all.
+/// A kernel that loads this many words, then stores them all.
 fn holding(n_words: u32, directives: &str) -> String {
     let mut body = String::new();
     for i in 0..n_words {

@@ -1,6 +1,6 @@
-//! What orders accesses and what does not: for each way of synchronising, kernels that
-//! do it right, on which the checks stay silent, and their nearest wrong relatives, which
-//! they report; in blocks of one warp, of two and of more.
+//! The order of accesses, made or not: for each way of synchronising, kernels that do it right, on
+//! which the checks stay silent, and their nearest wrong relatives, which they report; in blocks of
+//! one warp, of two and of more.
 
 use common::{HEADER, kernel, run_with};
 use ptx_sim::LaunchOptions;

@@ -1,4 +1,4 @@
-//! What compares numbers with a GPU's, and what else runs too long to be run a second time with
+//! Comparisons of numbers with a GPU's, and tests that run too long to be run a second time with
 //! the simulator's own checks, as the tests of `checked.rs` are.
 
 mod arithmetic;
@@ -17,7 +17,7 @@ mod nvcc;
 mod occupancy;
 mod order;
 mod random;
-mod sieve;
+mod prefilter;
 mod structure;
 mod supported;
 mod trace;

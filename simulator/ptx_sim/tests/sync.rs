@@ -1,4 +1,4 @@
-//! What threads do together: barriers, shuffles, votes, matches, atomics.
+//! Operations of several threads: barriers, shuffles, votes, matches, atomics.
 
 use common::{HEADER, kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;

@@ -1,5 +1,5 @@
 //! Defects that the usual order of warps hides: results are right until the warps take
-//! turns in another order, which a GPU may choose at any time. Each has its right twin
+//! turns in another order, which a GPU may choose at any time. Each has its corrected version
 //! beside it.
 //!
 //! Each is for one block of [`BLOCK_THREADS`] threads, two warps.
@@ -39,7 +39,7 @@ pub unsafe fn handed_over_with_barrier(input: *const u32, output: *mut u32) {
 }
 
 /// Both warps add their number of lanes, by a load and a store. Both are atomic, so
-/// that this is no race; what the other added in between is lost all the same.
+/// that this is not a race; what the other added in between is lost all the same.
 ///
 /// # Safety
 ///

@@ -63,7 +63,7 @@ pub unsafe fn tree_without_warp_barrier(input: *const f32, output: *mut f32) {
     }
 }
 
-/// Adds to an output that nobody has set to zero.
+/// Adds to an output that was never set to zero.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Which file imports which.
+//! Imports between files.
 //!
 //! An edge from one file to another stands for
 //!

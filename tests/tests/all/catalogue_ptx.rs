@@ -1,6 +1,5 @@
-//! What the PTX of the reduction, the atomics and the neighbour lists must say:
-//! every atomic with its order, scope and space; the vector accesses that the
-//! fast kernels promise.
+//! Contracts about the PTX of the reduction, the atomics and the neighbour lists: every atomic with
+//! its order, scope and space; the vector accesses that the fast kernels promise.
 
 use gpu_kernels::atomics::table::{self, CELLS, CellSpace, Operation};
 use ptx_sim::ir::Module;

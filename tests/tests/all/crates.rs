@@ -1,4 +1,4 @@
-//! Which crate of the workspace needs which, tests and build scripts included.
+//! Dependencies between the crates of the workspace, tests and build scripts included.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -71,7 +71,7 @@ fn counted(trace: &Trace) -> Counts {
     counts
 }
 
-/// Launches of at most so many blocks are traced whole: claims about totals are of such.
+/// Launches of at most this many blocks are traced whole: claims about totals are of such.
 const FEW_BLOCKS: u32 = 8;
 
 /// What the maps of the kernel's launch at its default shape show, of all blocks or of the first;

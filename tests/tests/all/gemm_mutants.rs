@@ -1,7 +1,7 @@
 //! The kernels of GEMM with one line of their PTX changed each, as a slip of the pen would: the
 //! simulator's checks must find every one, and name a line of source.
 //!
-//! Left out: changes that are no defects, such as a wait for more than is needed. What the checks
+//! Left out: changes that are not defects, such as a wait for more than is needed. What the checks
 //! do not find is at the end, and in `docs/checks.md`.
 
 use cli::profile::run_case;

@@ -23,7 +23,7 @@ fn module_of(kernel: &str) -> String {
     module.text().expect("it compiles").to_owned()
 }
 
-/// Numbers that differ in all of their bits, and are no special floats.
+/// Numbers that differ in all of their bits, and are not special floats.
 fn words(n: u32) -> Given {
     Given::Words(
         (0..n)

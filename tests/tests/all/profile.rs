@@ -80,7 +80,7 @@ fn transpose_swizzled_shows_none() {
     assert_eq!(verdict::verdicts(&profile.rows), []);
 }
 
-/// What is inlined from the device library is told by the kernel's own line, with
+/// What is inlined from the device library is reported by the kernel's own line, with
 /// the library's beside it.
 #[test]
 fn inlined_accesses_have_the_kernels_line() {

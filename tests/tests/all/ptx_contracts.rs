@@ -1,4 +1,4 @@
-//! What the kernels' PTX must look like, whatever the compiler does next.
+//! Contracts about the kernels' PTX, whatever the compiler does next.
 //!
 //! A kernel can give right results and still be the wrong kernel: shared memory
 //! reached through generic addresses, an array in registers that went to local

@@ -41,7 +41,7 @@ fn every_lesson_is_whole() {
         let source = ptx::root().join(lesson.source);
         assert!(
             source.is_file(),
-            "{}: {} is no file",
+            "{}: {} is not a file",
             lesson.id,
             lesson.source
         );

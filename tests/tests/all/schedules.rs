@@ -1,5 +1,5 @@
 //! Kernels that the usual order of the warps hides the defects of: a search of other
-//! orders finds them, and lets their right twins pass; so it does the catalogue.
+//! orders finds them, and lets their corrected versions pass; so it does the catalogue.
 
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -56,8 +56,8 @@ fn result(kernel: &KernelEntry, sim: &Sim, orders: &Orders) -> CaseResult {
 const SEEDS: Orders = Orders::Seeds(0..40);
 
 /// The usual order hides it, others show it, and the same again when asked for what was
-/// told; the right twin passes in all. Gives the reason.
-fn only_others_show(kernel: &KernelEntry, twin: &KernelEntry, sim: &Sim) -> String {
+/// reported; the corrected version passes in all. Gives the reason.
+fn only_others_show(kernel: &KernelEntry, corrected: &KernelEntry, sim: &Sim) -> String {
     let usual = result(kernel, sim, &Orders::Usual);
     assert_eq!(usual.status, Status::Passed, "{:?}", usual.reason);
 
@@ -74,7 +74,7 @@ fn only_others_show(kernel: &KernelEntry, twin: &KernelEntry, sim: &Sim) -> Stri
     assert_eq!((again.status, &again.reason), (found.status, &found.reason));
     assert_eq!(again.n_schedules_passed, None);
 
-    let right = result(twin, sim, &SEEDS);
+    let right = result(corrected, sim, &SEEDS);
     assert_eq!(right.status, Status::Passed, "{:?}", right.reason);
     assert_eq!((right.schedule, right.n_schedules_passed), (None, Some(40)));
     found.reason.expect("a failure has a reason")
@@ -83,19 +83,19 @@ fn only_others_show(kernel: &KernelEntry, twin: &KernelEntry, sim: &Sim) -> Stri
 #[test]
 fn a_missing_barrier_behind_the_warp_that_goes_first() {
     let kernel = entry!(handed_over_without_barrier, handed_over);
-    let twin = entry!(handed_over_with_barrier, handed_over);
-    let reason = only_others_show(&kernel, &twin, &simulator(ptx::broken()));
+    let corrected = entry!(handed_over_with_barrier, handed_over);
+    let reason = only_others_show(&kernel, &corrected, &simulator(ptx::broken()));
     assert!(reason.contains("elements are wrong"), "{reason}");
 }
 
 #[test]
 fn an_update_lost_between_two_atomic_steps() {
     let kernel = entry!(added_in_two_steps, added_up);
-    let twin = entry!(added_in_one_step, added_up);
-    // It is no race.
+    let corrected = entry!(added_in_one_step, added_up);
+    // It is not a race.
     for check in [false, true] {
         let sim = simulator(ptx::broken()).with_check(check);
-        let reason = only_others_show(&kernel, &twin, &sim);
+        let reason = only_others_show(&kernel, &corrected, &sim);
         assert!(reason.contains("expected 64, got 32"), "{reason}");
     }
 }
@@ -103,8 +103,8 @@ fn an_update_lost_between_two_atomic_steps() {
 #[test]
 fn a_deadlock_of_two_locks() {
     let kernel = entry!(locked_in_two_orders, added_up);
-    let twin = entry!(locked_in_one_order, added_up);
-    let reason = only_others_show(&kernel, &twin, &simulator(ptx::broken()));
+    let corrected = entry!(locked_in_one_order, added_up);
+    let reason = only_others_show(&kernel, &corrected, &simulator(ptx::broken()));
     // An error of a launch names its order.
     assert!(reason.contains(", under schedule "), "{reason}");
     assert!(reason.contains("did not end"), "{reason}");

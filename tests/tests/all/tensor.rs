@@ -247,7 +247,7 @@ fn tiles_are_accessed_as_shared_memory() {
 fn copies_move_16_bytes() {
     for kernel in kernels() {
         let body = kernel.body.as_deref().unwrap_or_default();
-        // A probe's registers and a result's pairs are no tiles.
+        // A probe's registers and a result's pairs are not tiles.
         if kernel.name.starts_with("probe_mma") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What the driver reports of a program, as its JSON has it, and how the program was run.
+//! The driver's report of a program, as its JSON has it, and how the program was run.
 
 use cpp_demangle::Symbol;
 use serde::{Deserialize, Serialize};

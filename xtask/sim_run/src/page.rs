@@ -1,5 +1,5 @@
-//! What was found out, as a page for a browser: one file, nothing to fetch. It suits a phone and
-//! a wide screen, light and dark, keyboards and screen readers.
+//! The findings as a page for a browser: one file, nothing to fetch. It suits a phone and a wide
+//! screen, light and dark, keyboards and screen readers.
 //!
 //! Of thousands of findings the browser lays out those in view; long lists of lines are closed at
 //! first.
@@ -398,7 +398,7 @@ mod tests {
         page(&serde_json::from_value::<Found>(found).unwrap())
     }
 
-    /// A program's words are no markup, wherever they are shown.
+    /// A program's words are not markup, wherever they are shown.
     #[test]
     fn text_is_no_markup() {
         let bad = "<script>alert('\"&')</script>";

@@ -1,4 +1,4 @@
-//! What was found out, for a terminal: the beginning of it, where it is much.
+//! The findings for a terminal: only the beginning where there are many.
 
 use crate::found::{Finding, Found, Leak, Line, plural};
 use std::io::{Result, Write};

@@ -34,7 +34,7 @@ pub struct Options {
     no_simulator: bool,
 }
 
-/// What was not run is no success.
+/// What was not run is not a success.
 const NOT_ALL_RAN: u8 = 4;
 
 /// Makes the pages, and does with them what is asked.

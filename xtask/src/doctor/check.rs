@@ -1,4 +1,4 @@
-//! What a check of the machine found, and what to do about it.
+//! The result of a check of the machine, and what to do about it.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How exercises and verdicts look.
+//! The display of exercises and verdicts.
 
 use super::words::command;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING, UNSURE};

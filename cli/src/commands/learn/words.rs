@@ -1,4 +1,4 @@
-//! What all of `learn` says in the same words.
+//! Phrases shared by all of `learn`.
 
 use crate::commands::exit::{Exit, Stop};
 use host::hints;

@@ -1,4 +1,4 @@
-//! What compute-sanitizer wrote, taken apart.
+//! compute-sanitizer's log, parsed.
 //!
 //! Every line begins with `=========`. A report's first line has one space behind
 //! it, the lines that belong to it have more. At the end stands a summary with the
@@ -96,7 +96,7 @@ fn kernel(line: &str) -> Option<String> {
     let found = if place.starts_with("0x") {
         name(place.split_once(" in ")?.1)
     } else {
-        // An address on the device is no kernel.
+        // An address on the device is not a kernel.
         if !place.contains("+0x") {
             return None;
         }

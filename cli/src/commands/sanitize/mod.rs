@@ -71,9 +71,9 @@ enum With {
 enum Cell {
     /// It ran, and nothing was found.
     Clean,
-    /// So many reports.
+    /// This many reports.
     Findings(usize),
-    /// So many reports, which are known false positives.
+    /// This many reports, which are known false positives.
     Known(usize),
     /// The kernel itself failed, or its results were wrong.
     Failed,
@@ -88,7 +88,7 @@ struct Column {
     heading: &'static str,
     /// One for each selected kernel.
     cells: Vec<Cell>,
-    /// Reports on what is no kernel of the table.
+    /// Reports on what is not a kernel of the table.
     n_elsewhere: usize,
     /// What it said: of which kernel, and what.
     reports: Vec<(String, String)>,

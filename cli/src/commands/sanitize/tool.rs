@@ -14,7 +14,7 @@ pub(super) enum Sanitizer {
     Memcheck,
     /// Hazards in shared memory.
     Racecheck,
-    /// Reads of global memory that nobody wrote.
+    /// Reads of global memory that was never written.
     Initcheck,
     /// Misuse of barriers.
     Synccheck,

@@ -1,5 +1,5 @@
-//! How functions are declared: their bodies give an [`Outcome`], and nothing but their
-//! answer leaves them.
+//! The declaration of functions: their bodies give an [`Outcome`], and nothing but their answer
+//! leaves them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,29 +20,29 @@ unsafe impl Sync for Entry {}
 
 /// Declares driver functions: each body gives an [`Outcome`].
 ///
-/// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, or several,
-/// and in the twin its zero is the thread's own default stream. `name, twin(…) with stream`
-/// declares a pair whose `stream` is the default stream, which is no argument.
+/// `name, per_thread(…) in stream` declares a pair: `stream` is one of the arguments, or several,
+/// and in the variant its zero is the thread's own default stream. `name, per_thread(…) with stream`
+/// declares a pair whose `stream` is the default stream, which is not an argument.
 ///
 /// `name(…) = other;` does what another one does that has the same arguments, and
 /// `name() = refusal(name);` answers what is answered to a function of that name.
 macro_rules! api {
-    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $($body:block)? $(= $other:ident $(($named:ident))?;)?)*) => {
+    ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $($body:block)? $(= $other:ident $(($named:ident))?;)?)*) => {
         $(
-            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $($body)? $(= $other $(($named))?)? }
+            $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $($body)? $(= $other $(($named))?)? }
         )*
         pub(super) const ENTRIES: &[$crate::api::Entry] = &[
             $(
                 $crate::api::Entry { name: stringify!($name), function: $name as *const () },
-                $($crate::api::Entry { name: stringify!($twin), function: $twin as *const () },)?
+                $($crate::api::Entry { name: stringify!($per_thread), function: $per_thread as *const () },)?
             )*
         ];
     };
     (@one $name:ident () = $refusal:ident (name)) => {
         $crate::api::api! { @one $name () { $refusal(stringify!($name)) } }
     };
-    (@one $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),*) $(in $($stream:ident),+)? = $other:ident) => {
-        $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? {
+    (@one $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),*) $(in $($stream:ident),+)? = $other:ident) => {
+        $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $($stream),+)? {
             $crate::api::answered($other($($arg),*))
         } }
     };
@@ -54,19 +54,19 @@ macro_rules! api {
             })
         }
     };
-    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) in $($stream:ident),+ $body:block) => {
+    (@one $name:ident, $per_thread:ident ($($arg:ident: $ty:ty),*) in $($stream:ident),+ $body:block) => {
         $crate::api::api! { @one $name ($($arg: $ty),*) $body }
-        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+        $crate::api::api! { @one $per_thread ($($arg: $ty),*) {
             $(let $stream = if $stream == 0 { $crate::stream::PER_THREAD } else { $stream };)+
             $body
         } }
     };
-    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
+    (@one $name:ident, $per_thread:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
         $crate::api::api! { @one $name ($($arg: $ty),*) {
             let $stream = 0_usize;
             $body
         } }
-        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+        $crate::api::api! { @one $per_thread ($($arg: $ty),*) {
             let $stream = $crate::stream::PER_THREAD;
             $body
         } }

@@ -1,4 +1,4 @@
-//! What is known of a kernel, and what it may be allowed.
+//! A kernel's attributes, and the limits that can be set for it.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;

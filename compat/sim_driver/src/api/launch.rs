@@ -77,7 +77,7 @@ unsafe fn launch(
 ) -> Outcome {
     let (context, _) = Stream::of(stream)?;
     Status::INVALID_VALUE.when(!params.is_null() && !extra.is_null())?;
-    // A module of another context is told at once.
+    // A module of another context is reported at once.
     let module = Function::of(function)?.module(&context)?;
     let launch = unsafe { KernelLaunch::gather((function, module), shape, params, extra)? };
     super::submit(stream, Operation::Launch(Arc::new(launch)))

@@ -48,7 +48,7 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
     let compute = driver()?.settings.compute;
     match image.ptx(compute) {
         Ok(ptx) => {
-            // What cannot be parsed is told with the input that it is in.
+            // What cannot be parsed is reported with the input that it is in.
             let alone = vec![(name.clone(), ptx)];
             if let Err(error) = ptx_sim::Linker::new().add(&name, &alone[0].1) {
                 unsafe { tell(&linking, &error.to_string()) };

@@ -2,7 +2,7 @@
 //!
 //! Every function catches its own panics, and answers what a driver answers; what its
 //! arguments point to is the client's to get right, as with a driver. [`function`] finds one
-//! by name. Functions that use a default stream have a twin, `…_ptsz` or `…_ptds`, for
+//! by name. Functions that use a default stream have a variant, `…_ptsz` or `…_ptds`, for
 //! programs whose default stream is each thread's own.
 #![allow(non_snake_case)]
 #![allow(missing_docs, reason = "they are what `cuda.h` documents")]

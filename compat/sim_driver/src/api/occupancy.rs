@@ -1,4 +1,4 @@
-//! How many blocks fit on an SM.
+//! The number of blocks that fit on an SM.
 
 use std::ffi::{c_int, c_uint};
 

@@ -64,12 +64,12 @@ const PER_THREAD_DEFAULT_STREAM: u64 = 2;
 /// The function that a caller means; null if there is none.
 fn find(name: &str, version: i32, flags: u64) -> *const () {
     let own = versioned(name, version);
-    let twin = |end| function(&format!("{own}{end}"));
-    let twin = match flags & PER_THREAD_DEFAULT_STREAM {
+    let variant = |end| function(&format!("{own}{end}"));
+    let variant = match flags & PER_THREAD_DEFAULT_STREAM {
         0 => None,
-        _ => twin("_ptsz").or_else(|| twin("_ptds")),
+        _ => variant("_ptsz").or_else(|| variant("_ptds")),
     };
-    let found = twin.or_else(|| function(&own));
+    let found = variant.or_else(|| function(&own));
     let found = found.or_else(|| function(name));
     found.unwrap_or(std::ptr::null())
 }

@@ -1,4 +1,4 @@
-//! What a launch that goes wrong leaves: the code that a GPU gives, for good.
+//! The error that a failed launch leaves: the code that a GPU gives, for good.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

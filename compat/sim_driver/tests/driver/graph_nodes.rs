@@ -1,4 +1,4 @@
-//! What nodes of graphs do: asked, changed, and changed in graphs that can be launched.
+//! Nodes of graphs: queried, changed, and changed in graphs that can be launched.
 
 use std::ffi::c_void;
 use std::ptr::null;
@@ -209,7 +209,7 @@ fn kernel_nodes_tell_and_take_their_parameters() {
         let of = |i| *kernel.params.add(i);
         assert_eq!(*of(0).cast::<u64>(), a);
         assert_eq!(*of(1).cast::<u32>(), 4);
-        // What was told can be given back, with another buffer.
+        // What was read can be set again, with another buffer.
         let params = [(&raw const b).cast_mut().cast(), of(1)];
         let new = Kernel {
             params: params.as_ptr(),
@@ -404,7 +404,7 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
     let client = Client::new();
     let (a, b) = (client.upload(&[0; 4]), client.upload(&[0; 4]));
     let (graph, [first, _]) = filled_and_added(&client, a, 10);
-    let (mut clone, mut twin, outer, mut node, mut inner) = (0, 0, new_graph(), 0, 0);
+    let (mut clone, mut copy, outer, mut node, mut inner) = (0, 0, new_graph(), 0, 0);
     let other = Fill::words(b, 1, 4);
     let set = |node| unsafe {
         let fill = (&raw const other).cast();
@@ -420,8 +420,8 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
             graph
         )));
         set(first);
-        ok(call!(cuGraphNodeFindInClone(&mut twin, first, clone)));
-        assert_ne!(twin, first);
+        ok(call!(cuGraphNodeFindInClone(&mut copy, first, clone)));
+        assert_ne!(copy, first);
         launch(instantiated(clone));
         launch(instantiated(outer));
         assert_eq!(client.download(a, 4), [11; 4]);

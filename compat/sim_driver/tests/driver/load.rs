@@ -1,4 +1,4 @@
-//! A million calls in one process: what each costs does not grow. Takes a minute; told, not
+//! A million calls in one process: what each costs does not grow. Takes a minute; reported, not
 //! held, since other programs have a part in it:
 //! `cargo test -p sim_driver --test driver -- --ignored --nocapture load`.
 

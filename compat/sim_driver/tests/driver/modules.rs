@@ -664,7 +664,7 @@ fn a_client_can_limit_registers() {
     let (n, same) = of(0, 64);
     assert!((24..=64).contains(&n), "{n}");
     assert_eq!(same, declared);
-    // A block of so many threads can be launched.
+    // A block of this many threads can be launched.
     let (n, same) = of(1, 1024);
     assert!((24..=64).contains(&n), "{n}");
     assert_eq!(same, declared);

@@ -1,4 +1,4 @@
-//! The twins of functions, whose default stream is each thread's own.
+//! Variants of functions whose default stream is each thread's own.
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
@@ -93,7 +93,7 @@ fn copies_into_a_captured_thread_are_refused() {
 
 /// `functions.txt` has all names that a driver has.
 #[test]
-fn every_simulated_function_has_its_twin() {
+fn every_simulated_function_has_its_variant() {
     let all = include_str!("../../../sim_driver_library/functions.txt");
     let mut n = 0;
     for name in all.split_whitespace() {
@@ -103,5 +103,5 @@ fn every_simulated_function_has_its_twin() {
         assert_eq!(has(name), has(base), "{name}");
         n += usize::from(has(name));
     }
-    assert!(n > 50, "{n} twins are found");
+    assert!(n > 50, "{n} variants are found");
 }

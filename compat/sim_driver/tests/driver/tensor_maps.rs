@@ -132,7 +132,7 @@ fn what_breaks_a_rule_is_refused() {
     changed(|d| d.address += 8).is_refused("an address that is not aligned");
     changed(|d| d.dims[1] = 0).is_refused("an empty dimension");
     changed(|d| d.dims[1] = (1 << 32) + 1).is_refused("a dimension of more than 2^32");
-    changed(|d| d.strides[0] = 2056).is_refused("a stride that is no multiple of 16");
+    changed(|d| d.strides[0] = 2056).is_refused("a stride that is not a multiple of 16");
     changed(|d| d.strides[0] = 1 << 40).is_refused("a stride of 2^40");
     changed(|d| d.box_dims[1] = 0).is_refused("an empty box");
     changed(|d| d.box_dims[1] = 257).is_refused("a box of 257 rows");

@@ -1,5 +1,5 @@
-//! Which driver is tested: the simulator's, or the library that `LOCKSTEP_TEST_DRIVER` names.
-//! So the same tests say what a real driver answers.
+//! The driver under test: the simulator's, or the library that `LOCKSTEP_TEST_DRIVER` names. So the
+//! same tests say what a real driver answers.
 
 use std::sync::LazyLock;
 
@@ -23,10 +23,10 @@ pub fn instead<F: Copy>(own: F, name: &str) -> F {
     *found.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Functions of so many parameters.
+/// Functions of this many parameters.
 macro_rules! arities {
     ($($instead:ident($($parameter:ident),*);)*) => {$(
-        /// [`instead`], of a function of so many parameters.
+        /// [`instead`], of a function of this many parameters.
         pub fn $instead<$($parameter),*>(
             own: unsafe extern "C" fn($($parameter),*) -> u32,
             name: &str,

@@ -60,7 +60,7 @@ pub(super) unsafe fn entry_point(
     }
     unsafe { put(status, found)? };
     outcome.or_else(|error| match error {
-        // It is told by the status.
+        // The status reports it.
         Error::SYMBOL_NOT_FOUND => Ok(()),
         error => Err(error),
     })

@@ -1,4 +1,4 @@
-//! What is known of a kernel, what it may be allowed, and how many of its blocks fit.
+//! A kernel's attributes, the limits that can be set for it, and its occupancy.
 
 use std::ffi::{c_char, c_int, c_uint};
 

@@ -1,4 +1,4 @@
-//! What nodes of graphs do: told, asked and changed.
+//! Nodes of graphs: made, queried and changed.
 
 use std::ffi::{c_uint, c_void};
 

@@ -15,7 +15,7 @@ fn prepared(kernel: usize) -> Outcome<usize> {
     registry::kernel(kernel)
 }
 
-/// What the runtime says of a handle that is no kernel.
+/// What the runtime says of a handle that is not a kernel.
 fn told(outcome: Outcome) -> Outcome {
     outcome.map_err(|error| match error {
         Error::INVALID_HANDLE => Error::INVALID_DEVICE_FUNCTION,

@@ -2,7 +2,7 @@
 //!
 //! Every function catches its own panics and keeps its error as the thread's last one; what
 //! its arguments point to is the client's to get right. Functions whose stream is 0 have a
-//! twin, `…_ptsz` or `…_ptds`, for programs whose default stream is each thread's own.
+//! variant, `…_ptsz` or `…_ptds`, for programs whose default stream is each thread's own.
 #![allow(non_snake_case)]
 #![allow(missing_docs, reason = "they are what `cuda_runtime_api.h` documents")]
 #![allow(
@@ -43,20 +43,20 @@ const PER_THREAD: usize = 2;
 
 /// Declares runtime functions: each body gives an [`Outcome`].
 ///
-/// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, and in the twin
-/// its zero is the thread's own. `name, twin(…) with stream` declares a pair that waits:
-/// `stream` is `None`, or the thread's own in the twin.
+/// `name, per_thread(…) in stream` declares a pair: `stream` is one of the arguments, and in the variant
+/// its zero is the thread's own. `name, per_thread(…) with stream` declares a pair that waits:
+/// `stream` is `None`, or the thread's own in the variant.
 ///
 /// `name(…) = function needs out;` is what the driver's function does in the thread's context, if
 /// `out` is not null.
 macro_rules! api {
-    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)?;)?)*) => {
+    ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)?;)?)*) => {
         $(
-            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $($body)? $(= $function $(needs $($out),+)?)? }
+            $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $($body)? $(= $function $(needs $($out),+)?)? }
         )*
     };
-    (@one $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),*) $(in $stream:ident)? = $function:ident $(needs $($out:ident),+)?) => {
-        $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? {
+    (@one $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),*) $(in $stream:ident)? = $function:ident $(needs $($out:ident),+)?) => {
+        $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $stream)? {
             $($($crate::api::needed($out)?;)+)?
             $crate::current::ready()?;
             $crate::driver::functions! { fn $function($($arg: $ty),*); }
@@ -71,19 +71,19 @@ macro_rules! api {
             })
         }
     };
-    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) in $stream:ident $body:block) => {
+    (@one $name:ident, $per_thread:ident ($($arg:ident: $ty:ty),*) in $stream:ident $body:block) => {
         $crate::api::api! { @one $name ($($arg: $ty),*) $body }
-        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+        $crate::api::api! { @one $per_thread ($($arg: $ty),*) {
             let $stream = if $stream == 0 { $crate::api::PER_THREAD } else { $stream };
             $body
         } }
     };
-    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
+    (@one $name:ident, $per_thread:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
         $crate::api::api! { @one $name ($($arg: $ty),*) {
             let $stream: Option<usize> = None;
             $body
         } }
-        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+        $crate::api::api! { @one $per_thread ($($arg: $ty),*) {
             let $stream = Some($crate::api::PER_THREAD);
             $body
         } }

@@ -1,5 +1,5 @@
-//! What the code calls that nvcc puts into a program: registration, and the two halves of a
-//! launch.
+//! Functions called by the code that nvcc puts into a program: registration, and the two halves of
+//! a launch.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! What is answered to wrong calls, and what a thread remembers of it.
+//! The answers to wrong calls, and the last error that a thread remembers.
 
 use std::ffi::c_char;
 

@@ -163,7 +163,7 @@ fn a_graph_is_updated_and_its_nodes_are_asked() {
 }
 
 #[test]
-fn twins_use_the_threads_own_stream() {
+fn variants_use_the_threads_own_stream() {
     let program = Program::new();
     let (mut own, mut legacy, mut explicit) = (0, 0, 0);
     let buffer = program.upload(&[0]);

@@ -1,4 +1,4 @@
-//! What a launch costs by `cust` and the driver, beside one made on ptx_sim's device directly:
+//! The cost of a launch by `cust` and the driver, beside one made on ptx_sim's device directly:
 //! `cargo test --release -p cuda_driver --test cust cost -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};

@@ -14,10 +14,10 @@ fn buffers_are_copied_to_and_from_the_device() {
     let mut buffer = DeviceBuffer::from_slice(&data).expect("room");
     assert_eq!(values(&buffer), data);
     buffer.copy_from(&vec![7; 1000][..]).expect("copied");
-    let mut twin = DeviceBuffer::<u32>::zeroed(1000).expect("room");
-    assert_eq!(values(&twin), [0; 1000]);
-    buffer.copy_to(&mut twin).expect("copied");
-    assert_eq!(values(&twin), [7; 1000]);
+    let mut copy = DeviceBuffer::<u32>::zeroed(1000).expect("room");
+    assert_eq!(values(&copy), [0; 1000]);
+    buffer.copy_to(&mut copy).expect("copied");
+    assert_eq!(values(&copy), [7; 1000]);
     let one = DeviceBox::new(&5_u64).expect("room");
     assert_eq!(one.as_host_value().ok(), Some(5));
 }

@@ -1,4 +1,4 @@
-//! What only the simulator can tell: counts, findings and faults of launches that a test
+//! Observations that only the simulator makes: counts, findings and faults of launches that a test
 //! makes by `cust`, and nothing of them left behind.
 
 use cust::memory::DeviceBuffer;

@@ -37,7 +37,7 @@ impl<T: DeviceCopy> Input<'_, T> {
     /// # Safety
     ///
     /// They are global memory of the device that the launch is for. For `'a`, which lasts
-    /// until the launch has ended, they stay allocated and nobody writes them, neither the
+    /// until the launch has ended, they stay allocated and nothing writes them, neither the
     /// host nor a launch.
     pub const unsafe fn new(address: u64, n_elements: u64) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl<T: DeviceCopy> Output<'_, T> {
     /// # Safety
     ///
     /// They are global memory of the device that the launch is for. For `'a`, which lasts
-    /// until the launch has ended, they stay allocated and nobody else reads or writes
+    /// until the launch has ended, they stay allocated and nothing else reads or writes
     /// them, neither the host nor a launch.
     pub const unsafe fn new(address: u64, n_elements: u64) -> Self {
         Self {

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use alloc::string::String;
 
-    /// A map that begins with its address, if that is no odd one.
+    /// A map that begins with its address, if that is even.
     fn moved(map: &[u8; MAP_BYTES], address: u64) -> Result<[u8; MAP_BYTES], String> {
         if address % 2 == 1 {
             return Err("odd".into());

@@ -1,4 +1,4 @@
-//! Which lane holds which element: pure functions, for device, host and tests.
+//! The lanes of a fragment's elements: pure functions, for device, host and tests.
 //!
 //! A 32-bit register holds two 16-bit elements, `half` 0 in its low bits and
 //! `half` 1 in its high bits; an f32 element has a register of its own.

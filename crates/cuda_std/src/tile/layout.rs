@@ -15,7 +15,7 @@ pub trait Layout: Copy + 'static {
     const SPAN: u32;
     /// Offsets below this one stay in place; 0 for layouts that do not permute.
     const REACH: u32;
-    /// So many elements further on, places are so many further on, too.
+    /// The period of the layout: this many elements further on, places are as many further on.
     const PERIOD: u32;
     /// Where the element that row-by-row counting puts at `offset` lies.
     fn place(offset: u32) -> u32;

@@ -139,7 +139,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
 
     /// The pointer to as many elements as make a `V`, from `(row, column)` on.
     ///
-    /// Compiles only if the layout keeps so many together.
+    /// Compiles only if the layout keeps this many together.
     ///
     /// # Safety
     ///

@@ -19,7 +19,7 @@ impl<T: DeviceCopy, S: Shape> Global<T, S> {
     /// # Safety
     ///
     /// From `base`, which is in global memory, as many elements as `shape` has, fewer than
-    /// 2³², are there to be read until the kernel ends, and nobody writes them.
+    /// 2³², are there to be read until the kernel ends, and nothing writes them.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new(base: *const T, shape: S) -> Self {

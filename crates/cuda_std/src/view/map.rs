@@ -1,4 +1,4 @@
-//! Which element of an output is a thread's own.
+//! The elements of an output that are a thread's own.
 //!
 //! | map | index of the thread `t` of block `b` |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! How many elements a view has, and how they are counted.
+//! The shape of a view: how many elements it has, and how they are counted.
 
 /// The extents of a view: which indices it has, and where their elements lie.
 ///

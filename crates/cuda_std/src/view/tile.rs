@@ -162,7 +162,7 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     #[inline(always)]
     pub fn put(&mut self, value: T) {
         let (column, row) = (thread::thread_idx_x(), thread::thread_idx_y());
-        // SAFETY: the layout's places are in the tile's memory, and this one is no other
+        // SAFETY: the layout's places are in the tile's memory, and this one is not another
         // thread's. Nobody reads before the barrier.
         unsafe { *self.base.add(L::offset(row, column)) = value }
     }

@@ -138,7 +138,7 @@ impl<T: Factor, R: Rows> Operand<T, R> {
         Self::of(R::DESCRIPTOR | ((address & 0x3_FFFF) >> 4) as u64)
     }
 
-    /// The same operand in a tile that lies so many bytes further on, a multiple of
+    /// The same operand in a tile that lies this many bytes further on, a multiple of
     /// [`TILE_ALIGN_BYTES`].
     #[inline(always)]
     #[must_use]

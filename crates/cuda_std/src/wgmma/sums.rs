@@ -13,7 +13,7 @@ pub struct Sums<T: Factor, const REGISTERS: usize> {
     registers: [T::Sum; REGISTERS],
 }
 
-/// Factors that can be multiplied into sums of so many registers.
+/// Factors that can be multiplied into sums of this many registers.
 pub trait Multiply<const REGISTERS: usize>: Factor {
     /// As a constant: an array that is filled in a loop is not kept in registers.
     #[doc(hidden)]
@@ -47,7 +47,7 @@ impl<T: Multiply<REGISTERS>, const REGISTERS: usize> Sums<T, REGISTERS> {
     /// was there is kept, or not counted: so nothing need be cleared between two tiles.
     ///
     /// It runs by itself. Until it has been waited for, by [`wait_for_all_but`] or
-    /// [`finish`](Self::finish), nobody writes the tiles.
+    /// [`finish`](Self::finish), nothing writes the tiles.
     ///
     /// # Safety
     ///
@@ -96,7 +96,7 @@ pub const fn position(thread: u32, register: u32) -> Position {
 }
 
 /// Waits until no more than the `N` products that were added last are in flight. The tiles of the
-/// others may be written again; their sums are still nobody's to look at.
+/// others may be written again; their sums must not be read yet.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ pub struct TallSums<T: Factor, const REGISTERS: usize> {
     registers: [T::Sum; REGISTERS],
 }
 
-/// Factors that can be multiplied into tall sums of so many registers.
+/// Factors that can be multiplied into tall sums of this many registers.
 pub trait MultiplyTall<const REGISTERS: usize>: Factor {
     /// As a constant: an array that is filled in a loop is not kept in registers.
     #[doc(hidden)]

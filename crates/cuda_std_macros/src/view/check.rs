@@ -1,4 +1,4 @@
-//! What a kernel's parameters may be, and how a safe one's body meets its barrier.
+//! Checks of a kernel's parameters, and of the barrier in a safe kernel's body.
 //!
 //! Left out: what the compiler says by itself of the expansion, such as a tile that is read
 //! before its barrier.

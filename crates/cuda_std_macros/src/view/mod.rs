@@ -1,6 +1,5 @@
-//! What `#[kernel]` does for a safe `fn`: its parameters are numbers and the views of
-//! `cuda_std::view`, which it makes from addresses for the device, and checks for the
-//! host.
+//! `#[kernel]` on a safe `fn`: its parameters are numbers and the views of `cuda_std::view`, which
+//! it makes from addresses for the device, and checks for the host.
 //!
 //! A view's shape is written as an array type whose lengths are other parameters:
 //! `Global<[f32; n]>` becomes `Global<f32, Length>`. Types are known by their names here;

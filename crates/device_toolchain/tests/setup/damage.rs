@@ -1,4 +1,4 @@
-//! What arrives damaged, and what is damaged where the compiler should be.
+//! Damaged downloads, and damage where the compiler should be.
 
 use crate::machine::Machine;
 use std::fs;

@@ -110,7 +110,7 @@ fn that_is_small_because_of_a_damaged_compiler_is_cleared_of_it() {
     assert!(ended.said.contains("is damaged ("), "{}", ended.said);
 }
 
-/// A disk that holds so many files, for every such number, until one is enough.
+/// A disk that holds this many files, for every such number, until one is enough.
 /// (Unlike bytes, they can be made scarce without writing gigabytes.)
 #[test]
 fn that_runs_out_at_any_point_is_named_and_can_be_cured() {

@@ -1,4 +1,4 @@
-//! What is done, in which order, where nothing goes wrong or one way does not exist.
+//! The steps of a setup, in their order, where nothing goes wrong or one way does not exist.
 
 use crate::machine::{Machine, Told};
 use crate::standins::COMPILER;
@@ -149,7 +149,7 @@ fn rustup_is_not_asked_where_it_is_told_not_to_install() {
     assert!(!machine.log().contains("rustup"), "{}", machine.log());
     assert_eq!(
         told.0.lock().unwrap()[0],
-        "rustup is told not to install (RUSTUP_AUTO_INSTALL=0); \
+        "rustup may not install toolchains (RUSTUP_AUTO_INSTALL=0); \
          looking for the kernels' compiler in the distribution's packages"
     );
 }

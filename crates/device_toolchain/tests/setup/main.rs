@@ -14,4 +14,4 @@ mod damage;
 mod disk;
 mod ensure;
 mod places;
-mod together;
+mod concurrent;

@@ -1,4 +1,4 @@
-//! Where the cache may be, and where it may not.
+//! Places for the cache, allowed and not.
 
 use crate::machine::Machine;
 use crate::process::{Ended, this_program};

@@ -1,4 +1,4 @@
-//! What a launch may cost.
+//! Claims about the cost of a launch.
 
 use super::excerpt;
 use super::verdict::Failure;

@@ -1,4 +1,4 @@
-//! What a kernel's instructions must be, whatever they cost.
+//! Contracts about a kernel's instructions, whatever they cost.
 
 use super::verdict::Failure;
 use crate::format::Manifest;

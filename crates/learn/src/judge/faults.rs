@@ -1,4 +1,4 @@
-//! Launches that ended badly, as a learner is told of them.
+//! Failed launches, as they are reported to a learner.
 
 use super::excerpt;
 use super::launch::NoRun;
@@ -7,7 +7,7 @@ use crate::workshop::Built;
 use ptx_sim::LaunchError;
 use ptx_sim::diagnostics::{AccessSide, AsyncFault, FaultKind, Place};
 
-/// What is told of it.
+/// What is reported of it.
 pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
     let NoRun::Launch(error) = error else {
         return Failure::new("launch", error.to_string());

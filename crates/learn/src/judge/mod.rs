@@ -1,6 +1,6 @@
 //! From PTX to a verdict.
 //!
-//! In this order, and the first that is missed is told: the kernel runs, under all checks and
+//! In this order, and the first that is missed is reported: the kernel runs, under all checks and
 //! with every case; its results are right; they are right in other orders too, where the
 //! exercise asks for them; its instructions are those that the exercise is about; it costs what
 //! the exercise says. So a race that happens to work fails, and so does a right result by

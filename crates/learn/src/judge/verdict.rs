@@ -1,4 +1,4 @@
-//! What is told in the end.
+//! The verdict that a learner reads in the end.
 
 use crate::format::Manifest;
 use crate::kinds::KINDS;
@@ -23,7 +23,7 @@ pub struct Passed {
     pub counts: Vec<String>,
 }
 
-/// The first thing that is not as it should be.
+/// The first failed check.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// One of [`KINDS`].
@@ -83,7 +83,7 @@ impl Failure {
         self
     }
 
-    /// Everything that is told, in one text.
+    /// The whole verdict in one text.
     pub fn text(&self) -> String {
         let parts = [
             Some(&self.message),

@@ -10,7 +10,7 @@ pub(super) struct Package {
     library: String,
 }
 
-/// What both kinds have in common. Of a gap in the code rustc would say much that is no help.
+/// What both kinds have in common. Of a gap in the code rustc would say much that does not help.
 const LINTS: &str = "\
 [lints.rust]
 unsafe_op_in_unsafe_fn = \"allow\"

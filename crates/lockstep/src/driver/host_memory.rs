@@ -14,7 +14,7 @@ pub(crate) struct HostMemory {
 }
 
 impl HostMemory {
-    /// So many bytes, at least one.
+    /// This many bytes, at least one.
     pub(crate) fn new(size_bytes: usize) -> Result<Self, DriverError> {
         let size_bytes = size_bytes.max(1);
         let mut pointer = std::ptr::null_mut();

@@ -1,4 +1,5 @@
-//! What the objects of a module lack: the compiler's own log, and what a kernel must be allowed.
+//! Functions that the objects of a module lack: the compiler's own log, and what a kernel must be
+//! allowed.
 
 use super::objects::{Function, Module};
 use super::sys::{self, Handle};

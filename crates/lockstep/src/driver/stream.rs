@@ -1,5 +1,5 @@
-//! What the objects of a stream lack: launches with clusters or before their time, graphs, and
-//! waiting for an event that is still needed.
+//! Functions that the objects of a stream lack: launches with clusters or before their time,
+//! graphs, and waiting for an event that is still needed.
 
 use super::objects::{Event, Function, Stream};
 use super::{GraphExec, sys};

@@ -191,7 +191,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     ///
     /// # Panics
     ///
-    /// It has not so many.
+    /// It has not this many.
     pub fn input_of(&self, values: Range<usize>) -> Input<'_, T> {
         let (address, len) = self.part(values);
         // SAFETY: it is allocated as long as it is borrowed, and a launch that writes it
@@ -208,7 +208,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     ///
     /// # Panics
     ///
-    /// It has not so many.
+    /// It has not this many.
     pub fn output_of(&mut self, values: Range<usize>) -> Output<'_, T> {
         let (address, len) = self.part(values);
         // SAFETY: it is allocated as long as it is borrowed, by nobody else.

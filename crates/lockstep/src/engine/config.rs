@@ -62,7 +62,7 @@ impl LaunchConfig {
         }
     }
 
-    /// With so many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
+    /// With this many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
     /// of more than 8 blocks, up to 16, run on a H200 and on the simulator, not on every GPU
     /// that has clusters.
     pub const fn with_cluster(self, cluster: [u8; 3]) -> Self {
@@ -128,7 +128,7 @@ impl LaunchConfig {
         }
         let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;
         Some(format!(
-            "{} blocks along {} are no multiple of the cluster's {}",
+            "{} blocks along {} are not a multiple of the cluster's {}",
             self.grid[axis],
             ["x", "y", "z"][axis],
             cluster[axis]

@@ -1,5 +1,5 @@
-//! What can go wrong between a kernel and its result. Every message names the
-//! kernel, the place and, where there is one, the cure.
+//! Errors between a kernel and its result. Every message names the kernel, the place and, where
+//! there is one, the cure.
 
 use super::config::LaunchConfig;
 use cuda_driver::{DriverError, LoadError};
@@ -140,7 +140,7 @@ pub enum EngineError {
         reason: String,
     },
 
-    /// Memory could not be allocated, or an address was no allocation.
+    /// Memory could not be allocated, or an address was not an allocation.
     #[error("device memory: {0}")]
     Memory(String),
 
@@ -158,8 +158,10 @@ pub enum EngineError {
     },
 
     /// CUDA C++ baselines without a GPU.
-    #[error("CUDA C++ baselines are only timed on a GPU; leave out --peers, or use --engine gpu")]
-    PeersNeedGpu,
+    #[error(
+        "CUDA C++ baselines are only timed on a GPU; leave out --baselines, or use --engine gpu"
+    )]
+    BaselinesNeedGpu,
 
     /// Our own mistake, not the kernel's.
     #[error("internal error of the {engine}: {what}; please report it")]

@@ -1,4 +1,4 @@
-//! What every engine can do: the one untyped trait, and what it speaks of.
+//! The interface of every engine: the one untyped trait, and its types.
 
 use super::config::LaunchConfig;
 use super::{EngineError, Prepared};
@@ -55,9 +55,9 @@ pub struct DeviceProperties {
     pub l2_cache_bytes: Option<u32>,
 }
 
-/// Machine code of CUDA C++ twins: the same entries with the same parameters.
+/// Machine code of CUDA C++ baselines: the same entries with the same parameters.
 #[derive(Clone, Debug)]
-pub struct PeerModule {
+pub struct BaselineModule {
     /// The file it was compiled from, for errors.
     pub name: String,
     /// A cubin.

@@ -1,4 +1,4 @@
-//! What runs a kernel: a GPU or the simulator, behind one trait.
+//! Engines, which run kernels: a GPU or the simulator, behind one trait.
 //!
 //! A lesson is written against [`Engine`] and cannot tell which one it has. The
 //! trait is untyped on purpose, so that there can be one `&dyn Engine` for
@@ -35,7 +35,7 @@ mod panic;
 pub use buffer::Buffer;
 pub use config::LaunchConfig;
 pub use error::{EngineError, Place};
-pub use interface::{DeviceProperties, Engine, EngineKind, Observe, PeerModule, launch};
+pub use interface::{BaselineModule, DeviceProperties, Engine, EngineKind, Observe, launch};
 pub use launch::Prepared;
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;

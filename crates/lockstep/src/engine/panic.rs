@@ -1,4 +1,4 @@
-//! Where a kernel panicked, read back after its launch has failed.
+//! The place of a kernel's panic, read back after its launch has failed.
 //!
 //! The device leaves a record ([`cuda_std::panic`]) in memory that survives the
 //! fault; each engine provides that memory for each module it loads.

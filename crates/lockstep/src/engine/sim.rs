@@ -97,7 +97,7 @@ impl Sim {
         }
     }
 
-    /// The same, but a kernel is taken to never end after so many warp
+    /// The same, but a kernel is taken to never end after this many warp
     /// instructions, of all blocks of a launch together.
     pub fn with_fuel(self, fuel: Option<u64>) -> Self {
         Self { fuel, ..self }
@@ -463,7 +463,7 @@ impl Timing for Sim {
                 from,
                 size_bytes,
             } => self.copy(to, from, size_bytes),
-            Timed::Peers(_) | Timed::Library(_) => Err(EngineError::PeersNeedGpu),
+            Timed::Baselines(_) | Timed::Library(_) => Err(EngineError::BaselinesNeedGpu),
         }
     }
 }

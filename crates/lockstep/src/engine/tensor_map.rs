@@ -21,7 +21,7 @@
 //!
 //! Sizes are given by dimension, the one whose values are neighbours in memory first. On a
 //! GPU the driver makes the map, on the simulator `ptx_sim`; both after the same checks, so
-//! that what is wrong is told in the same words.
+//! that errors have the same words.
 //!
 //! Left out: maps for `im2col`, interleaved layouts, packed values of 4 and 6 bits.
 
@@ -172,7 +172,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
         Self { offset, ..self }
     }
 
-    /// From one index to the next are so many values, in each dimension but the first:
+    /// From one index to the next are this many values, in each dimension but the first:
     /// for a matrix, one number, the values from row to row.
     pub fn strides(self, strides: &[usize]) -> Self {
         let strides = Some(Strides::of(strides));
@@ -191,7 +191,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
         Self { swizzle, ..self }
     }
 
-    /// Of so many values of a box one is copied, in each dimension but the first; 1 if
+    /// Of this many values of a box one is copied, in each dimension but the first; 1 if
     /// nothing is said.
     pub fn element_strides(self, element_strides: [u32; R]) -> Self {
         Self {

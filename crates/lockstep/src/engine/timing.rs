@@ -1,11 +1,11 @@
-//! What is timed, in what company, and how long it may take.
+//! Requests for timing: what is timed, in what company, and for how long at most.
 //!
 //! Everything here is data with device addresses, so that an engine can do the
 //! same work on copies of the buffers ([`Timed::relocated`]): results out of a
-//! cache that a run before has filled are no results.
+//! cache that a run before has filled are not results.
 
 use super::library::{Library, LibraryCall};
-use super::{Engine, EngineError, PeerModule, Prepared};
+use super::{BaselineModule, Engine, EngineError, Prepared};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub enum Timed<'a> {
     /// These launches, one after the other.
     Launches(Cow<'a, [Prepared]>),
     /// The same launches, but of the entries' CUDA C++ baselines.
-    Peers(Cow<'a, [Prepared]>),
+    Baselines(Cow<'a, [Prepared]>),
     /// A device-to-device copy.
     Copy {
         /// Address of the target.
@@ -46,7 +46,7 @@ impl Timed<'_> {
     /// Every address it is given, with the number of bytes where that is known.
     pub fn addresses(&self) -> Vec<(u64, u64)> {
         match self {
-            Self::Launches(launches) | Self::Peers(launches) => launches
+            Self::Launches(launches) | Self::Baselines(launches) => launches
                 .iter()
                 .flat_map(|launch| launch.params())
                 .filter_map(|param| Some((param.address()?, 0)))
@@ -76,7 +76,7 @@ impl Timed<'_> {
         };
         Ok(match self {
             Self::Launches(launches) => Timed::Launches(launches_there(launches)?),
-            Self::Peers(launches) => Timed::Peers(launches_there(launches)?),
+            Self::Baselines(launches) => Timed::Baselines(launches_there(launches)?),
             &Self::Copy {
                 to: target,
                 from,
@@ -167,14 +167,14 @@ pub trait Timing: Engine {
     /// Does it once and waits for its end.
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
 
-    /// Takes CUDA C++ baselines of the kernels, to be timed by [`Timed::Peers`].
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        let _ = peers;
-        Err(EngineError::PeersNeedGpu)
+    /// Takes CUDA C++ baselines of the kernels, to be timed by [`Timed::Baselines`].
+    fn load_baselines(&self, baselines: &[BaselineModule]) -> Result<(), EngineError> {
+        let _ = baselines;
+        Err(EngineError::BaselinesNeedGpu)
     }
 
     /// Whether a baseline of that entry was loaded.
-    fn has_peer(&self, entry: &str) -> bool {
+    fn has_baseline(&self, entry: &str) -> bool {
         let _ = entry;
         false
     }
@@ -182,7 +182,7 @@ pub trait Timing: Engine {
     /// Takes a library from this file, for [`Timed::Library`].
     fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
         let _ = (library, file);
-        Err(EngineError::PeersNeedGpu)
+        Err(EngineError::BaselinesNeedGpu)
     }
 
     /// The version of the library, if it was loaded.

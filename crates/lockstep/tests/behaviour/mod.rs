@@ -1,4 +1,4 @@
-//! What the library does on every device. The program that includes this says on which, by
+//! The library's behaviour on every device. The program that includes this says on which, by
 //! `crate::device()`.
 
 pub mod kernels;

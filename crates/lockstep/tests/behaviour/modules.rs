@@ -19,7 +19,7 @@ fn a_launch_does_its_work() {
         report.place().to_string(),
         "kernel `scale`, launched with 8×1×1 blocks of 128×1×1 threads"
     );
-    // One of the two can be told, by what ran it.
+    // One of the two can be recognised, by what ran it.
     assert_eq!(report.time_ms().is_some(), !device.is_simulator());
     assert_eq!(report.counts().is_some(), device.is_simulator());
 }
@@ -127,7 +127,7 @@ fn what_is_no_ptx_is_an_error_with_its_place() {
     let error = device
         .load(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { mov.b32 %r1, 1; ret; }\n")
         .err()
-        .expect("it is no PTX")
+        .expect("it is not PTX")
         .to_string();
     assert!(error.contains("`PTX` could not be loaded"), "{error}");
     assert!(error.contains("line 4") || error.contains(":4"), "{error}");

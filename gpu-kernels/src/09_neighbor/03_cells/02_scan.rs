@@ -1,4 +1,4 @@
-//! Where each cell's atoms start: the sum of the counts before it, in one pass.
+//! The start of each cell's atoms: the sum of the counts before it, in one pass.
 //!
 //! The scan needs, for each tile of cells, the sum of all tiles before it. Two
 //! launches could do that, one for the tiles' sums and one to add them up. Here a

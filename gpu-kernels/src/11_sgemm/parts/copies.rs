@@ -147,7 +147,7 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool>
         copies
     }
 
-    /// Starts the copies of the first tile, of which only so many k exist that whole
+    /// Starts the copies of the first tile, of which only this many k exist that whole
     /// tiles follow.
     #[inline(always)]
     pub unsafe fn start_first(&mut self) {

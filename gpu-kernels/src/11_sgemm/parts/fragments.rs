@@ -1,5 +1,5 @@
-//! What a thread multiplies, of a warp's tile of 64×64: 8×16 sums, and the values of
-//! one step along k in registers.
+//! A thread's part of a warp's tile of 64×64: 8×16 sums, and the values of one step along k in
+//! registers.
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-//! Stream-K: which block computes what, if all are to have the same amount of work.
+//! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
 //! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
 //! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.

@@ -4,7 +4,7 @@
 //! [`tiled`](super::tiled) takes four; and the XOR swizzle puts chunk `j` of row `i` at
 //! `j ^ (i mod 8)`, so that the eight rows of one of its matrices lie in eight different
 //! columns of banks: one wavefront per matrix, as few as there can be. Copies of 16 bytes are
-//! no worse for it: a row's chunks change places among themselves.
+//! not worse for it: a row's chunks change places among themselves.
 //!
 //! ```text
 //!     chunk column   0   1   2   3   4   5   6   7

@@ -77,7 +77,7 @@ pub fn boxes(depth: u32, n_blocks: u32) -> [[u32; 2]; 2] {
     boxes_of(TILE_N, depth, n_blocks)
 }
 
-/// [`boxes`] for tiles of so many columns.
+/// [`boxes`] for tiles of this many columns.
 pub(super) fn boxes_of(tile_n: u32, depth: u32, n_blocks: u32) -> [[u32; 2]; 2] {
     [
         AlongK::box_dims(depth, TILE_M, 1),
@@ -88,7 +88,7 @@ pub(super) fn boxes_of(tile_n: u32, depth: u32, n_blocks: u32) -> [[u32; 2]; 2] 
 /// Box of the map of a staged C.
 pub const C_BOX: [u32; 2] = [BOX_N, M];
 
-/// Columns of a tile whose sums of 64 rows take so many registers of a warpgroup.
+/// Columns of a tile whose sums of 64 rows take this many registers of a warpgroup.
 pub(super) const fn tile_n(registers: usize) -> u32 {
     2 * registers as u32
 }
@@ -103,7 +103,7 @@ pub const fn n_tiles(m: u32, n: u32) -> u32 {
     n_tiles_of(TILE_N, m, n, 1)
 }
 
-/// Tiles of so many columns, in rows of `n_blocks`.
+/// Tiles of this many columns, in rows of `n_blocks`.
 pub(super) const fn n_tiles_of(tile_n: u32, m: u32, n: u32, n_blocks: u32) -> u32 {
     m.div_ceil(TILE_M * n_blocks) * n.div_ceil(tile_n)
 }
@@ -113,7 +113,7 @@ pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
     grid_of(TILE_N, m, n, n_blocks, most)
 }
 
-/// [`grid`] for tiles of so many columns.
+/// [`grid`] for tiles of this many columns.
 pub(super) const fn grid_of(tile_n: u32, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
     let pairs = n_tiles_of(tile_n, m, n, n_blocks);
     let most = most / n_blocks;

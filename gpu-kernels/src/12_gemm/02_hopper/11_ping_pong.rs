@@ -83,7 +83,7 @@ pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
     [if tiles < most { tiles } else { most } * n_blocks, 1, 1]
 }
 
-/// What a launch is told beside the matrices.
+/// The arguments of a launch beside the matrices.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     pub sizes: Sizes,

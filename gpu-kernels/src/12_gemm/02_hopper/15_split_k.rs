@@ -112,7 +112,7 @@ impl Tile {
         [n_parts, m.div_ceil(self.m), n.div_ceil(self.n)]
     }
 
-    /// Into how many parts k should be cut on so many SMs: as many as leave all blocks
+    /// Into how many parts k should be cut on this many SMs: as many as leave all blocks
     /// running at once, and each with a step.
     pub const fn n_parts(self, m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
         let n_steps = k.div_ceil(depth::<f16>());
@@ -131,7 +131,7 @@ impl Tile {
     }
 }
 
-/// Whether none of so many equal parts is without a step.
+/// Whether none of this many equal parts is without a step.
 pub(super) const fn is_filled(n_steps: u32, n_parts: u32) -> bool {
     (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps
 }
@@ -311,7 +311,7 @@ unsafe fn put<const REGISTERS: usize>(base: u32, sums: &[f32; REGISTERS]) {
 }
 
 /// Adds up the block's share of the sums from all blocks, and stores it. A thread has the elements
-/// that it computed itself, but only every so many of them.
+/// that it computed itself, in groups, with gaps between them.
 #[inline(always)]
 unsafe fn add_up<const REGISTERS: usize>(
     base: u32,

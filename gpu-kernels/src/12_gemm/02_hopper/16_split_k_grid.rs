@@ -50,7 +50,7 @@ pub const COUNTERS: u32 = N_MULTIPLIERS;
 
 const _: () = assert!(TILE.m == ROWS * M && TILE.n == 2 * REGISTERS as u32);
 
-/// Into how many parts k is cut on so many SMs: as many as leave all blocks running at once, each
+/// Into how many parts k is cut on this many SMs: as many as leave all blocks running at once, each
 /// with a step and with sums to add up.
 pub const fn n_parts(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
     let n_steps = k.div_ceil(depth::<f16>());
@@ -160,7 +160,7 @@ fn tile() -> u32 {
 }
 
 /// Adds up the block's share of the sums of all parts, and stores it: of each thread's own
-/// elements every so many.
+/// elements in groups, with gaps between them.
 #[inline(always)]
 unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) {
     let n_parts = thread::grid_dim_x();

@@ -72,8 +72,8 @@ static KERNELS: [KernelEntry; 10] = [
     }]),
 ];
 
-/// One: threads of the grid. The geometry is the kernel's, which is no matter
-/// of speed.
+/// One: threads of the grid. The geometry is the kernel's, which is not a
+/// matter of speed.
 fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
     vec![Shape::of(&[N_THREADS])]
 }

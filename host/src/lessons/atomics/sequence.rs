@@ -1,4 +1,4 @@
-//! Whether what threads saw is what *some* order of single steps gives.
+//! A check that the values threads saw are those that *some* order of single steps gives.
 //!
 //! Values are points, and a thread's step is an arrow from the value it returned
 //! to the value it stored. An order of all steps in which each starts where the

@@ -1,4 +1,4 @@
-//! What each operation does to a value, one after the other; and inputs for it.
+//! The effect of each operation on a value, one after the other; and inputs for it.
 
 use cuda_std::launch::DeviceCopy;
 use cuda_std::vector::{Bf16x2, F16x2};

@@ -1,4 +1,4 @@
-//! Which kernel for which product: what its tiles cost, counted, and the least of it.
+//! The choice of a kernel for a product: what its tiles cost, counted, and the least of it.
 //!
 //! A kernel cuts C into tiles and k into steps. The SMs work in rounds of one tile (or one part
 //! of a tile's steps) each. So a product takes
@@ -122,7 +122,7 @@ static CANDIDATES: [Candidate; 13] = [
 ];
 
 impl Cut {
-    /// What it makes of a product, on so many SMs.
+    /// What it makes of a product, on this many SMs.
     fn account(self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> Account {
         let steps = k.div_ceil(DEPTH);
         let whole = |n_tiles: u32, n_at_once: u32, rows: u32| Account {
@@ -225,7 +225,7 @@ impl Candidate {
     }
 }
 
-/// The kernel that takes least time for a product of f16, all rows along k, on a device of so many
+/// The kernel that takes least time for a product of f16, all rows along k, on a device of this many
 /// SMs, by the account of its tiles.
 pub fn fastest_for(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> &'static str {
     let time = |candidate: &Candidate| candidate.microseconds([m, n, k], n_multiprocessors);

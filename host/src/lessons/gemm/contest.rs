@@ -1,7 +1,7 @@
-//! Which kernels are timed with the device to themselves, and on what.
+//! The kernels that are timed with the device to themselves, and their shapes.
 //!
 //! Two contests. On cubes several kernels contend, and on one of them every step of the ladder: the
-//! fastest by time wins, beside one baseline for each shape. On other products, from practice and
+//! fastest by time wins, beside one baseline for each shape. On other products, from real models and
 //! such that nobody tuned for, only that kernel runs which [`fastest_for`] chooses without having
 //! seen any of them run.
 
@@ -51,8 +51,8 @@ pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {
     }
 }
 
-/// For each product the kernel that is chosen for it on so many SMs: those of `products`, or, if
-/// there are none, those from practice and those that nobody tuned for.
+/// For each product the kernel that is chosen for it on this many SMs: those of `products`, or, if
+/// there are none, those from real models and those that nobody tuned for.
 pub fn chosen(products: &[Shape], n_multiprocessors: u32) -> Vec<(&'static str, Shape)> {
     let products = match products {
         [] => OF_PEOPLE

@@ -1,4 +1,4 @@
-//! What factors and results are made of.
+//! The element types of factors and results.
 
 use half::{bf16, f16};
 use lesson::verify::Element;

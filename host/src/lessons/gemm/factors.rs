@@ -26,7 +26,7 @@ use lesson::{CaseError, Trial, inputs};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Products up to so many multiply-adds are compared element by element.
+/// Products up to this many multiply-adds are compared element by element.
 const ALL_ELEMENTS: u64 = 1 << 26;
 /// Rows of larger ones that are.
 const SOME_ROWS: usize = 16;

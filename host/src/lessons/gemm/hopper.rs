@@ -181,7 +181,7 @@ pub fn group(engine: &dyn Engine, n_tiles: u32, n_blocks: u32) -> u32 {
     }
 }
 
-/// With so many blocks in a cluster.
+/// With this many blocks in a cluster.
 pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
     match n_blocks {
         1 => config,

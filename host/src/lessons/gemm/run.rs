@@ -9,7 +9,7 @@ use lockstep::engine::{
     Buffer, Engine, EngineError, LaunchConfig, LibraryCall, Major, Matmul, Prepared, Stored,
 };
 
-/// Values after C that nobody may write.
+/// Values after C that must not be written.
 const GUARD: usize = 64;
 
 /// What the rows of A and B, as they lie in memory, run along.
@@ -248,7 +248,7 @@ impl<'e> Plan<'e> {
 pub fn dims(shape: &Shape) -> [u32; 3] {
     match *shape.dims() {
         [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is no product"),
+        _ => panic!("the shape {shape} is not a product"),
     }
 }
 

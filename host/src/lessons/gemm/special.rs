@@ -1,4 +1,4 @@
-//! Two kernels that are no plain products of 16-bit factors: of 8 bits, and with what comes after.
+//! Two kernels that are not plain products of 16-bit factors: of 8 bits, and with what comes after.
 
 use super::elements::rounding;
 use super::factors::{Factors, Scale};
@@ -16,7 +16,7 @@ use lockstep::engine::{Buffer, LaunchConfig, Prepared};
 /// Factors of 8 bits.
 pub const E4M3: KernelEntry = KernelEntry::of(
     gemm_e4m3,
-    "factors of 8 bits: twice as deep a step in as many bytes",
+    "factors of 8 bits (FP8): steps twice as deep in the same number of bytes",
     run_e4m3,
 )
 .timed_at(shapes::OF_FAMILY)

@@ -38,7 +38,7 @@ pub struct Problem<'e> {
     overflow: Buffer<'e, u32>,
 }
 
-/// What [`lists`] takes of memory for so many atoms; `tests/footprint.rs` holds it
+/// What [`lists`] takes of memory for this many atoms; `tests/footprint.rs` holds it
 /// against what is allocated.
 pub fn footprint(n_atoms: u32) -> Footprint {
     Footprint::of(n_atoms.into(), 88, 150)

@@ -319,7 +319,7 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
     })
 }
 
-/// A place that nobody wrote.
+/// A place that was never written.
 const POISONED: u32 = u32::from_ne_bytes([lockstep::engine::buffer::POISON; 4]);
 
 /// Whether each list is ascending, as the kernels without atomics promise.

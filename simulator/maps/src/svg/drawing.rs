@@ -18,7 +18,7 @@ impl Drawing {
         }
     }
 
-    /// A rectangle with its class, and what it is told to be when somebody points there.
+    /// A rectangle with its class, and the text that is shown when somebody points there.
     pub fn cell(&mut self, class: &str, (x, y): (u32, u32), (w, h): (u32, u32), title: &str) {
         self.reach(x + w, y + h);
         let shape =
@@ -44,7 +44,7 @@ impl Drawing {
         );
     }
 
-    /// As [`text`](Self::text), with about so many pixels to the right kept free for it.
+    /// As [`text`](Self::text), with about this many pixels to the right kept free for it.
     pub fn heading(&mut self, class: &str, (x, y): (u32, u32), text: &str) {
         self.reach(x + 7 * text.chars().count() as u32, y);
         self.text(class, (x, y), text);

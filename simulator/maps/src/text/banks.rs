@@ -10,7 +10,7 @@ const MOST_WAVEFRONTS: u32 = 8;
 const MARGIN: usize = 6;
 
 impl BankMap {
-    /// The map in lines of so many columns: all banks side by side if there is room, else in two
+    /// The map in lines of this many columns: all banks side by side if there is room, else in two
     /// halves. `7` is the lane that a bank serves, `7+` the first of several, `─` the rest of
     /// what a lane asks for.
     pub fn text(&self, columns: usize) -> String {

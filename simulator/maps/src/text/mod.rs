@@ -1,4 +1,4 @@
-//! The maps as text for a terminal, in lines of so many columns.
+//! The maps as text for a terminal, in lines of this many columns.
 
 mod banks;
 mod fragments;

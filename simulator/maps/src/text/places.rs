@@ -16,7 +16,7 @@ const ALWAYS: u32 = 32;
 const PART: u32 = 16;
 
 impl TileMap {
-    /// The bank of each vector, in lines of so many columns, those that lanes access marked
+    /// The bank of each vector, in lines of this many columns, those that lanes access marked
     /// with `*`.
     pub fn text(&self, columns: usize) -> String {
         let mut text = self.summary();

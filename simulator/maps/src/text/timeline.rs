@@ -15,7 +15,7 @@ fn character(kind: SpanKind) -> char {
 }
 
 impl Timeline {
-    /// The line in lines of so many columns: its beginning, if there is no room for all.
+    /// The line in lines of this many columns: its beginning, if there is no room for all.
     pub fn text(&self, columns: usize) -> String {
         let mut text = self.summary();
         text.push('\n');

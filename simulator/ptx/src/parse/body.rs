@@ -428,7 +428,7 @@ impl<'a> Parser<'a> {
                     None => mask.parse(),
                 };
                 let Ok(number) = number else {
-                    return Err(self.error_at(at, format!("`{mask}` is no mask of bytes")));
+                    return Err(self.error_at(at, format!("`{mask}` is not a mask of bytes")));
                 };
                 body.used_bytes = Some(number);
             }
@@ -442,7 +442,7 @@ impl<'a> Parser<'a> {
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
-    /// Line 0 means no line. A file without its `.file` is no error: the place is not told then, as
+    /// Line 0 means no line. A file without its `.file` is not an error: no place is reported then, as
     /// by ptxas, which warns of it. A call that was inlined itself has been named by a
     /// `.loc` of its own before, which says where.
     pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {

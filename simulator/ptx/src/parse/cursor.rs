@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
     pub fn mistyped(&self, known: &[&str], expected: &str) -> ParseError {
         match nearest(self.token.text, known.iter().copied()) {
             Some(name) if self.token.kind == Kind::Modifier => {
-                let message = format!("{} is no directive", self.token.describe());
+                let message = format!("{} is not a directive", self.token.describe());
                 self.error_at(self.token.at, message + &question(Some(name)))
             }
             _ => self.unexpected(expected),

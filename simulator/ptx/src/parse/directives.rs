@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
             return Err(self.error_at(
                 target.at,
                 format!(
-                    "{} is no GPU: a target such as `sm_80` was expected",
+                    "{} is not a GPU: a target such as `sm_80` was expected",
                     target.describe()
                 ),
             ));

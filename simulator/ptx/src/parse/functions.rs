@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
                 return Err(self.error_at(
                     directive.at,
                     format!(
-                        "`{name}` is no directive of a function{}",
+                        "`{name}` is not a directive of a function{}",
                         question(nearest(name, FUNCTION_DIRECTIVES.iter().copied()))
                     ),
                 ));

@@ -1,4 +1,4 @@
-//! What names mean, at module scope and in the nested scopes of a body.
+//! The meaning of names, at module scope and in the nested scopes of a body.
 //!
 //! A register gets its number when an instruction first names it: `%r<100>`
 //! declares a family of names and costs nothing until they are used.

@@ -1,4 +1,4 @@
-//! What can only be settled at the end of the file.
+//! Questions that can only be settled at the end of the file.
 
 use std::collections::{HashMap, HashSet};
 

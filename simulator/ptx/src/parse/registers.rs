@@ -1,5 +1,5 @@
-//! What PTX writes in one statement and the module holds as several: parameters in
-//! registers, and sums as operands.
+//! Statements of PTX that the module holds as several: parameters in registers, and sums as
+//! operands.
 //!
 //! `.func (.reg .u32 r) f (.reg .u32 a)` passes values as any function does, and loads
 //! and stores them itself: its body begins by reading `a`, and wherever it

@@ -130,7 +130,9 @@ impl<'a> Parser<'a> {
         if !align.is_power_of_two() || align > MAX_ALIGN {
             return Err(self.error_at(
                 at,
-                format!("{align} is no alignment: a power of two up to {MAX_ALIGN} was expected"),
+                format!(
+                    "{align} is not an alignment: a power of two up to {MAX_ALIGN} was expected"
+                ),
             ));
         }
         Ok(align)
@@ -150,7 +152,7 @@ impl<'a> Parser<'a> {
                 let at = self.token.at;
                 let length = self.integer_constant()?;
                 if length == 0 && !dimensions.is_empty() || length > MAX_SIZE_BYTES {
-                    return Err(self.error_at(at, format!("{length} is no length of an array")));
+                    return Err(self.error_at(at, format!("{length} is not a length of an array")));
                 }
                 dimensions.push(length);
             }

@@ -95,7 +95,7 @@ pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
     }
 }
 
-/// A parameter of so many bytes: addresses, small numbers or garbage.
+/// A parameter of this many bytes: addresses, small numbers or garbage.
 fn argument<'a>(
     call: Call<'a>,
     n_bytes: usize,

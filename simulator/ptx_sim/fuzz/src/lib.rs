@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a mutator that knows what PTX is made of, and launches of
+//! The common part of the fuzz targets: a mutator that knows what PTX is made of, and launches of
 //! whatever kernels a text has.
 
 pub mod forms;

@@ -1,4 +1,4 @@
-//! What observers see: accesses, lanes, arrivals at barriers.
+//! The events that observers see: accesses, lanes, arrivals at barriers.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub enum AccessClass {
     Store,
     /// `atom`: the old value comes back.
     Atomic,
-    /// `red`, or `atom` whose result nobody reads: it does not.
+    /// `red`, or `atom` whose result is not used: it does not.
     Reduction,
     /// `atom.cas`
     CompareAndSwap,
@@ -41,7 +41,7 @@ impl AccessClass {
     /// As what it is counted in shared memory, by the lanes of `mask`.
     pub fn shared_kind(self, mask: u32) -> SharedKind {
         match self {
-            // Bulk copies are told of by themselves.
+            // Bulk copies are reported by themselves.
             Self::Store | Self::BulkCopy => SharedKind::Store,
             Self::Load => SharedKind::Load,
             Self::AsyncCopy | Self::AsyncCopyBypass => SharedKind::AsyncCopy,
@@ -114,7 +114,7 @@ pub(crate) struct WarpAccess<'a> {
     pub overwrites: bool,
     /// The lanes of a compare-and-swap that found something else: they only read.
     pub failed: u32,
-    /// Whether it relies on nobody writing there while the kernel runs
+    /// Whether it relies on nothing writing there while the kernel runs
     /// (`ld.global.nc`).
     pub is_constant: bool,
     /// By lane, how many of the bytes are really accessed, if not all
@@ -196,7 +196,7 @@ pub(crate) struct BulkTouch {
 
 /// A bulk copy that a thread starts.
 pub(crate) struct BulkStart {
-    /// It will be told of by this.
+    /// It will be reported by this.
     pub id: CopyId,
     /// The block that has the shared memory that is written or, by a copy to global
     /// memory, read.

@@ -1,10 +1,10 @@
-//! What works beside a block's threads, as it is checked: on shared memory ([`proxies`])
-//! and on registers ([`fragments`]).
+//! Checks of asynchronous units: on shared memory ([`proxies`]) and on registers ([`fragments`]).
 //!
 //! [`proxies`]: super::proxies
 //! [`fragments`]: super::fragments
 
 use super::access::{AccessClass, Lanes, WarpAccess};
+use super::convergence::thread_at;
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::{Finding, Side, Spot};
 use super::fragments::Fragments;
@@ -13,7 +13,6 @@ use super::order::{BlockOrder, Part, missing};
 use super::products::Products;
 use super::proxies::{OperationId, Proxies, UNIT, spot};
 use super::races::{self, lanes};
-use super::together::thread_at;
 use crate::diagnostics::AccessKind;
 use ptx::ir::Space;
 
@@ -30,7 +29,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// As new, for a block of so many warps with so much shared memory.
+    /// As new, for a block of this many warps with so much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.proxies.reset(shared_bytes);
         self.products.reset(n_warps, shared_bytes.div_ceil(UNIT));

@@ -3,7 +3,7 @@
 //! A copy may read its source and write its target at any moment from its start until it
 //! is known to be done. It is done, for a copy to shared memory, when the phase is over of
 //! the barrier that counts its bytes: for the threads that have asked that barrier and
-//! been told so, and those that they let know. For a copy to global memory it is when the
+//! learned of it, and those that they let know. For a copy to global memory it is when the
 //! thread that started it has waited for its group; its source can be written anew once it
 //! has waited for that to be read (`.read`).
 //!

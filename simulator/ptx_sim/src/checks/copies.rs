@@ -10,7 +10,7 @@
 //! of the thread's committed groups but the youngest `N`.
 //!
 //! What it misses: writes to the source by other blocks, unless they race with
-//! the start of the copy; copies that nobody waits for and nobody reads.
+//! the start of the copy; copies that are never waited for and never read.
 
 use super::access::{Lanes, WarpAccess};
 use super::finding::{Finding, Side, Spot};
@@ -48,7 +48,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// As new, for a block of so many warps with so much shared memory.
+    /// As new, for a block of this many warps with so much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.groups.clear();
         self.groups.resize(n_warps as usize, [0; 32]);
@@ -184,7 +184,7 @@ impl Copies {
         }
     }
 
-    /// Lanes have waited. `arrived` is told of the copies that are there now:
+    /// Lanes have waited. `arrived` is called for the copies that are there now:
     /// instruction, lanes, targets, bytes.
     pub fn awaited(
         &mut self,

@@ -1,4 +1,4 @@
-//! What one warp's memory access costs: pure functions of the addresses.
+//! The cost of one warp's memory access: pure functions of the addresses.
 //!
 //! The rules reproduce an H200's hardware counters case by case (the data is
 //! in this crate's `tests/data`). Shared memory has 32 banks of 4 bytes. Lanes
@@ -227,7 +227,7 @@ fn group_lanes(bytes_per_lane: u32) -> u32 {
     }
 }
 
-/// The masks of groups of so many lanes.
+/// The masks of groups of this many lanes.
 fn groups(n_lanes: u32) -> impl Iterator<Item = u32> {
     (0..32)
         .step_by(n_lanes as usize)
@@ -469,7 +469,7 @@ fn global_access_plain(
 /// Sets of lines of which a pass of atomics takes one each.
 const SETS: usize = 4;
 /// Of an address the bits whose parities number its set. Measured for bits 7 to 33; by those
-/// above, which no access of one warp has been seen to differ in, lines are not told apart.
+/// above, which no access of one warp has been seen to differ in, lines are not distinguished.
 const SET_BITS: [u64; 2] = [0x3_5D6A_ED00, 0x1_AAD7_B780];
 
 /// Addresses so far apart are in one set.

@@ -20,7 +20,7 @@ pub(crate) struct Exact<'a> {
     lines: GlobalLines,
     sites: Sites,
     written: GlobalWritten<'a>,
-    /// The first read of what nobody had written. A write that comes later makes it a
+    /// The first read of unwritten memory. A write that comes later makes it a
     /// race.
     unwritten: Option<Finding>,
 }
@@ -51,7 +51,7 @@ impl<'a> Exact<'a> {
         self.written.list
     }
 
-    /// Notes the first read of what nobody wrote.
+    /// Notes the first read of unwritten memory.
     fn note_unwritten(
         &mut self,
         block: &mut ExactShared,
@@ -248,7 +248,7 @@ impl Kind {
     }
 }
 
-/// Whether it is told of an asynchronous copy, of its source or of its target.
+/// Whether it is a report of an asynchronous copy, of its source or of its target.
 pub(crate) fn is_copy(access: &WarpAccess<'_>) -> bool {
     matches!(
         access.class,
@@ -259,7 +259,7 @@ pub(crate) fn is_copy(access: &WarpAccess<'_>) -> bool {
 /// What kind of access it is.
 fn flags_of(access: &WarpAccess<'_>) -> u8 {
     let mut flags = races::flags(access.class);
-    // The source of a copy is told of by itself.
+    // The source of a copy is reported by itself.
     let is_source = is_copy(access) && access.space != Space::Shared;
     if is_source || access.mask & !access.failed == 0 {
         flags &= !Site::WRITES;
@@ -276,7 +276,7 @@ fn flags_of(access: &WarpAccess<'_>) -> u8 {
     flags
 }
 
-/// A read of what nobody wrote.
+/// A read of unwritten memory.
 pub(crate) fn unwritten(
     instruction: u32,
     access: &WarpAccess<'_>,

@@ -1,4 +1,4 @@
-//! What the checks find.
+//! The findings of the checks.
 //!
 //! Findings name instructions and threads by number; `launch::findings` looks up
 //! their places when one is reported.
@@ -56,7 +56,7 @@ pub(crate) enum Finding {
     NotConstant { at: Spot, this: Side, other: Side },
     /// An integer division by zero.
     DivisionByZero { this: Side },
-    /// A read of what nobody wrote.
+    /// A read of unwritten memory.
     Unwritten { at: Spot, this: Side },
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.

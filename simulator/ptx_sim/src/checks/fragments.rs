@@ -6,7 +6,7 @@
 //! after the other. What is written to either before a product must be ordered by a
 //! `wgmma.fence`.
 //!
-//! Copies by `mov` of a sum in flight are no reads: compilers make them, and the assembler
+//! Copies by `mov` of a sum in flight are not reads: compilers make them, and the assembler
 //! makes one register of both. So a register that a sum is copied to is in flight too, and
 //! a sum that has been copied may be overwritten.
 //!
@@ -16,9 +16,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::access::Lanes;
+use super::convergence::thread_at;
 use super::finding::{Finding, Side};
 use super::observer::ProductSeen;
-use super::together::thread_at;
 use crate::diagnostics::AccessKind;
 use crate::program::Slot;
 use crate::warp::FrameId;

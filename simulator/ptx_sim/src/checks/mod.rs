@@ -1,28 +1,28 @@
-//! What watches a kernel while it runs.
+//! Observers, which watch a kernel while it runs.
 //!
-//! An [`Observer`](observer::Observer) is told of every block of instructions, every memory access
+//! An [`Observer`](observer::Observer) is notified of every block of instructions, every memory access
 //! and everything that orders accesses, and cannot change anything: semantics
 //! never import what is in here beyond this trait, and a run without observers
 //! compiles to a loop without them.
 //!
-//! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
+//! Reading order: [`access`] and [`observer`], what observers are notified of; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
 //! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
-//! on their registers, all together [`beside`]; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
-//! read from nobody; [`visits`], what others do in a block's
+//! on their registers, all together [`beside`]; [`written`], reads of unwritten memory;
+//! [`convergence`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
+//! read from nobody; [`remote_shared`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what
-//! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
+//! judges accesses to memory: [`exact`], which says what is wrong, and [`prefilter`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
-//! concerns, and [`finding`] is what they find. [`aside`] is what else is kept of a run: what it
+//! concerns, and [`finding`] is what they find. [`recorder`] is what else is kept of a run: what it
 //! overwrites, or, by [`tracer`], its events, a [`trace`].
 //!
 //! What each check can miss stands in its module's documentation, and for users
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
-pub(crate) mod aside;
+pub(crate) mod recorder;
 mod beside;
 pub(crate) mod bulk;
 pub(crate) mod copies;
@@ -40,11 +40,11 @@ mod products;
 pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
-pub(crate) mod sieve;
-pub(crate) mod together;
+pub(crate) mod prefilter;
+pub(crate) mod convergence;
 pub mod trace;
 pub(crate) mod tracer;
 mod undefined;
-mod visits;
+mod remote_shared;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -10,7 +10,7 @@ use crate::warp::FrameId;
 
 /// Watches a run.
 pub(crate) trait Observer: Send {
-    /// Whether it wants to be told of anything at all.
+    /// Whether it wants to be notified of anything at all.
     const ON: bool;
     /// The lanes of `mask` begin block number `counter`.
     fn block(&mut self, counter: u32, mask: u32);
@@ -25,7 +25,7 @@ pub(crate) trait Observer: Send {
     /// A part of a request.
     fn part(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
     /// An instruction is about to write what `access` names, or a part of it, and will
-    /// be told of when that is known.
+    /// be notified of when that is known.
     fn may_write(&mut self, _access: &WarpAccess<'_>) {}
     /// Block `block` of the grid begins.
     fn block_started(&mut self, _block: u64, _shared_bytes: u32) {}
@@ -55,7 +55,7 @@ pub(crate) trait Observer: Send {
     fn converged(&mut self, _lanes: Lanes, _members: &[u32; 32]) {}
     /// Lanes carry out a warp-wide instruction, each with its mask of members;
     /// a shuffle reads from these lanes.
-    fn together(
+    fn warp_wide(
         &mut self,
         _instruction: u32,
         _lanes: Lanes,

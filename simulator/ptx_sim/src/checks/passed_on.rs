@@ -1,4 +1,4 @@
-//! Loads whose value is only passed on: reading what nobody wrote is no defect there.
+//! Loads whose value is only passed on: reading unwritten memory is not a defect there.
 
 use crate::numbering::Numbering;
 use ptx::ir::{AddressBase, Module, Operand, RegId};

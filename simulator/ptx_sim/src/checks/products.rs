@@ -1,8 +1,8 @@
-//! What products of warpgroups read of shared memory, and who comes after it.
+//! Reads of shared memory by products of warpgroups, and the threads ordered after them.
 //!
 //! The n-th product of each warp of a warpgroup is one and the same. It is done as soon as
 //! one of them has waited for it; so whoever writes to what it read must come after the wait
-//! of one of the four warps, of which any lane may have told it. Kernels rely on that: one
+//! of one of the four warps, of which any lane may have signalled it. Kernels rely on that: one
 //! thread of the four warps frees a tile for all of them.
 
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// As new, for a block of so many warps with so many units of shared memory.
+    /// As new, for a block of this many warps with this many units of shared memory.
     pub fn reset(&mut self, n_warps: u32, n_units: u32) {
         let n_groups = n_warps.div_ceil(N_WARPS) as usize;
         self.groups.clear();

@@ -16,7 +16,7 @@
 //! of the completion lets the operation count, from then on, as an access of the threads
 //! that waited for it, and the rules for races do the rest.
 //!
-//! Products of warpgroups are told of by [`products`](super::products), which also knows who
+//! Products of warpgroups are reported by [`products`](super::products), which also knows who
 //! comes after them.
 //!
 //! What it misses: readers that come before the fence although they come after the store

@@ -1,4 +1,4 @@
-//! What is remembered of memory: who last wrote and read each word.
+//! Shadow memory: who last wrote and read each word.
 //!
 //! Memory is remembered by lines of 128 bytes. Where whole warps access whole
 //! lines, neighbouring lanes neighbouring words or as swizzled tiles have them, a line
@@ -61,7 +61,7 @@ impl Site {
     pub const ATOMIC: u8 = 8;
     /// It is an asynchronous copy.
     pub const COPIES: u8 = 16;
-    /// It relies on nobody writing there while the kernel runs.
+    /// It relies on nothing writing there while the kernel runs.
     pub const CONSTANT: u8 = 32;
     /// It is by a product of a warpgroup.
     pub const PRODUCT: u8 = 64;

@@ -1,5 +1,5 @@
-//! What one block of a launch did, event by event: which addresses each lane of a warp
-//! accessed, and what its warps waited for.
+//! A trace of one block of a launch, event by event: which addresses each lane of a warp accessed,
+//! and what its warps waited for.
 //!
 //! [`Report::counts`](crate::Report::counts) says what accesses cost; a trace says which they were,
 //! so that they can be looked at. Ask for one by
@@ -112,7 +112,7 @@ pub enum TraceKind {
     CopiesCommitted,
     /// Lanes have waited for their groups of copies.
     CopiesAwaited {
-        /// For all but so many, the youngest ones; none for really all copies.
+        /// For all but this many, the youngest ones; none for really all copies.
         n_left: Option<u32>,
     },
     /// A thread starts a bulk copy.

@@ -201,7 +201,7 @@ fn named(launch: &LaunchContext<'_>, number: u32) -> TracedInstruction {
         .plan
         .numbering
         .instruction(number)
-        .expect("observers are told of numbered instructions");
+        .expect("observers are notified of numbered instructions");
     let function = &module.functions[function];
     let body = function.body.as_ref().expect("it was run");
     let instruction = &body[place as usize];

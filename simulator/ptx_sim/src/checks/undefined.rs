@@ -1,6 +1,6 @@
 //! Undefined values: what a shuffle gives a lane that reads from one that does not take part.
 //!
-//! Such a value alone is no defect. A warp of eight lanes that sums by `shfl.down` adds only
+//! Such a value alone is not a defect. A warp of eight lanes that sums by `shfl.down` adds only
 //! what exists, or uses the first lane's sum alone. So the registers that depend on the value
 //! are followed, lane by lane, until one decides a branch, is part of an address, is stored
 //! where others may read it, or is voted on.
@@ -12,9 +12,9 @@
 use std::collections::HashMap;
 
 use super::access::Lanes;
+use super::convergence::thread_at;
 use super::finding::{Finding, Side};
 use super::races::lanes;
-use super::together::thread_at;
 use crate::decode::liveness::visit;
 use crate::warp::FrameId;
 use ptx::ir::{Instruction, Operand, RegId};

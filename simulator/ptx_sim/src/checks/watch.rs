@@ -5,9 +5,9 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, WarpAccess};
-use super::aside::Aside;
 use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
+use super::convergence::{Meetings, thread_at, warp_wide};
 use super::counters::Counters;
 use super::exact::unwritten;
 use super::finding::Finding;
@@ -15,11 +15,11 @@ use super::judge::{Judge, Running};
 use super::observer::{Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
+use super::recorder::Recorder;
+use super::remote_shared::RemoteAccesses;
 use super::shadow::Mix;
-use super::together::{Meetings, thread_at, warp_wide};
 use super::tracer::Tracer;
 use super::undefined::Undefined;
-use super::visits::Visits;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
@@ -32,13 +32,13 @@ use ptx::ir::Space;
 pub(crate) struct Watch<'a, J: Judge> {
     pub counters: Counters,
     pub checks: Option<Box<Checks<'a, J>>>,
-    pub aside: Option<Box<Aside<'a>>>,
+    pub recorder: Option<Box<Recorder<'a>>>,
 }
 
 impl<J: Judge> Watch<'_, J> {
     /// Who keeps events, if they are kept.
     fn tracer(&mut self) -> Option<&mut Tracer> {
-        self.aside.as_mut()?.tracer()
+        self.recorder.as_mut()?.tracer()
     }
 
     /// Keeps an event of a warp that is all in its kind.
@@ -84,7 +84,7 @@ struct BlockState<B> {
     undefined: Vec<Undefined>,
     meetings: Meetings,
     /// What other blocks did in its shared memory.
-    visits: Visits,
+    remote_shared: RemoteAccesses,
 }
 
 impl<B: Default> BlockState<B> {
@@ -96,7 +96,7 @@ impl<B: Default> BlockState<B> {
             local: Vec::new(),
             undefined: Vec::new(),
             meetings: Meetings::default(),
-            visits: Visits::default(),
+            remote_shared: RemoteAccesses::default(),
         }
     }
 
@@ -112,7 +112,7 @@ impl<B: Default> BlockState<B> {
             .resize_with(n_warps as usize, Undefined::default);
         self.undefined.iter_mut().for_each(Undefined::reset);
         self.meetings = Meetings::default();
-        self.visits.clear();
+        self.remote_shared.clear();
         if let Some(beside) = &mut self.beside {
             beside.reset(n_warps, shared_bytes);
         }
@@ -236,7 +236,9 @@ impl<'a, J: Judge> Checks<'a, J> {
         let Ok([block, owner]) = self.blocks.get_disjoint_mut([block, owner]) else {
             return;
         };
-        owner.visits.add(instruction, access, &block.running.order);
+        owner
+            .remote_shared
+            .add(instruction, access, &block.running.order);
         let swap = |block: &mut BlockState<J::Block>, owner: &mut BlockState<J::Block>| {
             std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
             std::mem::swap(&mut block.running.copies, &mut owner.running.copies);
@@ -473,7 +475,7 @@ impl<'a, J: Judge> Checks<'a, J> {
                 self.places.insert(moved.number, place);
             }
             let found = self.judge.ended(&mut block.running);
-            self.found(found.or_else(|| block.visits.too_late(&block.running.order)));
+            self.found(found.or_else(|| block.remote_shared.too_late(&block.running.order)));
             self.spare.push(block);
             self.order.block_ended(number);
         }
@@ -506,8 +508,8 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        if let Some(aside) = &mut self.aside {
-            aside.access(instruction, access);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.access(instruction, access);
         }
         if let Some(checks) = &mut self.checks {
             checks.access(instruction, access);
@@ -529,8 +531,8 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn may_write(&mut self, access: &WarpAccess<'_>) {
-        if let Some(aside) = &mut self.aside {
-            aside.may_write(access);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.may_write(access);
         }
         if let Some(checks) = &mut self.checks {
             checks.judge.may_write(access);
@@ -644,7 +646,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
         }
     }
 
-    fn together(
+    fn warp_wide(
         &mut self,
         instruction: u32,
         lanes: Lanes,
@@ -707,9 +709,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
 
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
         self.counters.bulk(instruction, &start);
-        if let Some(aside) = &mut self.aside {
-            aside.bulk_started(&start);
-            if let Some(tracer) = aside.tracer() {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.bulk_started(&start);
+            if let Some(tracer) = recorder.tracer() {
                 tracer.bulk_started(instruction, thread, &start);
             }
         }

@@ -1,4 +1,4 @@
-//! Reads of memory that nobody wrote: shared, local, global.
+//! Reads of memory that was never written: shared, local, global.
 //!
 //! Every byte counts by itself. Shared memory is unwritten when a block begins,
 //! and a thread's local memory when a call gets it. Global memory is unwritten

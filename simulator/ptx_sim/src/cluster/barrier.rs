@@ -43,7 +43,7 @@ pub(crate) enum Misuse {
 }
 
 impl ClusterBarrier {
-    /// Of so many blocks that begin, of so many threads each.
+    /// Of this many blocks that begin, of this many threads each.
     pub fn new(n_blocks: usize, n_threads: u32) -> Self {
         let mut live = [0; MAX_WARPS as usize];
         for (warp, lanes) in (0..).zip(&mut live) {
@@ -113,7 +113,7 @@ impl ClusterBarrier {
         true
     }
 
-    /// Lets the lanes of a block go on that wait and need not any longer; `each` is told of
+    /// Lets the lanes of a block go on that wait and need not any longer; `each` is called for
     /// them, by warp. Gives whether there were any.
     pub fn wake(&mut self, rank: u32, warps: &mut [Warp], mut each: impl FnMut(u32, u32)) -> bool {
         let block = &mut self.blocks[rank as usize];

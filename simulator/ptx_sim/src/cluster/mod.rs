@@ -42,14 +42,14 @@ pub(crate) struct Member {
 /// Why a block of the cluster has no shared memory that could be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// The cluster has only so many blocks.
+    /// The cluster has only this many blocks.
     NoSuchRank { n_blocks: u32 },
     /// It has ended.
     Ended,
 }
 
 impl Cluster {
-    /// A cluster whose blocks begin, of so many threads each.
+    /// A cluster whose blocks begin, of this many threads each.
     pub fn new(blocks: Vec<Member>, n_threads: u32) -> Self {
         let barrier = ClusterBarrier::new(blocks.len(), n_threads);
         Self {

@@ -1,4 +1,4 @@
-//! How much a launch may execute.
+//! Fuel: the number of instructions that a launch may execute.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -21,7 +21,7 @@ pub(crate) enum Fuel {
 }
 
 impl Fuel {
-    /// As a launch of blocks of so many warps asks for.
+    /// As a launch of blocks of this many warps asks for.
     pub fn new(asked: Option<u64>, n_warps: u32) -> Self {
         match asked {
             Some(limit) => {

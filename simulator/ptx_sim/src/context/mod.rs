@@ -1,4 +1,4 @@
-//! What is the same for all blocks of a launch, and what they all may ask of it.
+//! The context of a launch, which all its blocks share and may query.
 //!
 //! In reading order: this file, the launch's state; `frames`, the registers that a
 //! call begins with; `printed`, what threads print; `places`, numbers looked up for

@@ -1,4 +1,4 @@
-//! What the threads of a launch print.
+//! The output printed by the threads of a launch.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What the lanes of a block do when it has used up its fuel.
+//! A report of what a block's lanes do when its fuel is used up.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Where diverged lanes meet again: immediate post-dominators.
+//! Reconvergence points of diverged lanes: immediate post-dominators.
 //!
 //! A block post-dominates another if every way from there to the function's
 //! end leads through it. Ways that end in a trap, or in a call that does not

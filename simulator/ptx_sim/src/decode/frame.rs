@@ -98,7 +98,7 @@ pub(crate) fn lane_bytes(ty: Type) -> u32 {
     }
 }
 
-/// Bytes of the slot of a register whose lanes take so many; 0 for a predicate.
+/// Bytes of the slot of a register whose lanes take this many; 0 for a predicate.
 fn slot_bytes(lane_bytes: u32) -> u32 {
     match lane_bytes {
         0 => PREDICATE_BYTES,

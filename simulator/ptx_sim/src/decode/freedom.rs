@@ -1,9 +1,8 @@
-//! What lets a kernel's result depend on the order in which its threads run, without a
-//! defect.
+//! Instructions that let a kernel's result depend on the order of its threads, without a defect.
 
 use std::collections::BTreeSet;
 
-use super::apart::reduction_of;
+use super::order_dependence::reduction_of;
 use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
 use ptx::ir::Space;
 

@@ -319,7 +319,7 @@ impl Blocks {
         instruction: &Instruction,
         next: BlockId,
     ) -> Decoded<Terminator> {
-        // What is wrong is told where the instruction is given up.
+        // What is wrong is reported where the instruction is given up.
         signature::check(decoder.module, decoder.function, instruction).map_err(|r| r.reason)?;
         let mut op = Opcode::new(&instruction.opcode);
         let operands = &instruction.operands;

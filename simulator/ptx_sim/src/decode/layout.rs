@@ -1,4 +1,4 @@
-//! Where a kernel's shared variables lie.
+//! The layout of a kernel's shared variables.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which values a function's registers hold, and for how long.
+//! Liveness: which values a function's registers hold, and for how long.
 //!
 //! Compilers write PTX with a register for every value, thousands in a function
 //! of which some dozens are needed at a time. Registers that are not needed at the
@@ -20,7 +20,7 @@ use ptx::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type}
 pub(crate) struct RegisterSet(Vec<u64>);
 
 impl RegisterSet {
-    /// Of so many registers, none.
+    /// Of this many registers, none.
     pub fn empty(n_registers: usize) -> Self {
         Self(vec![0; n_registers.div_ceil(64)])
     }

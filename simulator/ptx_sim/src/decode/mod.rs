@@ -13,7 +13,7 @@
 //! `refusal` says why an instruction cannot be decoded, and `verify` looks at every
 //! operand of what came out.
 
-pub(crate) mod apart;
+pub(crate) mod order_dependence;
 pub(crate) mod cfg;
 pub(crate) mod decoder;
 pub(crate) mod frame;

@@ -1,4 +1,4 @@
-//! Why an instruction was refused, and where in it the fault lies.
+//! Refusals: why an instruction was refused, and where in it the fault lies.
 //!
 //! A decoder that cannot go on returns a text ([`Decoded`](super::decoder::Decoded)):
 //! the instruction is not simulated. What makes an instruction invalid is decided

@@ -1,4 +1,4 @@
-//! What the interpreter's memory safety rests on: every slot that an instruction
+//! The verifier, on which the interpreter's memory safety rests: every slot that an instruction
 //! names lies in the frame, and is as wide as the instruction takes it to be.
 //!
 //! Decoders check the types that a kernel's author wrote, and say what is wrong with

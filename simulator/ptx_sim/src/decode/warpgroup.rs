@@ -126,7 +126,7 @@ impl Decoder<'_> {
         let n = immediate(n, Type::U32)? as u32;
         if !(24..=256).contains(&n) || !n.is_multiple_of(8) {
             return Err(format!(
-                "{n} is no number of registers that a thread can be given: it takes a multiple \
+                "{n} is not a number of registers that a thread can be given: it takes a multiple \
                  of 8 from 24 to 256"
             ));
         }

@@ -1,4 +1,4 @@
-//! What to do about a fault: one line for each kind.
+//! Advice about a fault: one line for each kind.
 //!
 //! Functions are named as the source's language has them: Rust's of `cuda_std` where the
 //! fault is in a Rust file, else those of CUDA C++.

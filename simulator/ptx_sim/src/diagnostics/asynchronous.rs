@@ -1,5 +1,5 @@
-//! How faults read about what works beside the threads: products of warpgroups, and accesses
-//! that do not pass through the threads' own path to memory (the async proxy).
+//! Error messages about asynchronous units: products of warpgroups, and accesses that do not pass
+//! through the threads' own path to memory (the async proxy).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How a launch can end badly, told apart.
+//! The ways in which a launch can fail.
 //!
 //! A launch that cannot start is [`LaunchError::InvalidLaunch`]. Once it runs,
 //! three outcomes are kept apart: the kernel did something wrong
@@ -613,7 +613,7 @@ pub struct BytesAwaited {
     pub address: u64,
     /// Where that is.
     pub relation: Relation,
-    /// Bytes that it has been told to expect in this phase.
+    /// Bytes that it was set to expect in this phase.
     pub expected: i64,
     /// Bytes that have arrived.
     pub arrived: i64,

@@ -1,4 +1,4 @@
-//! How the end of a launch reads.
+//! Error messages: the text of a launch's end.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl Relation {
         }
     }
 
-    /// Where an access of so many bytes is.
+    /// Where an access of this many bytes is.
     pub(crate) fn describe(&self, bytes: u32) -> String {
         let Self::Near {
             label,

@@ -1,4 +1,4 @@
-//! What the lanes of a block do that does not end.
+//! Waits of a block's lanes that do not end.
 
 use std::fmt;
 
@@ -107,16 +107,16 @@ impl OutOfFuel {
             "let the barrier in memory expect exactly the bytes that come (mbarrier.arrive.expect_tx), \
              in each phase: of a tile those of the whole box, what is out of bounds included"
         } else if asks(Asks::Mbarrier) {
-            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was told \
+            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was set \
              to: see that all of them come, in each phase, and that its parity is the right one"
         } else if (asks(Asks::Atomic) || asks(Asks::Flag)) && waits_for_lanes {
             "a lane may wait for another of its own warp, which waits for it behind the loop: let \
              one lane take a lock for its warp, or do within the loop what the lock is for"
         } else if asks(Asks::Atomic) {
-            "nobody frees what the loop tries to take: see that it is freed on every way, and that \
+            "nothing frees what the loop tries to take: see that it is freed on every way, and that \
              its holder waits for none of these threads"
         } else if asks(Asks::Flag) {
-            "nobody sets the flag that the loop reads: see that the thread that does can get there, \
+            "nothing sets the flag that the loop reads: see that the thread that does can get there, \
              by waiting for none of these"
         } else if asks(Asks::Loads) {
             "the loop reads memory by ordinary loads, which need not see what others write: use \

@@ -1,4 +1,4 @@
-//! A launch with checks: first under the sieve, and again by the exact judge where that
+//! A launch with checks: first under the prefilter, and again by the exact judge where that
 //! does not pass everything.
 
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::judge::Judge;
-use crate::checks::sieve::{Sieve, Undo, WrittenBy, discard, restore};
+use crate::checks::prefilter::{Prefilter, Undo, WrittenBy, discard, restore};
 use crate::checks::watch::{Checks, Watch};
 use crate::context::LaunchContext;
 use crate::device::Device;
@@ -38,17 +38,17 @@ pub(super) fn run(
     let plan = launch.loaded.module().plan(launch.id);
     let bounds = &launch.loaded.module().ir().functions[launch.id.0 as usize].bounds;
     let has_clusters = shape(bounds, &launch.options.options).n_blocks() > 1;
-    let is_for_the_sieve = launch.options.options.schedule.is_none()
+    let is_for_the_prefilter = launch.options.options.schedule.is_none()
         // Blocks that run at the same time are beyond it.
         && !has_clusters
-        && !plan.is_not_for_the_sieve.load(Ordering::Relaxed)
+        && !plan.is_not_for_the_prefilter.load(Ordering::Relaxed)
         // What it takes or frees is not put back.
         && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back, too.
-        && (plan.blocks_are_apart || !heap.has_memory_of_the_host());
-    if is_for_the_sieve {
+        && (plan.is_order_independent || !heap.has_memory_of_the_host());
+    if is_for_the_prefilter {
         let undo = Undo::new(device.pool());
-        let passed = sieved(device, launch, &written, &undo);
+        let passed = prefiltered(device, launch, &written, &undo);
         let kept = undo.into_kept();
         if passed.is_none() {
             restore(launch.memory, &kept);
@@ -67,14 +67,14 @@ pub(super) fn run(
         Some(written) => heap.give_written(written),
         None => heap.written_by_anyone(),
     }
-    if is_for_the_sieve && report.is_ok() {
-        plan.is_not_for_the_sieve.store(true, Ordering::Relaxed);
+    if is_for_the_prefilter && report.is_ok() {
+        plan.is_not_for_the_prefilter.store(true, Ordering::Relaxed);
     }
     report.map_err(|error| Failed { error, before })
 }
 
-/// Runs a launch under the sieve; none if there may be something to find.
-fn sieved(
+/// Runs a launch under the prefilter; none if there may be something to find.
+fn prefiltered(
     device: &Device,
     launch: &Prepared<'_>,
     written: &[Written],
@@ -82,21 +82,21 @@ fn sieved(
 ) -> Option<(Report, WrittenBy)> {
     let plan = launch.loaded.module().plan(launch.id);
     // Blocks burn the launch's fuel in the order in which they run.
-    let may_spread = plan.blocks_are_apart && launch.options.options.fuel.is_none();
+    let may_spread = plan.is_order_independent && launch.options.options.fuel.is_none();
     let n_workers = if may_spread {
         n_workers(device, launch.options)
     } else {
         1
     };
     let context = device.context(launch, n_workers);
-    let sieve = || Sieve::new(&context, written, undo, device.pool(), n_workers);
-    let (counters, sieves, result) = watched(&context, n_workers, sieve);
-    // Who prints first is told by the lines.
+    let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
+    let (counters, prefilters, result) = watched(&context, n_workers, prefilter);
+    // The lines show who prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
-    if result.is_err() || tells_order || sieves.iter().any(Judge::gives_up) {
+    if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;
     }
-    let written_by = Sieve::together(sieves)?;
+    let written_by = Prefilter::merged(prefilters)?;
     let mut report = launch.report(counters);
     report.printed = context.printed.into_lines();
     Some((report, written_by))
@@ -134,7 +134,7 @@ fn watched<'a, J: Judge>(
     let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering),
         checks: Some(Box::new(Checks::new(context, judge()))),
-        aside: None,
+        recorder: None,
     });
     let (mut counters, mut judges) = (Vec::new(), Vec::new());
     for watch in watches {

@@ -1,4 +1,4 @@
-//! Whether a launch's clusters are such as its kernel and devices allow.
+//! A check that a launch's clusters are such as its kernel and devices allow.
 
 use super::options::{Launch, LaunchOptions};
 use crate::cluster::{ClusterShape, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};

@@ -1,8 +1,8 @@
-//! How the memory that a launch leaves differs between two orders of its threads, and
+//! The differences in the memory that a launch leaves between two orders of its threads, and
 //! whether that must be a defect.
 //!
 //! A kernel may leave open what depends on the order: in which places of a list it puts
-//! things, and how a sum of floats is rounded. Those are told apart from differences that
+//! things, and how a sum of floats is rounded. Those are distinguished from differences that
 //! no atomic explains. It is a guess by what the kernel has for instructions and what the
 //! bytes look like: a defect may hide behind it, but not one that changes much.
 
@@ -96,7 +96,7 @@ impl Compared<'_> {
         (freedom.takes_values && usual == other).then_some(Explanation::Places)
     }
 
-    /// All words of so many bytes that differ.
+    /// All words of this many bytes that differ.
     fn words(&self, n_bytes: u64) -> Vec<[u64; 2]> {
         let mut starts: Vec<u64> = self.changed.iter().map(|at| at & !(n_bytes - 1)).collect();
         starts.dedup();

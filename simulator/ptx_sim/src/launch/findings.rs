@@ -1,4 +1,4 @@
-//! What the checks found, as the error of a launch: numbers looked up.
+//! The checks' findings as the error of a launch: numbers looked up.
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;

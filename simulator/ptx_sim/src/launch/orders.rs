@@ -12,9 +12,9 @@ use super::grid_workspace::GridWorkspace;
 use super::options::{Launch, LaunchOptions};
 use super::prepared::Prepared;
 use super::workers;
-use crate::checks::aside::Aside;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
+use crate::checks::recorder::Recorder;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
 use crate::decode::freedom::Freedom;
@@ -255,16 +255,16 @@ impl Trial<'_> {
         let (mut watches, result) = workers::run(&context, 1, || Watch {
             counters: Counters::new(&context.plan.numbering),
             checks: (options.check).then(|| Box::new(Checks::new(&context, judge()))),
-            aside: Some(Box::new(Aside::Journal(Journal::new(self.memory)))),
+            recorder: Some(Box::new(Recorder::Journal(Journal::new(self.memory)))),
         });
         let watch = watches.pop();
-        let (counters, aside) = watch.map(|watch| (watch.counters, watch.aside)).unzip();
+        let (counters, recorder) = watch.map(|watch| (watch.counters, watch.recorder)).unzip();
         let report = prepared.report(counters.into_iter().collect());
         Run {
             result,
-            before: aside
+            before: recorder
                 .flatten()
-                .and_then(|aside| aside.into_journal())
+                .and_then(|recorder| recorder.into_journal())
                 .map_or_else(Bytes::default, Journal::into_bytes),
             warp_instructions: report.counts.warp_instructions,
         }

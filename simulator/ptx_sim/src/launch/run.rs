@@ -6,10 +6,10 @@ use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
 use super::validate::validate;
 use super::workers;
-use crate::checks::aside::Aside;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::observer::Blind;
+use crate::checks::recorder::Recorder;
 use crate::checks::tracer::Tracer;
 use crate::checks::watch::Watch;
 use crate::clock::Started;
@@ -96,7 +96,7 @@ impl Device {
 }
 
 /// Runs a launch without checks after they have found something, if it is to go on. What
-/// ends it then is no finding of checks.
+/// ends it then is not a finding of checks.
 fn go_on(
     device: &Device,
     heap: &mut Heap,
@@ -129,13 +129,16 @@ fn unchecked(device: &Device, launch: &Prepared<'_>) -> Result<Report, LaunchErr
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
             counters: Counters::new(numbering),
             checks: None,
-            aside: trace.map(|trace| Box::new(Aside::Trace(Tracer::new(trace)))),
+            recorder: trace.map(|trace| Box::new(Recorder::Trace(Tracer::new(trace)))),
         });
-        let (counters, asides): (_, Vec<_>) = watches
+        let (counters, recorders): (_, Vec<_>) = watches
             .into_iter()
-            .map(|watch| (watch.counters, watch.aside))
+            .map(|watch| (watch.counters, watch.recorder))
             .unzip();
-        let mut tracers = asides.into_iter().flatten().filter_map(|a| a.into_tracer());
+        let mut tracers = recorders
+            .into_iter()
+            .flatten()
+            .filter_map(|a| a.into_tracer());
         // The block was one worker's.
         let seen = tracers.find(|tracer| !tracer.is_empty());
         let mut report = result.map(|()| launch.report(counters))?;

@@ -1,4 +1,4 @@
-//! Whether a launch is one that its kernel and the device allow.
+//! A check that a launch is one that its kernel and the device allow.
 
 use super::clusters::check_clusters;
 use super::options::{Launch, MAX_BLOCK, MAX_GRID};

@@ -11,7 +11,7 @@ use crate::checks::observer::Observer;
 use crate::cluster::Cluster;
 use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
-use crate::schedule::{Dice, WINDOW};
+use crate::schedule::{Choices, WINDOW};
 
 /// Rounds after which a block is taken to wait for another even if it does
 /// not look like it.
@@ -126,7 +126,7 @@ impl Work<'_> {
             spare: Vec::new(),
             taken: 0..0,
             ahead: Vec::new(),
-            dice: schedule.map(Dice::new),
+            choices: schedule.map(Choices::new),
             waited: 0,
             progress: 0,
         };
@@ -151,7 +151,7 @@ struct Worker<'w, 'o, O: Observer> {
     taken: Range<u64>,
     /// The same, where they may begin in another order.
     ahead: Vec<u64>,
-    dice: Option<Dice>,
+    choices: Option<Choices>,
     /// What has been executed since anything but waiting was done.
     waited: i64,
     /// The progress of all workers, when that began.
@@ -193,7 +193,7 @@ impl<O: Observer> Worker<'_, '_, O> {
         }
     }
 
-    /// How many clusters are to begin beside those in flight, after so many rounds.
+    /// How many clusters are to begin beside those in flight, after this many rounds.
     fn more(&mut self, turn: &Turn, rounds: u32) -> usize {
         let of_cluster = self.work.context.cluster.n_blocks() as usize;
         let n = self.resident.len().div_ceil(of_cluster);
@@ -206,9 +206,9 @@ impl<O: Observer> Worker<'_, '_, O> {
             // If they wait for many, not one by one.
             return n.min(room);
         }
-        let by_choice = |dice: &mut Dice| dice.begins_another(n);
-        let dice = self.dice.as_mut().filter(|_| room > 0);
-        let another = rounds.is_multiple_of(PATIENCE) || dice.is_some_and(by_choice);
+        let by_choice = |choices: &mut Choices| choices.begins_another(n);
+        let choices = self.choices.as_mut().filter(|_| room > 0);
+        let another = rounds.is_multiple_of(PATIENCE) || choices.is_some_and(by_choice);
         usize::from(another).min(room)
     }
 
@@ -221,18 +221,18 @@ impl<O: Observer> Worker<'_, '_, O> {
         let mut i = 0;
         while i < self.resident.len() {
             let n = self.resident.len();
-            if self.dice.as_mut().is_some_and(|d| d.block_sits_out(n)) {
+            if self.choices.as_mut().is_some_and(|d| d.block_sits_out(n)) {
                 turn.waits = false;
                 i += 1;
                 continue;
             }
             let (number, block) = &mut self.resident[i];
             let number = *number;
-            let outcome = block.round(self.work.context, self.observer, self.dice.as_mut());
+            let outcome = block.round(self.work.context, self.observer, self.choices.as_mut());
             if matches!(outcome, Ok(Round::Finished)) {
                 self.observer.block_ended(number);
             }
-            // What fails may have read what nobody wrote.
+            // What fails may have read unwritten memory.
             if let Some(finding) = self.observer.take_finding(outcome.is_err()) {
                 let error = self.work.context.finding(finding);
                 return Err((number, Box::new(error)));
@@ -301,7 +301,7 @@ impl<O: Observer> Worker<'_, '_, O> {
 
     /// The number of the cluster to begin next.
     fn next(&mut self) -> Option<u64> {
-        if self.dice.is_none() {
+        if self.choices.is_none() {
             return self.take();
         }
         while self.ahead.len() < WINDOW {
@@ -310,11 +310,11 @@ impl<O: Observer> Worker<'_, '_, O> {
             };
             self.ahead.push(number);
         }
-        let dice = self.dice.as_mut()?;
+        let choices = self.choices.as_mut()?;
         if self.ahead.is_empty() {
             return None;
         }
-        Some(self.ahead.remove(dice.block(self.ahead.len())))
+        Some(self.ahead.remove(choices.block(self.ahead.len())))
     }
 
     /// Begins the blocks of a cluster; gives whether there was one.

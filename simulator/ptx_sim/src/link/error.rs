@@ -1,4 +1,4 @@
-//! Why texts cannot be linked.
+//! Errors of linking texts.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum LinkError {
     /// There is nothing to link.
     #[error("there is nothing to link")]
     Empty,
-    /// A text that is no PTX.
+    /// A text that is not PTX.
     #[error("{input}: {error}")]
     Ptx {
         /// The text's name.

@@ -73,7 +73,7 @@ impl Linker {
     /// Makes them one module: names are resolved, lines stay those of each text.
     ///
     /// # Errors
-    /// If a name is defined twice, differently or not at all, or a text is no PTX.
+    /// If a name is defined twice, differently or not at all, or a text is not PTX.
     pub fn link(self) -> Result<Module, LinkError> {
         let modules: Vec<&ir::Module> = self.inputs.iter().map(|input| &input.module).collect();
         let names: Vec<&str> = self.inputs.iter().map(|input| &*input.name).collect();

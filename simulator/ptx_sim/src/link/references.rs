@@ -1,4 +1,4 @@
-//! What an instruction names of its module.
+//! An instruction's references to names of its module.
 
 use ptx::ir::{Address, AddressBase, FuncId, Operand, Symbol, VarId};
 

@@ -1,4 +1,4 @@
-//! What names stand for that several texts know.
+//! Symbols: names that several texts know.
 
 use std::collections::HashMap;
 

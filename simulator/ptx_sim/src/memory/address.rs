@@ -38,7 +38,7 @@ pub enum Owner {
     Own,
     /// That of the block of this rank in its cluster, if there is one.
     Rank(u32),
-    /// `mapa` was given what is no address of shared memory, or a rank that is none.
+    /// `mapa` was given what is not an address of shared memory, or a rank that is none.
     Nobody,
 }
 

@@ -10,7 +10,7 @@
 //!   lays it out.
 //! - [`address`]: generic addresses and the windows that shared and local
 //!   memory have in them;
-//! - [`mixups`]: addresses of one space that are used in another;
+//! - [`wrong_space`]: addresses of one space that are used in another;
 //! - [`written`]: which bytes of an allocation have been written.
 //!
 //! Left out: caches, and the order in which other threads see writes. One
@@ -24,7 +24,7 @@ pub mod heap;
 pub mod journal;
 pub mod kernel_heap;
 pub mod local;
-pub mod mixups;
+pub mod wrong_space;
 mod ranges;
 pub mod shared;
 pub mod snapshot;

@@ -34,7 +34,7 @@ impl Ranges {
         self.by_length.remove(&(n_pages, start));
     }
 
-    /// Takes pages from the shortest range that has so many; none if none has.
+    /// Takes pages from the shortest range that has this many; none if none has.
     pub fn take(&mut self, n_pages: u64) -> Option<u64> {
         let &(length, start) = self.by_length.range((n_pages, 0)..).next()?;
         self.remove(start, length);

@@ -2,7 +2,7 @@
 //!
 //! Static variables first, dynamic memory at the end, as on the hardware. It
 //! starts filled with ones: as a float that is not a number, as an index it is
-//! out of range, so a kernel that reads what nobody wrote is likely to show.
+//! out of range, so a kernel that reads unwritten memory is likely to show.
 
 use std::cell::UnsafeCell;
 

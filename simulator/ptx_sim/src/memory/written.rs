@@ -1,5 +1,5 @@
-//! Which bytes of an allocation have been written, for the check that finds
-//! reads of what nobody wrote.
+//! The bytes of an allocation that have been written, for the check that finds reads of
+//! uninitialized memory.
 
 /// The bytes of an allocation that have been written.
 #[derive(Clone)]

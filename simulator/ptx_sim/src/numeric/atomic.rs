@@ -1,4 +1,4 @@
-//! What `atom` and `red` make of the value they find.
+//! The values that `atom` and `red` store.
 //!
 //! `and`, `or`, `xor`, `exch`, integer `add`, `min` and `max` are Rust's own.
 

@@ -1,5 +1,5 @@
-//! What tensor cores compute beside the sums of [`mma`](super::mma): integers, bits,
-//! `f64`, and the products that a GPU has no unit for any more.
+//! Products of tensor cores beside the sums of [`mma`](super::mma): integers, bits, `f64`, and the
+//! products that a GPU has no unit for any more.
 //!
 //! All as an H200 computes it: `tests/measured` compares every type and shape, bit for bit.
 

@@ -12,7 +12,7 @@
 //! - clearing low bits of that `f64` rounds it toward zero to `f32`; adding and
 //!   subtracting a number with the right unit rounds it to the nearest `f16`.
 //!
-//! Left out, and told to the caller, who takes the slow way: machines without these
+//! Left out, and reported to the caller, who takes the slow way: machines without these
 //! vectors, models that add up in several groups, and sums in which there are
 //! infinities, NaN or exponents near the ends of `f32`'s range.
 
@@ -87,7 +87,7 @@ pub(crate) struct Blocks<'a> {
 }
 
 /// Adds the products to `sums`, a block after the other; what it cannot compute is left as
-/// it was, and `missing` told of, by block.
+/// it was, and `missing` reported, by block.
 pub(crate) fn add_blocks(
     blocks: &Blocks<'_>,
     sums: &mut [Register],
@@ -465,7 +465,7 @@ mod wide {
         missing
     }
 
-    /// Factors of `tf32`, in words; ORs into `special` which are no numbers.
+    /// Factors of `tf32`, in words; ORs into `special` which are not numbers.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors_tf32(bits: __m256i, special: &mut __m256i) -> Numbers {
@@ -662,7 +662,7 @@ mod wide {
         b
     }
 
-    /// A row by row. A row with a factor that is no number is missing.
+    /// A row by row. A row with a factor that is not a number is missing.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn rows<const BF16: bool, const K: usize>(

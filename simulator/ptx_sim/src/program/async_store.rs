@@ -7,7 +7,7 @@ use super::memory::{Access, Atomic};
 /// `st.async` or `red.async`.
 pub(crate) struct AsyncStore {
     pub update: Update,
-    /// Then the barrier is told of the bytes (`complete_tx`).
+    /// Then the barrier counts the bytes (`complete_tx`).
     pub complete: Mbarrier,
 }
 

@@ -9,7 +9,7 @@ pub(crate) enum BulkOp {
     Copy(BulkCopy),
     /// A tile of a tensor.
     Tile(TileCopy),
-    /// `cp.async.bulk.prefetch.tensor`: nothing but a look at the map, which must have so many
+    /// `cp.async.bulk.prefetch.tensor`: nothing but a look at the map, which must have this many
     /// dimensions.
     Prefetch { map: AddressOperand, rank: usize },
     /// `cp.async.bulk.commit_group`

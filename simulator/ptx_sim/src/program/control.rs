@@ -1,4 +1,4 @@
-//! Where the lanes of a block go: branches, calls, barriers.
+//! Control flow in a program: branches, calls, barriers.
 
 use super::slot::{BlockId, Guard, Slot};
 use ptx::ir::FuncId;

@@ -18,7 +18,7 @@ pub(crate) struct Access {
     pub register_bytes: u32,
     /// Whether a load sign-extends.
     pub signed: bool,
-    /// Whether it relies on nobody writing there while the kernel runs (`.nc`).
+    /// Whether it relies on nothing writing there while the kernel runs (`.nc`).
     pub is_constant: bool,
     /// One slot per element; `None` for `_`.
     pub registers: Vec<Option<Slot>>,
@@ -86,10 +86,10 @@ pub(crate) struct Atomic {
     pub value: Vec<Slot>,
     /// `cas`: the value to store (then `value` is what is compared).
     pub swap: Option<Slot>,
-    /// `red`, and `atom` in global memory whose result nobody reads: the GPU's
+    /// `red`, and `atom` in global memory whose result is not used: the GPU's
     /// assembler makes a `red` of it.
     pub is_reduction: bool,
-    /// 1 is added to a `u32`, and nobody reads the result.
+    /// 1 is added to a `u32`, and nothing reads the result.
     pub is_increment: bool,
     /// What it orders, beside being atomic.
     pub order: Order,

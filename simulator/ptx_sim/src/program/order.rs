@@ -1,4 +1,4 @@
-//! What accesses and fences order, and for whom.
+//! The order that accesses and fences make, and its scope.
 
 /// Memory ordering of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

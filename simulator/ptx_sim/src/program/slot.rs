@@ -1,4 +1,4 @@
-//! Where an instruction finds its values.
+//! The slot in which an instruction finds a value.
 
 /// Byte offset of a register, constant or special value in a frame.
 pub(crate) type Slot = u32;

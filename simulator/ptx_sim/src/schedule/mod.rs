@@ -6,13 +6,13 @@
 //! by a seed: the same one every time, on every machine. [`search`] tries many, and
 //! makes one that fails as simple as it can.
 
-mod dice;
+mod choices;
 mod search;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) use dice::{Dice, WINDOW};
+pub(crate) use choices::{Choices, WINDOW};
 pub use search::{Found, search};
 
 /// An order in which a launch runs.
@@ -25,7 +25,7 @@ pub struct Schedule {
     pub seed: u64,
     /// What is not in its usual order.
     pub varies: Varies,
-    /// After so many choices everything goes its usual way.
+    /// After this many choices everything goes its usual way.
     pub n_choices: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use crate::checks::observer::Observer;
 use crate::program::{AsyncStore, Update};
 use crate::stop::Stop;
 
-/// Carries out a store that a barrier is told of.
+/// Carries out a store that a barrier counts.
 #[cold]
 pub(super) fn async_store<O: Observer>(
     step: &mut Step<'_, '_, O>,

@@ -105,7 +105,7 @@ fn atomic_in<O: Observer>(
     Ok(())
 }
 
-/// The access as observers are told of it; `failed` are lanes whose compare-and-swap
+/// The access as observers are notified of it; `failed` are lanes whose compare-and-swap
 /// writes nothing.
 fn observed<'a, O: Observer>(
     step: &Step<'_, '_, O>,

@@ -37,7 +37,7 @@ fn pass_in(
     };
     let regs = warp.frames[from_frame].registers.frame();
     for lane in lanes(mask) {
-        // SAFETY: The decoder made the slot for so many bytes per lane.
+        // SAFETY: The decoder made the slot for this many bytes per lane.
         let value = unsafe { regs.get(slot, slot_bytes, lane) };
         warp.local.write(lane, to_offset, bytes, u128::from(value));
     }
@@ -178,7 +178,7 @@ fn fits(call: &Call, callee: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// Goes on behind a call of what is no function of the module.
+/// Goes on behind a call of what is not a function of the module.
 fn go_on<O: Observer>(step: &mut Step<'_, '_, O>, path: &mut Path, next: Option<BlockId>) -> Next {
     match next {
         Some(next) => {

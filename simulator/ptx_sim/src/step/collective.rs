@@ -146,7 +146,7 @@ fn shuffle_plain<O: Observer>(
         let sources = sources.map(|source| source as u8);
         step.env
             .observer
-            .together(step.number, lanes, members, Some(&sources));
+            .warp_wide(step.number, lanes, members, Some(&sources));
     }
     // SAFETY: As above.
     unsafe {
@@ -185,7 +185,7 @@ pub(super) fn collective<O: Observer>(
         if op.members.is_some() {
             step.env
                 .observer
-                .together(step.number, lanes, &members, None);
+                .warp_wide(step.number, lanes, &members, None);
         }
         if op.kind == CollectiveKind::Converge {
             step.env.observer.converged(lanes, &members);

@@ -1,4 +1,4 @@
-//! What an instruction works on.
+//! The state that an instruction works on.
 
 use crate::barriers::BlockBarriers;
 use crate::bulk::BulkCopies;
@@ -9,7 +9,7 @@ use crate::context::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
-use crate::schedule::Dice;
+use crate::schedule::Choices;
 use crate::warp::{FrameId, Warp};
 use crate::warpgroups::Warpgroups;
 
@@ -41,7 +41,7 @@ pub(crate) struct Env<'a, O: Observer> {
     /// What watches.
     pub observer: &'a mut O,
     /// The choices of a schedule, if it is not the usual one.
-    pub dice: Option<&'a mut Dice>,
+    pub choices: Option<&'a mut Choices>,
 }
 
 impl<'a, O: Observer> Env<'a, O> {
@@ -94,7 +94,7 @@ pub(super) struct Step<'s, 'e, O: Observer> {
 }
 
 impl<O: Observer> Step<'_, '_, O> {
-    /// Lanes of the warp, as observers are told of them.
+    /// Lanes of the warp, as observers are notified of them.
     #[inline(always)]
     pub fn lanes(&self, mask: u32) -> Lanes {
         Lanes {

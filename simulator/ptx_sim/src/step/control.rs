@@ -1,4 +1,4 @@
-//! Where the lanes of a block go: branches, calls, returns, barriers.
+//! Control flow of a block's lanes: branches, calls, returns, barriers.
 
 use super::context::Step;
 use super::next::Next;
@@ -142,8 +142,8 @@ fn split<O: Observer>(
         _ => {}
     }
     let mut join = join;
-    if let Some(dice) = &mut step.env.dice
-        && dice.stay_apart()
+    if let Some(choices) = &mut step.env.choices
+        && choices.stay_diverged()
     {
         join = None;
     }

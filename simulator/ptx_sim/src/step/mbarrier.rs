@@ -283,7 +283,7 @@ fn next(
     })
 }
 
-/// So many bytes more are to come, or have come.
+/// This many bytes more are to come, or have come.
 fn expect(mut word: BarrierWord, n_bytes: i64) -> Result<BarrierWord, &'static str> {
     word.tx += n_bytes;
     if word.tx.abs() > MOST_BYTES {

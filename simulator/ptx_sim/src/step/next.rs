@@ -1,4 +1,4 @@
-//! How a block ends for a path.
+//! The end of a block, for a path.
 
 /// What a path does after a block.
 pub(super) enum Next {

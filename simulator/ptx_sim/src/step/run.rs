@@ -8,7 +8,7 @@ use super::{control, gather};
 use crate::checks::observer::Observer;
 use crate::diagnostics::LaunchError;
 use crate::program::{Block, Insn};
-use crate::schedule::Dice;
+use crate::schedule::Choices;
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
 
@@ -75,8 +75,8 @@ pub(crate) fn run_path<O: Observer>(
             if path.at != 0 {
                 code = rest(code, path.at);
             }
-            if let Some(dice) = &mut step.env.dice {
-                (code, is_whole) = cut(dice, code);
+            if let Some(choices) = &mut step.env.choices {
+                (code, is_whole) = cut(choices, code);
             }
             if let Err((done, mask, stop)) = straight(step, code, path.mask) {
                 path.at += done as u32;
@@ -162,9 +162,9 @@ fn rest(code: &[Insn], n_done: u32) -> &[Insn] {
 /// The instructions that a schedule lets be carried out before others go on, and whether
 /// those are all.
 #[cold]
-fn cut<'c>(dice: &mut Dice, code: &'c [Insn]) -> (&'c [Insn], bool) {
+fn cut<'c>(choices: &mut Choices, code: &'c [Insn]) -> (&'c [Insn], bool) {
     let all = code.len() as u32;
-    let n = dice.instructions(all);
+    let n = choices.instructions(all);
     (&code[..n as usize], n == all)
 }
 

@@ -17,12 +17,12 @@ const MAGIC: [u8; 8] = *b"ptx_sim\xA7";
 const VERSION: u8 = 1;
 const CHECKSUM: usize = 120;
 
-/// Why bytes are no tensor map.
+/// Why bytes are not a tensor map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotATensorMap {
     /// They do not start as a map does.
     #[error(
-        "the 128 bytes are no tensor map that was made for the simulator: make it by \
+        "the 128 bytes are not a tensor map that was made for the simulator: make it by \
          cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, \
          and pass it by value, or copy all 128 bytes of it"
     )]

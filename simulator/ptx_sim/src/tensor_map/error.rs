@@ -1,4 +1,4 @@
-//! What is wrong with a tensor map.
+//! Errors of a tensor map.
 
 use super::kinds::{Element, Interleave, Swizzle};
 

@@ -4,7 +4,7 @@
 //! a broken rule is a [`TensorMapError`] that names the value and the rule, so that the
 //! same check can serve a program before it asks a GPU's driver. A map travels as 128
 //! bytes. Their layout on a GPU is not public; here it is our own, with a magic number,
-//! so that bytes which are no map of ours are told apart.
+//! so that bytes which are not a map of ours are told apart.
 //!
 //! Left out: maps for `im2col`. Interleaved layouts and packed elements of 4 and 6 bits
 //! can be described, but copies with them are not simulated.
@@ -115,7 +115,7 @@ impl TensorMap {
         &self.box_dims[..self.rank()]
     }
 
-    /// Of so many elements of a tile one is copied, in each dimension.
+    /// Of this many elements of a tile one is copied, in each dimension.
     pub fn element_strides(&self) -> &[u32] {
         &self.element_strides[..self.rank()]
     }

@@ -1,4 +1,4 @@
-//! What `cuTensorMapEncodeTiled` asks of its arguments.
+//! The rules of `cuTensorMapEncodeTiled` for its arguments.
 //!
 //! Its manual also wants each stride to be a multiple of the one before and no less than
 //! what it spans. The driver does not check that, and kernels use it (a tensor whose

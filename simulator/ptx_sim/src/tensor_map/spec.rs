@@ -1,4 +1,4 @@
-//! What a tensor map is made of.
+//! The specification of a tensor map.
 
 use super::kinds::{Element, Fill, Interleave, L2Promotion, Swizzle};
 
@@ -19,7 +19,7 @@ pub struct TensorSpec<'a> {
     pub strides: &'a [u64],
     /// Elements of a tile in each dimension, those included that `element_strides` skips.
     pub box_dims: &'a [u32],
-    /// Of so many elements of a tile one is copied, in each dimension but the first.
+    /// Of this many elements of a tile one is copied, in each dimension but the first.
     pub element_strides: &'a [u32],
     /// Layout of channels in global memory.
     pub interleave: Interleave,

@@ -7,7 +7,7 @@ mod plain;
 mod reductions;
 mod refusals;
 mod tiles;
-mod twins;
+mod corrected;
 mod waits;
 
 use ptx_sim::tensor_map::TensorMap;

@@ -85,7 +85,7 @@ fn what_is_said_of_wrong_tiles() {
     bad bulk copy: the target starts at shared address 0x40, which is 64 past a multiple of 128: it must be a multiple of 128
     out of bounds: store of 16 bytes at shared address 0xa040: just past the end of `bars` (64 bytes)
     out of bounds: load of 1 byte at parameter address 0x88: just past the end of the kernel's parameters (136 bytes)
-    bad bulk copy: the 128 bytes are no tensor map that was made for the simulator: make it by cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, and pass it by value, or copy all 128 bytes of it
+    bad bulk copy: the 128 bytes are not a tensor map that was made for the simulator: make it by cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, and pass it by value, or copy all 128 bytes of it
     out of bounds: load of 16 bytes at global address END: just past the end of `buffer` (4096 bytes)
     unsupported instruction `cp.async.bulk.tensor` (tensor maps of interleaved layouts are not simulated)
     bad bulk copy: a reduction by Xor has no form for elements of F16

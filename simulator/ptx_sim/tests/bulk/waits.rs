@@ -1,4 +1,4 @@
-//! When bytes arrive, and what barriers count.
+//! The arrival of bytes, and the counting of barriers.
 
 use ptx_sim::schedule::Schedule;
 use ptx_sim::{Launch, LaunchOptions, Module};

@@ -1,5 +1,5 @@
-//! What a test expects of a text, in comments at the end of the text. A file has one text, or
-//! several, each behind a line `//=== NAME`.
+//! The expectations of a test about a text, in comments at the end of the text. A file has one
+//! text, or several, each behind a line `//=== NAME`.
 
 use std::path::Path;
 

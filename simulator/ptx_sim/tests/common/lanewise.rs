@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// One instruction with sources of these widths (those that are no
+    /// One instruction with sources of these widths (those that are not a
     /// register's width give small operands in 32-bit registers) and a result.
     pub fn new(opcode: &str, widths: &[u32], result_width: u32) -> Self {
         Self {

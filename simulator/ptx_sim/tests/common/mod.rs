@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! The common part of the integration tests.
 
 pub mod accesses;
 pub mod expected;

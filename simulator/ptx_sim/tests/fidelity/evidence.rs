@@ -1,4 +1,4 @@
-//! What each instruction was held against, by mnemonic.
+//! The evidence for each instruction, by mnemonic.
 
 use std::collections::{BTreeMap, HashSet};
 

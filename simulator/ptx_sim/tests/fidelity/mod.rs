@@ -1,5 +1,5 @@
-//! How far the simulator can be trusted: `FIDELITY.md` is made here from the data that an
-//! H200 gave, the lists of `SUPPORTED.md` and what the decoder says of an instruction.
+//! The simulator's fidelity: `FIDELITY.md` is made here from the data that an H200 gave, the lists
+//! of `SUPPORTED.md` and what the decoder says of an instruction.
 //!
 //! `BLESS=1 cargo test -p ptx_sim-tests --test plain fidelity` writes the file anew. No figure in it is
 //! typed by hand; that the figures are true is for the tests to see that own the data.

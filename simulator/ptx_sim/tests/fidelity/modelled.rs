@@ -1,5 +1,5 @@
-//! Where the simulator follows a rule of its own: PTX or the hardware leaves open what
-//! happens, or nothing in the machine could show it.
+//! Instructions for which the simulator follows a rule of its own: PTX or the hardware leaves open
+//! what happens, or nothing in the machine could show it.
 
 use super::probe::{special, unwritten};
 
@@ -175,7 +175,7 @@ fn memory() -> Vec<Rule> {
             &["ld"],
             false,
             format!(
-                "Memory that nobody wrote holds {global:#x} (global), {shared:#x} (shared) and {local:#x} \
+                "Memory that was never written holds {global:#x} (global), {shared:#x} (shared) and {local:#x} \
                  (local); hardware holds anything. `check` reports such reads."
             ),
         ),
@@ -188,7 +188,7 @@ fn memory() -> Vec<Rule> {
         rule(
             &["st.async", "red.async"],
             true,
-            "Done at once, and the barrier told of it; on hardware some time later. The checks take what \
+            "Done at once, and counted by the barrier at once; on hardware some time later. The checks take what \
              follows in the thread to come after it, also where the barrier is not waited for.",
         ),
         rule(

@@ -1,4 +1,4 @@
-//! What the simulator gives where PTX leaves it open, asked of the simulator itself.
+//! The simulator's results where PTX leaves them open, asked of the simulator itself.
 
 use ptx_sim::{Device, Module};
 

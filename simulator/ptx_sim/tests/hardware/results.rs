@@ -1,4 +1,4 @@
-//! What the hardware gave.
+//! The hardware's results.
 
 /// A line for each case, the results in hexadecimal.
 pub fn measured() -> Vec<Vec<u64>> {

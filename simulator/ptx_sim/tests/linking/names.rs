@@ -1,4 +1,4 @@
-//! What names stand for.
+//! The resolution of names.
 
 use super::{link, ptx, run};
 use ptx_sim::{Device, Linker};

@@ -29,7 +29,7 @@ pub fn is_unlike(case: &str) -> bool {
     NOT_AS_DOCUMENTED.iter().any(|part| case.contains(part))
 }
 
-/// An operand: so many words of a lane, of this kind.
+/// An operand: this many words of a lane, of this kind.
 pub struct Operand<'a> {
     name: &'a str,
     pub kind: &'a str,

@@ -1,4 +1,4 @@
-//! What an H200 makes of `vshl` and `vshr` with a minimum or maximum behind: the shifted value is
+//! An H200's results of `vshl` and `vshr` with a minimum or maximum behind: the shifted value is
 //! not cut to 32 bits before. Of each form 576 results were compared, and agree; `shifts.txt` has
 //! some of them. (Those with `.sat` are among what ptxas carries out otherwise: see `cases.rs`.)
 

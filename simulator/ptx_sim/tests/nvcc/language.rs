@@ -1,5 +1,5 @@
-//! What the language has beyond arithmetic: calls, jump tables, recursion,
-//! local arrays, printing, assertions.
+//! The language beyond arithmetic: calls, jump tables, recursion, local arrays, printing,
+//! assertions.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -1,5 +1,5 @@
-//! What both sets of programs are made of: random numbers, registers, inputs, and
-//! templates of instructions.
+//! The common parts of both sets of programs: random numbers, registers, inputs, and templates of
+//! instructions.
 //!
 //! In a template `{a|b}` is one of these; `{R}` a destination of 32 bits and
 //! `{r}` a source, `{d}` of 64 bits, `{f}` an f32, `{g}` an f64, `{h}` of 16 bits, `{p}` a

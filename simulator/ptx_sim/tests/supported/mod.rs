@@ -1,4 +1,4 @@
-//! What the simulator knows of PTX: `SUPPORTED.md` is made from the lists here, and each
+//! The parts of PTX that the simulator knows: `SUPPORTED.md` is made from the lists here, and each
 //! form in them is decoded to see that it is known, or is not.
 //!
 //! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` writes the file anew.

@@ -49,7 +49,7 @@ fn store(first: usize) -> String {
 
 const WAIT: &str = "wgmma.wait_group.sync.aligned 0;\n";
 
-/// Runs a body with so many threads; gives the results.
+/// Runs a body with this many threads; gives the results.
 fn run(limits: &str, n_threads: u32, body: &str, check: bool) -> Result<Vec<f32>, String> {
     let text = format!(
         ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 tile[8192];\n\

@@ -1,4 +1,4 @@
-//! What `src/library.rs` computes with `cuda_std` must be what Rust computes, or what CUDA
+//! The results of `src/library.rs` with `cuda_std` must be what Rust computes, or what CUDA
 //! documents.
 //!
 //! Left out: the table of atomics, which is a lesson of its own, and the tensor

@@ -20,11 +20,11 @@ struct Function {
     /// In `f64`, by the host's own library.
     host: fn(f64, f64) -> f64,
     exact: fn(&Exact, f64, f64, &mut Consts) -> BigFloat,
-    /// Arguments for `f64`, or, if told so, for `f32`.
+    /// Arguments for `f64`, or, if wanted, for `f32`.
     arguments: fn(&mut StdRng, bool) -> (f64, f64),
 }
 
-/// Arithmetic in so many bits.
+/// Arithmetic in this many bits.
 struct Exact {
     bits: usize,
 }

@@ -1,4 +1,4 @@
-//! What holds of the repository's files as files: their order, their heads, what they name.
+//! Rules for the repository's files as files: their order, their heads, what they name.
 //!
 //! Each check is a function of texts that gives what is wrong. Beside the test of the
 //! repository stands one that proves, on a made-up input, that the check can fail.
@@ -13,3 +13,4 @@ mod paths;
 mod repository;
 mod results;
 mod times;
+mod words;

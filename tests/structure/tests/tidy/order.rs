@@ -102,7 +102,7 @@ fn every_file_with_a_number_is_a_module_and_every_other_one_is_a_part() {
         }
         assert!(
             number(name).is_some(),
-            "{file} has no number and is no part"
+            "{file} has no number and is not a part"
         );
     }
 }

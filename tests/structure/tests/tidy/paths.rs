@@ -1,4 +1,4 @@
-//! What documents name is there: paths in ARCHITECTURE.md, and the targets of links
+//! Everything that documents name is there: paths in ARCHITECTURE.md, and the targets of links
 //! everywhere.
 
 use crate::repository::{documents, root, text};

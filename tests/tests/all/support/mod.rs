@@ -1,5 +1,5 @@
-//! What the kernels' tests share: a launch on the simulator with counts by
-//! instruction, and what ptxas reports.
+//! The common part of the kernels' tests: a launch on the simulator with counts by instruction, and
+//! what ptxas reports.
 
 // Each test file uses a part of it.
 #![allow(dead_code)]

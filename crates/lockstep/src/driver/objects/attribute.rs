@@ -1,4 +1,4 @@
-//! What the driver can be asked of a kernel.
+//! The attributes of a kernel that the driver can be asked for.
 
 /// What the driver tells of a kernel, by the numbers of `CUfunction_attribute`.
 #[derive(Clone, Copy, Debug)]

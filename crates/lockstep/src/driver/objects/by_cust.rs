@@ -249,7 +249,7 @@ pub(crate) mod memory {
 
     /// Gives back what [`alloc`] gave.
     pub(crate) fn free(address: u64) -> Result<(), DriverError> {
-        // SAFETY: the driver refuses what is no allocation.
+        // SAFETY: the driver refuses what is not an allocation.
         unsafe { cuda_free(DevicePointer::<u8>::from_raw(address)) }.map_err(said("cuMemFree"))
     }
 

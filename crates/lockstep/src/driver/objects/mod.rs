@@ -1,5 +1,5 @@
-//! What a launch is made of on a GPU: context, stream, event, module, kernel, memory. Each is owned by
-//! a value that gives it back when dropped.
+//! The objects of a launch on a GPU: context, stream, event, module, kernel, memory. Each is owned
+//! by a value that gives it back when dropped.
 //!
 //! There are two of each, with the same functions: those of `cust` where the feature of that name
 //! is on, as it is for the lessons, and else our own. `cust`'s build script gives up where no CUDA

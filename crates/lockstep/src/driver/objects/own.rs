@@ -345,7 +345,7 @@ pub(crate) mod memory {
 
     /// Gives back what [`alloc`] gave.
     pub(crate) fn free(address: u64) -> Result<(), DriverError> {
-        // SAFETY: the driver refuses what is no allocation.
+        // SAFETY: the driver refuses what is not an allocation.
         check("cuMemFree", unsafe { cuMemFree_v2(address) })
     }
 

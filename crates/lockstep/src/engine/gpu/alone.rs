@@ -230,7 +230,7 @@ mod tests {
     fn power_is_taken_from_step_to_step() {
         let mut meter = Meter::default();
         let mut note = |ms, joules| meter.note(Duration::from_millis(ms), Some(joules));
-        // The counter was last moved at an unknown time before; what it says first is no step.
+        // The counter was last moved at an unknown time before; what it says first is not a step.
         note(0, 100.0);
         note(7, 100.0);
         note(20, 160.0);

@@ -20,7 +20,7 @@ pub struct Gpu {
     /// Clocks and temperature, where the driver's management library tells them.
     pub(super) board: Option<Board>,
     /// Whether launches run the kernels' baselines.
-    runs_peers: Cell<bool>,
+    runs_baselines: Cell<bool>,
     state: RefCell<State>,
     pub(super) allocations: RefCell<Allocations>,
 }
@@ -99,16 +99,16 @@ impl Gpu {
             properties,
             modules: RefCell::new(modules),
             board: info.pci_bus_id.as_deref().and_then(Board::find),
-            runs_peers: Cell::new(false),
+            runs_baselines: Cell::new(false),
             state: RefCell::new(State::Up(session)),
             allocations: RefCell::default(),
         })
     }
 
     /// From now on launches run the kernels' CUDA C++ baselines, or kernels again. So every
-    /// lesson checks the baselines as it checks the kernels: a wrong one is no yardstick.
-    pub fn run_peers(&self, runs_peers: bool) {
-        self.runs_peers.set(runs_peers);
+    /// lesson checks the baselines as it checks the kernels: a wrong one is not a yardstick.
+    pub fn run_baselines(&self, runs_baselines: bool) {
+        self.runs_baselines.set(runs_baselines);
     }
 
     /// Takes memory for its own that somebody else has allocated.
@@ -278,9 +278,11 @@ impl Engine for Gpu {
     }
 
     fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
-        if self.runs_peers.get() {
+        if self.runs_baselines.get() {
             let launches = std::slice::from_ref(launch);
-            return self.perform(&Timed::Peers(launches.into())).map(|()| None);
+            return self
+                .perform(&Timed::Baselines(launches.into()))
+                .map(|()| None);
         }
         self.run(&launch.place(), |session| {
             let launch = session.prepare(&self.modules.borrow(), launch, &self.properties)?;

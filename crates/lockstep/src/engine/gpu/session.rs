@@ -2,7 +2,7 @@
 
 use super::super::panic::PanicRecord;
 use super::super::{
-    DeviceProperties, EngineError, LaunchConfig, LibraryCall, PeerModule, Prepared, PtxModule,
+    BaselineModule, DeviceProperties, EngineError, LaunchConfig, LibraryCall, Prepared, PtxModule,
 };
 use super::jit;
 use super::libraries::Libraries;
@@ -63,7 +63,7 @@ pub(super) struct Session {
     /// The engine's modules as far as they were needed, in its order.
     loaded: Vec<Option<Module>>,
     /// CUDA C++ baselines, to be timed beside the kernels.
-    peers: Vec<Module>,
+    baselines: Vec<Module>,
     /// NVIDIA's libraries, likewise.
     libraries: Libraries,
     panics: PanicMemory,
@@ -79,7 +79,7 @@ impl Session {
         let loaded = std::iter::repeat_with(|| None).take(n_modules).collect();
         Ok(Self {
             loaded,
-            peers: Vec::new(),
+            baselines: Vec::new(),
             libraries: Libraries::default(),
             panics: PanicMemory::new()?,
             time_limit: time_limit(),
@@ -159,14 +159,14 @@ impl Session {
     }
 
     /// The same for the entry's CUDA C++ baseline.
-    pub(super) fn resolve_peer(
+    pub(super) fn resolve_baseline(
         &self,
         launch: &Prepared,
         device: &DeviceProperties,
     ) -> Result<Resolved, RunError> {
         let entry = launch.entry();
         let module = self
-            .peer_of(entry)
+            .baseline_of(entry)
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module.function(entry)?;
         // Baselines are compiled for the device that is there.
@@ -216,13 +216,17 @@ impl Session {
     }
 
     /// Loads CUDA C++ baselines beside the kernels.
-    pub(super) fn load_peers(&mut self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        for peer in peers {
-            let module = Module::of_cubin(&peer.image).map_err(|error| EngineError::Module {
-                module: peer.name.clone(),
-                log: error.to_string(),
-            })?;
-            self.peers.push(module);
+    pub(super) fn load_baselines(
+        &mut self,
+        baselines: &[BaselineModule],
+    ) -> Result<(), EngineError> {
+        for baseline in baselines {
+            let module =
+                Module::of_cubin(&baseline.image).map_err(|error| EngineError::Module {
+                    module: baseline.name.clone(),
+                    log: error.to_string(),
+                })?;
+            self.baselines.push(module);
         }
         Ok(())
     }
@@ -241,12 +245,12 @@ impl Session {
         self.libraries.enqueue(call, &self.stream)
     }
 
-    pub(super) fn has_peer(&self, entry: &str) -> bool {
-        self.peer_of(entry).is_some()
+    pub(super) fn has_baseline(&self, entry: &str) -> bool {
+        self.baseline_of(entry).is_some()
     }
 
-    fn peer_of(&self, entry: &str) -> Option<&Module> {
-        self.peers
+    fn baseline_of(&self, entry: &str) -> Option<&Module> {
+        self.baselines
             .iter()
             .find(|module| module.function(entry).is_ok())
     }

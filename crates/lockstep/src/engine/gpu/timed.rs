@@ -1,7 +1,7 @@
 //! A GPU as what work is timed on: in turn ([`timing`]) or each piece alone ([`alone`]).
 
 use super::super::timing::{Alone, Clocked, Conditions, Contender, Timed, Timing};
-use super::super::{EngineError, Library, LibraryCall, PeerModule};
+use super::super::{BaselineModule, EngineError, Library, LibraryCall};
 use super::device::Gpu;
 use super::{alone, timing};
 use std::path::Path;
@@ -27,12 +27,12 @@ impl Timing for Gpu {
         timing::perform(self, work)
     }
 
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        self.with_session(|session| session.load_peers(peers))
+    fn load_baselines(&self, baselines: &[BaselineModule]) -> Result<(), EngineError> {
+        self.with_session(|session| session.load_baselines(baselines))
     }
 
-    fn has_peer(&self, entry: &str) -> bool {
-        self.with_session(|session| Ok(session.has_peer(entry)))
+    fn has_baseline(&self, entry: &str) -> bool {
+        self.with_session(|session| Ok(session.has_baseline(entry)))
             .unwrap_or(false)
     }
 

@@ -132,7 +132,7 @@ pub(super) fn with_clock<'g, R>(
 /// What an error names.
 fn place_of(work: &[&Timed<'_>]) -> Place {
     let last = work.iter().rev().find_map(|work| match work {
-        Timed::Launches(launches) | Timed::Peers(launches) => launches.last(),
+        Timed::Launches(launches) | Timed::Baselines(launches) => launches.last(),
         _ => None,
     });
     last.map_or_else(
@@ -252,7 +252,7 @@ fn load(gpu: &Gpu, session: &mut Session, work: &Timed<'_>) -> Result<(), Engine
             .iter()
             .try_for_each(|launch| session.load_for(&gpu.modules.borrow(), launch)),
         Timed::Library(call) => session.prepare_call(call),
-        Timed::Peers(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
+        Timed::Baselines(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
     }
 }
 
@@ -267,9 +267,9 @@ fn resolve(gpu: &Gpu, session: &Session, work: &Timed<'_>) -> Result<Vec<Op>, Ru
                     .map(Op::Launch)
             })
             .collect::<Result<_, _>>()?,
-        Timed::Peers(launches) => launches
+        Timed::Baselines(launches) => launches
             .iter()
-            .map(|launch| session.resolve_peer(launch, device).map(Op::Launch))
+            .map(|launch| session.resolve_baseline(launch, device).map(Op::Launch))
             .collect::<Result<_, _>>()?,
         &Timed::Copy {
             to,
@@ -445,7 +445,7 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
-    /// At least so many runs of the first contender one after the other, through all sets of
+    /// At least this many runs of the first contender one after the other, through all sets of
     /// buffers equally often, as a graph, and how many they are; none if something is to be done
     /// before each.
     pub(super) fn row(&self, n_runs: usize) -> Result<(Option<GraphExec>, usize), RunError> {

@@ -1,4 +1,4 @@
-//! What a warp multiplies at a time: 64×64 sums in registers, and 16 of k.
+//! One step of a warp's product: 64×64 sums in registers, and 16 of k.
 //!
 //! Four fragments of A, of 16 rows each, and eight of B, of 8 columns: 32 `mma`, fed by eight
 //! `ldmatrix.x4`, which bring four registers each. A tile of 64×32 takes six for 16. That

@@ -11,7 +11,7 @@ use cuda_std::float::GpuFloat;
 use cuda_std::half::f16;
 use cuda_std::vector::F16x2;
 
-/// Pitches are multiples of so many elements of 16 bits: 16 bytes.
+/// Pitches are multiples of this many elements of 16 bits: 16 bytes.
 pub const PITCH_UNIT: u32 = 8;
 
 /// How large the matrices are, in elements.

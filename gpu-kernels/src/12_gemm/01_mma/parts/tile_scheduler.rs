@@ -1,4 +1,4 @@
-//! Which tile of C a block computes.
+//! The tile of C that a block computes.
 //!
 //! Blocks start in the order of their numbers, and as many run at a time as fit the device:
 //! a *wave*. What a wave reads of A and B should be little, so that it stays in the

@@ -1,4 +1,4 @@
-//! How the tile of an operand is copied, by the way it lies in memory.
+//! The copy of an operand's tile, by the operand's layout in memory.
 //!
 //! | | A (m×k) | B (k×n) | box |
 //! |---|---|---|---|
@@ -21,7 +21,7 @@ pub trait Layout: Rows {
     /// Whether a row of memory runs along k.
     const IS_ALONG_K: bool;
 
-    /// The box of a tensor map for tiles of so many rows, which are copied in parts of one
+    /// The box of a tensor map for tiles of this many rows, which are copied in parts of one
     /// `n_blocks`th, k or m and n first.
     fn box_dims(depth: u32, rows: u32, n_blocks: u32) -> [u32; 2] {
         if Self::IS_ALONG_K {

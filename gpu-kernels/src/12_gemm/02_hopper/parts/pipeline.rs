@@ -17,7 +17,7 @@ const BARRIER_BYTES: u32 = 8;
 /// Room for all barriers of a block: of up to nine stages, and two more.
 const BARRIERS_BYTES: u32 = 160;
 
-/// Dynamic shared memory for so many stages and whatever stands behind them, in bytes: the
+/// Dynamic shared memory for this many stages and whatever stands behind them, in bytes: the
 /// first begins at a multiple of [`TILE_ALIGN_BYTES`].
 pub const fn shared_bytes(n_stages: u32, stage_bytes: u32, more_bytes: u32) -> u32 {
     TILE_ALIGN_BYTES + n_stages * stage_bytes + more_bytes + BARRIERS_BYTES
@@ -122,7 +122,7 @@ impl Turn {
         }
     }
 
-    /// The turn of who reads the stage that is filled after so many others.
+    /// The turn of who reads the stage that is filled after this many others.
     #[inline(always)]
     pub const fn after<const STAGES: u32>(n: u32) -> Self {
         let rounds = n / STAGES;

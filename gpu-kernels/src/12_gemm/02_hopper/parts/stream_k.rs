@@ -1,4 +1,4 @@
-//! Stream-K: which block computes what, if all are to have the same amount of work.
+//! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
 //! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some compute eight, and
 //! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given

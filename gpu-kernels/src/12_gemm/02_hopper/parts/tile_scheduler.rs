@@ -18,7 +18,7 @@ pub struct TilePlace {
     pub column: u32,
 }
 
-/// The tiles of C, each of so many rows and columns.
+/// The tiles of C, each of this many rows and columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles {
     rows: u32,

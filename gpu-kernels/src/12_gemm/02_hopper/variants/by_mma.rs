@@ -1,4 +1,4 @@
-//! What `mma.sync` reaches with all that the steps have taught.
+//! The speed of `mma.sync` with all that the steps have taught.
 //!
 //! No step of the ladder: a look back. [`pipelined`](crate::gemm::mma::pipelined) is held up by its
 //! copies, whose addresses and instructions stand among the products, and by the barriers that

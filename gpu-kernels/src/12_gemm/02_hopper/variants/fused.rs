@@ -1,4 +1,4 @@
-//! What comes after a product, while its sums are still in registers.
+//! The epilogue of a product: work on its sums while they are still in registers.
 //!
 //! A layer of a network adds a bias to each column and applies a nonlinearity. As a kernel of its own
 //! that reads and writes all of C once more; here it costs a few instructions, which are hidden behind

@@ -1,4 +1,4 @@
-//! What threads of a cluster let each other know at its barrier.
+//! The order that a cluster's barrier makes between its threads.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

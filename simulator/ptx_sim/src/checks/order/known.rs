@@ -1,4 +1,4 @@
-//! What comes before something, and what could be made to.
+//! Happens-before sets: what comes before something, and what could be made to.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@
 //!   warps, though not what they did;
 //! - lanes that access one word by one atomic instruction come after each other;
 //! - a weak store leaves what was released at its address;
-//! - the scope of a cluster is not told from that of the device.
+//! - the scope of a cluster is not distinguished from that of the device.
 
 mod cluster;
 mod in_block;
@@ -101,7 +101,7 @@ struct Engine {
 }
 
 impl BlockOrder {
-    /// Of a block that begins, with so many threads.
+    /// Of a block that begins, with this many threads.
     pub fn new(place: Place, n_threads: u32) -> Self {
         let n_warps = n_threads.div_ceil(32);
         let warp = |warp: u32| {

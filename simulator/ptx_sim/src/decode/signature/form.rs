@@ -1,4 +1,4 @@
-//! Which form an opcode is of.
+//! The form that an opcode is of.
 
 use crate::decode::isa::table::{self, Form};
 use crate::decode::refusal::Refusal;

@@ -1,5 +1,5 @@
-//! Whether an instruction is what PTX allows: its modifiers, the number of its
-//! operands, and their types.
+//! A check that an instruction is one that PTX allows: its modifiers, the number of its operands,
+//! and their types.
 //!
 //! Only instructions that are refused by ptxas too are refused here, and with a
 //! message that says which operand, what it is and what is taken in its place.
@@ -45,7 +45,7 @@ pub(super) fn check(
     operands::check(function, instruction, form, &opcode)
 }
 
-/// From sm_70 on, lanes of a warp have to be told which others take part.
+/// From sm_70 on, lanes of a warp must name the others that take part.
 fn needs_sync(module: &Module, instruction: &Instruction) -> Result<(), Refusal> {
     let digits = module.target.trim_start_matches("sm_");
     let digits = digits.trim_end_matches(|c: char| c.is_ascii_alphabetic());

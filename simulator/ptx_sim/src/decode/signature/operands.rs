@@ -179,7 +179,7 @@ impl Judge<'_> {
         Err(self.refuse(place, &with_article(ty), &what))
     }
 
-    /// A register that may be wider than the type, or so many of them.
+    /// A register that may be wider than the type, or this many of them.
     pub fn moved(
         &self,
         place: Place<'_>,

@@ -11,7 +11,7 @@ use crate::diagnostics::{AccessKind, FaultKind, Relation, WrongBlock};
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, Owner, owner_of, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
-use crate::memory::mixups::other_space;
+use crate::memory::wrong_space::other_space;
 use crate::stop::Stop;
 use ptx::ir::Space;
 
@@ -90,7 +90,7 @@ pub(in crate::step) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// As observers are told of it, if nothing more is to be said.
+    /// As observers are notified of it, if nothing more is to be said.
     #[inline(always)]
     pub fn observed<O: Observer>(
         &self,

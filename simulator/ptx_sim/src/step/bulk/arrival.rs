@@ -1,6 +1,6 @@
-//! When bulk copies move their bytes: those to shared memory when somebody asks the
-//! barrier that counts them, those to global memory when their thread waits for them, and
-//! what is left when the block ends.
+//! The arrival of bulk copies' bytes: those to shared memory when somebody asks the barrier that
+//! counts them, those to global memory when their thread waits for them, and what is left when the
+//! block ends.
 
 use super::super::access::{read64, write64};
 use super::super::context::Step;
@@ -34,8 +34,8 @@ pub(in crate::step) fn arrive_for<O: Observer>(
         if !step.env.bulk.has_for(barrier) {
             return Ok(());
         }
-        if let Some(dice) = &mut step.env.dice
-            && dice.copy_tarries()
+        if let Some(choices) = &mut step.env.choices
+            && choices.copy_tarries()
         {
             return Ok(());
         }
@@ -168,7 +168,7 @@ pub(crate) fn bytes_awaited(
 ) -> Vec<BytesAwaited> {
     let awaited = bulk.unbalanced().into_iter().map(|tally| {
         let host = shared.host().wrapping_add(tally.barrier as usize);
-        // SAFETY: Who told of the barrier found eight aligned bytes of it in this memory.
+        // SAFETY: Who named the barrier found eight aligned bytes of it in this memory.
         let word = BarrierWord::unpack(unsafe { read64(host) });
         let address = u64::from(tally.barrier);
         BytesAwaited {

@@ -88,7 +88,7 @@ fn require_source<O: Observer>(
     require_there(step, lane, (Space::Shared, AccessKind::Load), from, bytes)
 }
 
-/// Calls `f` for every block of the cluster to which a copy of so many bytes goes, with the
+/// Calls `f` for every block of the cluster to which a copy of this many bytes goes, with the
 /// addresses of target and barrier there, which have to be there, while `Env::shared` is
 /// that block's.
 pub(super) fn for_each_target<'e, O: Observer>(

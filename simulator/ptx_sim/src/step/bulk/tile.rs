@@ -52,7 +52,7 @@ pub(super) fn start<O: Observer>(
                 (AccessKind::Load, false),
             )?);
         }
-        // Told of once, however many blocks it goes to.
+        // Reported once, however many blocks it goes to.
         let reads = BulkTouch {
             space: Space::Global,
             ranges: rows.as_mut().map(std::mem::take).unwrap_or_default(),
@@ -95,7 +95,7 @@ fn store<O: Observer>(
     Ok(())
 }
 
-/// Reads a tensor map, which has to be one of so many dimensions, of a kind that can be
+/// Reads a tensor map, which has to be one of this many dimensions, of a kind that can be
 /// copied.
 pub(super) fn read_map<O: Observer>(
     step: &Step<'_, '_, O>,

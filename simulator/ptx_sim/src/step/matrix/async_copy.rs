@@ -3,7 +3,7 @@
 //! A copy is checked, and its source read, when it is started; shared memory
 //! changes when the thread that started it waits for its group, or has its copies
 //! arrive at an `mbarrier`. So a kernel that reads too early reads what was there
-//! before, every time. Copies that nobody waits for never arrive.
+//! before, every time. Copies that are never waited for never arrive.
 //!
 //! Left out: sources that change between start and wait (the hardware may read
 //! them at any time in between); cache hints, which have no effect.

@@ -1,4 +1,4 @@
-//! What is wrong with an instruction of a warpgroup.
+//! Faults of an instruction of a warpgroup.
 
 use crate::diagnostics::{AsyncFault, FaultKind};
 use crate::lanes::FULL_MASK;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::flow::negated;
-use super::{Place, Together, Writer};
+use super::{Convergence, Place, Writer};
 use crate::random::template::*;
 
 /// What functions of a program take beside the inputs' and their memory's addresses, a
@@ -125,14 +125,14 @@ impl Writer<'_> {
         self.declare_registers();
         self.begin();
         self.begin_function();
-        let together = if self.signature.is_masked {
-            Together::Some
+        let convergence = if self.signature.is_masked {
+            Convergence::Some
         } else {
-            Together::Alone
+            Convergence::Alone
         };
         let mut place = Place {
             depth: 0,
-            together,
+            convergence,
             calls: index + 1 < self.n_functions,
             blocks: true,
         };
@@ -219,7 +219,7 @@ impl Writer<'_> {
         let end = self.label();
         let inside = place.inside();
         self.line("setp.ne.u32 %q5, %depth, 0");
-        if inside.together == Together::Some {
+        if inside.convergence == Convergence::Some {
             let (inner, outer) = (inside.mask(), place.mask());
             self.line(&format!("vote.sync.ballot.b32 {inner}, %q5, {outer}"));
         }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{Place, Together, Writer};
+use super::{Convergence, Place, Writer};
 use crate::random::template::N_WORDS;
 
 impl Writer<'_> {
     /// Tells the lanes inside who takes a way: those of `among` for which a condition
     /// holds.
     fn vote(&mut self, inside: Place, condition: &str, among: &str) {
-        if inside.together == Together::Some {
+        if inside.convergence == Convergence::Some {
             let mask = inside.mask();
             self.line(&format!(
                 "vote.sync.ballot.b32 {mask}, {condition}, {among}"
@@ -29,7 +29,7 @@ impl Writer<'_> {
         if self.random.one_in(2) {
             self.line(&format!("bra {end}"));
             self.mark(&other);
-            if inside.together == Together::Some {
+            if inside.convergence == Convergence::Some {
                 let (inner, outer) = (inside.mask(), place.mask());
                 self.line(&format!("xor.b32 {inner}, {inner}, {outer}"));
             }
@@ -48,14 +48,14 @@ impl Writer<'_> {
         let (count, condition) = (format!("%c{}", place.depth), format!("%q{}", place.depth));
         let is_below = self.random.one_in(2);
         if self.random.one_in(3) {
-            inside.together = place.together;
+            inside.convergence = place.convergence;
             let n = 1 + self.random.below(4);
             self.line(&format!("mov.u32 {count}, {n}"));
         } else {
             self.lines(&format!("and.b32 {count}, {{r}}, 3"), "");
         }
         inside.calls &= self.function.is_none();
-        if inside.together != Together::Alone {
+        if inside.convergence != Convergence::Alone {
             self.line(&format!("mov.u32 {}, {}", inside.mask(), place.mask()));
         }
         self.mark(&head);
@@ -67,7 +67,7 @@ impl Writer<'_> {
         }
         let length = 1 + self.random.below(4);
         self.sequence(length, inside);
-        if inside.together != Together::Everyone && self.random.one_in(3) {
+        if inside.convergence != Convergence::Everyone && self.random.one_in(3) {
             let leaves = self.condition();
             self.vote(inside, &negated(&leaves), &inside.mask());
             self.line(&format!("@{leaves} bra {end}"));
@@ -101,7 +101,7 @@ impl Writer<'_> {
             .collect();
         let register = self.random.below(N_WORDS);
         self.line(&format!("and.b32 %t4, %r{register}, 3"));
-        if inside.together == Together::Some {
+        if inside.convergence == Convergence::Some {
             let (inner, outer) = (inside.mask(), place.mask());
             self.line(&format!("match.any.sync.b32 {inner}, %t4, {outer}"));
         }
@@ -137,7 +137,7 @@ impl Writer<'_> {
         let n_blocks = 2 + self.random.below(4);
         let blocks: Vec<String> = (0..n_blocks).map(|_| self.label()).collect();
         let inside = Place {
-            together: Together::Alone,
+            convergence: Convergence::Alone,
             blocks: false,
             calls: place.calls && self.function.is_none(),
             ..place.inside()
@@ -217,10 +217,10 @@ impl Writer<'_> {
         };
         self.line(end);
         self.mark(&stay);
-        if inside.together == Together::Some {
+        if inside.convergence == Convergence::Some {
             let (inner, outer) = (inside.mask(), place.mask());
             self.line(&format!("xor.b32 {outer}, {outer}, {inner}"));
-            place.together = Together::Some;
+            place.convergence = Convergence::Some;
         }
     }
 }

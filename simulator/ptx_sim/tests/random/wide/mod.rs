@@ -9,7 +9,7 @@
 //!
 //! In each place the register `%m0`, `%m1`, … of its depth holds the lanes that come
 //! there together: before every branch they vote who takes it. Where nobody can know
-//! ([`Together::Alone`]), each lane names itself alone.
+//! ([`Convergence::Alone`]), each lane names itself alone.
 //!
 //! # What is left out
 //!
@@ -22,7 +22,7 @@ mod call;
 mod flow;
 mod settled;
 mod templates;
-mod together;
+mod warp_wide;
 
 use std::fmt::Write as _;
 
@@ -93,7 +93,7 @@ const WEIGHTS: &[(Kind, usize)] = &[
 
 /// Who comes to a place together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Together {
+enum Convergence {
     /// All threads of the block.
     Everyone,
     /// The lanes in the mask register of this depth.
@@ -106,7 +106,7 @@ enum Together {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     depth: usize,
-    together: Together,
+    convergence: Convergence,
     /// Whether a call may stand here.
     calls: bool,
     /// Whether blocks may stand here.
@@ -116,21 +116,21 @@ struct Place {
 impl Place {
     /// The register that names the lanes that come here together.
     fn mask(self) -> String {
-        match self.together {
-            Together::Alone => "%own".to_owned(),
+        match self.convergence {
+            Convergence::Alone => "%own".to_owned(),
             _ => format!("%m{}", self.depth),
         }
     }
 
     /// A block in here that some of the lanes come to.
     fn inside(self) -> Self {
-        let together = match self.together {
-            Together::Alone => Together::Alone,
-            _ => Together::Some,
+        let convergence = match self.convergence {
+            Convergence::Alone => Convergence::Alone,
+            _ => Convergence::Some,
         };
         Self {
             depth: self.depth + 1,
-            together,
+            convergence,
             blocks: self.depth + 1 < MAX_DEPTH,
             ..self
         }
@@ -306,7 +306,7 @@ impl Writer<'_> {
         let length = 12 + self.random.below(24);
         let mut place = Place {
             depth: 0,
-            together: Together::Everyone,
+            convergence: Convergence::Everyone,
             calls: self.n_functions > 0,
             blocks: true,
         };
@@ -417,7 +417,7 @@ impl Writer<'_> {
     /// Whether a statement of a kind may stand in a place.
     fn fits(&self, kind: Kind, place: Place) -> bool {
         match kind {
-            Kind::Everyone => place.together == Together::Everyone,
+            Kind::Everyone => place.convergence == Convergence::Everyone,
             Kind::If | Kind::Loop | Kind::Switch | Kind::Maze => place.blocks,
             Kind::Call => place.calls,
             Kind::Leave => place.depth == 0,

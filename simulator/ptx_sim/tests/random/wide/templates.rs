@@ -1,4 +1,4 @@
-//! What each thread does for itself, as templates.
+//! A thread's own work, as templates.
 //!
 //! Left out is what the first set leaves out, and what PTX leaves open:
 //!

@@ -116,7 +116,7 @@ impl Cublas {
             math,
         } = call
         else {
-            return Err(failed(Library::Cublas, "this call is no product"));
+            return Err(failed(Library::Cublas, "this call is not a product"));
         };
         let mode = match math {
             SgemmMath::Default => DEFAULT_MATH,

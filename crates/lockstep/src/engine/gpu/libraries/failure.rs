@@ -14,7 +14,7 @@ pub(super) fn not_loaded(library: Library) -> EngineError {
     failed(library, "it was not loaded")
 }
 
-/// Why a file is no library that can be loaded.
+/// Why a file is not a library that can be loaded.
 pub(super) fn unloadable(file: &std::path::Path, error: &libloading::Error) -> String {
     use std::error::Error;
     match error.source() {

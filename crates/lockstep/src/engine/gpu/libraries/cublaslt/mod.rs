@@ -79,7 +79,7 @@ struct Columns {
     pitch: i64,
 }
 
-/// What cuBLASLt is told of the left or the right matrix of a product: how it lies, and
+/// The description for cuBLASLt of the left or the right matrix of a product: how it lies, and
 /// whether it is to be transposed. `edge` is the dimension that is not k.
 fn described(pitch: u32, major: Major, edge: u32, k: u32, is_left: bool) -> (Columns, c_int) {
     let (rows, columns) = match major {

@@ -1,6 +1,6 @@
-//! What several workers saw, taken together.
+//! The merge of what several workers saw.
 
-use super::Sieve;
+use super::Prefilter;
 use super::cells::PAGE_BYTES;
 use super::cells::{Cells, Synchronised, Target};
 use super::global::Pages;
@@ -28,20 +28,23 @@ impl WrittenBy {
     }
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> Prefilter<'a> {
     /// What a launch has written whose workers had these; none if blocks of two workers
     /// may have met in global memory otherwise than where nobody can tell in which
     /// order.
-    pub fn together(sieves: Vec<Self>) -> Option<WrittenBy> {
-        let finest = sieves.iter().map(|sieve| sieve.global.cell_shift).min()?;
+    pub fn merged(prefilters: Vec<Self>) -> Option<WrittenBy> {
+        let finest = prefilters
+            .iter()
+            .map(|prefilter| prefilter.global.cell_shift)
+            .min()?;
         let mut all: Option<Self> = None;
-        for mut sieve in sieves {
-            if sieve.global.cell_shift > finest {
-                sieve.global.refine(finest);
+        for mut prefilter in prefilters {
+            if prefilter.global.cell_shift > finest {
+                prefilter.global.refine(finest);
             }
             match &mut all {
-                None => all = Some(sieve),
-                Some(all) => all.join(sieve)?,
+                None => all = Some(prefilter),
+                Some(all) => all.join(prefilter)?,
             }
         }
         Some(all?.written_by())

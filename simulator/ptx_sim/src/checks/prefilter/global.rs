@@ -1,4 +1,4 @@
-//! The sieve's cells for global memory: by allocation and page, as they are accessed.
+//! The prefilter's cells for global memory: by allocation and page, as they are accessed.
 
 use super::super::access::WarpAccess;
 use super::cells::PAGE_BYTES;

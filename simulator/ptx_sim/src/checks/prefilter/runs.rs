@@ -1,4 +1,4 @@
-//! Which cells an access is to.
+//! The cells that an access is to.
 
 use super::super::access::WarpAccess;
 use super::super::races::{is_contiguous, lanes};
@@ -7,7 +7,7 @@ use super::cells::{Act, Run, Target};
 use super::stamp::Who;
 use ptx::ir::Space;
 
-/// An access, whose cells are to be asked or, if `REMEMBER`, to be told of it.
+/// An access, whose cells are to be checked or, if `REMEMBER`, marked with it.
 struct Visit<'v, T, const REMEMBER: bool> {
     target: &'v mut T,
     who: &'v Who<'v>,

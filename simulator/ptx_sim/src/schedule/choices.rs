@@ -4,7 +4,7 @@ use super::Schedule;
 
 /// Most blocks in flight at once that do not wait for each other.
 const MOST_IN_FLIGHT: u64 = 8;
-/// A warp that only waits for others, as far as one can see, has one turn in so many: what
+/// A warp that only waits for others, as far as one can see, has one turn in this many: what
 /// it waits for is done the sooner.
 const IDLE_TURNS: u64 = 8;
 /// How far ahead of its turn a block may begin.
@@ -12,7 +12,7 @@ pub const WINDOW: usize = 64;
 
 /// Gives the choices of a [`Schedule`], until they are used up; from then on the usual
 /// ones.
-pub(crate) struct Dice {
+pub(crate) struct Choices {
     schedule: Schedule,
     state: u64,
     n_left: u64,
@@ -23,19 +23,19 @@ pub(crate) struct Dice {
 /// at every instruction, some when one of them sleeps for long.
 struct Habits {
     in_flight: u64,
-    /// A warp, or a block, sits out one turn in so many.
+    /// A warp, or a block, sits out one turn in this many.
     sits_out: u64,
-    /// A warp is interrupted within a block of instructions one time in so many.
+    /// A warp is interrupted within a block of instructions one time in this many.
     interrupts: u64,
     /// Instructions of a turn.
     slice: i64,
-    /// Lanes go different ways for good one time in so many.
-    apart: u64,
+    /// Lanes go different ways for good one time in this many.
+    diverges: u64,
 }
 
-impl Dice {
+impl Choices {
     pub fn new(schedule: Schedule) -> Self {
-        let mut dice = Self {
+        let mut choices = Self {
             schedule,
             // Neighbouring seeds have nothing in common.
             state: mix(schedule.seed ^ 0x5851_F42D_4C95_7F2D),
@@ -45,18 +45,18 @@ impl Dice {
                 sits_out: u64::MAX,
                 interrupts: u64::MAX,
                 slice: 0,
-                apart: u64::MAX,
+                diverges: u64::MAX,
             },
         };
         const NEVER: u64 = u64::MAX;
-        dice.habits = Habits {
-            in_flight: 1 + dice.draw() % MOST_IN_FLIGHT,
-            sits_out: dice.one_of([2, 2, 4, NEVER]),
-            interrupts: dice.one_of([2, 8, 64, NEVER]),
-            slice: dice.one_of([1, 16, 256, 4096]),
-            apart: dice.one_of([1, 1, 2, 4]),
+        choices.habits = Habits {
+            in_flight: 1 + choices.draw() % MOST_IN_FLIGHT,
+            sits_out: choices.one_of([2, 2, 4, NEVER]),
+            interrupts: choices.one_of([2, 8, 64, NEVER]),
+            slice: choices.one_of([1, 16, 256, 4096]),
+            diverges: choices.one_of([1, 1, 2, 4]),
         };
-        dice
+        choices
     }
 
     fn draw(&mut self) -> u64 {
@@ -148,8 +148,8 @@ impl Dice {
     }
 
     /// Whether lanes that go different ways do not meet where their ways do.
-    pub fn stay_apart(&mut self) -> bool {
-        self.schedule.varies.lanes && self.n_left > 0 && self.happens(self.habits.apart)
+    pub fn stay_diverged(&mut self) -> bool {
+        self.schedule.varies.lanes && self.n_left > 0 && self.happens(self.habits.diverges)
     }
 
     /// Which of `n` paths runs.
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_choices_every_time_and_another_one_others() {
         let turns = |seed| {
-            let mut dice = Dice::new(Schedule::new(seed));
+            let mut choices = Choices::new(Schedule::new(seed));
             (0..20)
-                .map(|_| dice.turns(8, 4096, |_| false))
+                .map(|_| choices.turns(8, 4096, |_| false))
                 .collect::<Vec<_>>()
         };
         assert_eq!(turns(1), turns(1));
@@ -187,17 +187,21 @@ mod tests {
     #[test]
     fn without_choices_everything_goes_its_usual_way() {
         for seed in 0..50 {
-            let mut dice = Dice::new(Schedule {
+            let mut choices = Choices::new(Schedule {
                 n_choices: Some(0),
                 ..Schedule::new(seed)
             });
             assert_eq!(
-                dice.turns(3, 4096, |_| false),
+                choices.turns(3, 4096, |_| false),
                 [(0, 4096), (1, 4096), (2, 4096)]
             );
-            assert_eq!(dice.instructions(9), 9);
-            assert_eq!((dice.block(9), dice.path(9)), (0, None));
-            assert!(!dice.stay_apart() && !dice.begins_another(1) && !dice.block_sits_out(5));
+            assert_eq!(choices.instructions(9), 9);
+            assert_eq!((choices.block(9), choices.path(9)), (0, None));
+            assert!(
+                !choices.stay_diverged()
+                    && !choices.begins_another(1)
+                    && !choices.block_sits_out(5)
+            );
         }
     }
 }

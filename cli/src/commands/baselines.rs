@@ -1,8 +1,8 @@
-//! What the kernels are compared with: CUDA C++ baselines and CUB, compiled where
-//! `nvcc` is, and cuBLAS and cuBLASLt, wherever they are installed.
+//! The baselines of the kernels: CUDA C++ programs and CUB, compiled where `nvcc` is, and cuBLAS
+//! and cuBLASLt, wherever they are installed.
 
 use super::tools::{Tool, library_folders};
-use lockstep::engine::{EngineError, Library, PeerModule, Timing};
+use lockstep::engine::{BaselineModule, EngineError, Library, Timing};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ const CUBLAS: [&str; 3] = ["libcublas.so.13", "libcublas.so.12", "libcublas.so"]
 const CUBLASLT: [&str; 3] = ["libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"];
 
 /// Compiles every `.cu` file of `folder` for the architecture `sm`.
-pub(super) fn compile(folder: &Path, sm: u32) -> Result<Vec<PeerModule>, String> {
+pub(super) fn compile(folder: &Path, sm: u32) -> Result<Vec<BaselineModule>, String> {
     let nvcc = Tool::Nvcc.find()?;
     let sources = sources(folder)?;
     let work = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
@@ -113,7 +113,7 @@ fn load(engine: &dyn Timing, library: Library, file: &Path) -> Result<String, St
 
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder)
-        .map_err(|error| format!("--peers {} cannot be read: {error}", folder.display()))?;
+        .map_err(|error| format!("--baselines {} cannot be read: {error}", folder.display()))?;
     let mut sources: Vec<_> = entries
         .flatten()
         .map(|entry| entry.path())
@@ -121,18 +121,21 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
         .collect();
     sources.sort();
     if sources.is_empty() {
-        return Err(format!("--peers {} holds no .cu files", folder.display()));
+        return Err(format!(
+            "--baselines {} holds no .cu files",
+            folder.display()
+        ));
     }
     Ok(sources)
 }
 
-fn compile_one(nvcc: &Path, source: &Path, sm: u32, work: &Path) -> Result<PeerModule, String> {
+fn compile_one(nvcc: &Path, source: &Path, sm: u32, work: &Path) -> Result<BaselineModule, String> {
     let name = source.file_stem().unwrap_or(source.as_os_str());
     let cubin = work.join(name).with_extension("cubin");
     run_nvcc(nvcc, source, sm, &["-cubin"], &cubin)?;
     let image = std::fs::read(&cubin)
         .map_err(|error| format!("nvcc left no {}: {error}", cubin.display()))?;
-    Ok(PeerModule {
+    Ok(BaselineModule {
         name: source.display().to_string(),
         image,
     })

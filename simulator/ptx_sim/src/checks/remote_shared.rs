@@ -1,5 +1,5 @@
-//! What other blocks of a cluster do in a block's shared memory, and whether the block may
-//! have ended before.
+//! Accesses by other blocks of a cluster to a block's shared memory, and whether the block may have
+//! ended before.
 //!
 //! A block has ended when all its threads have. So an access of another block comes in time
 //! if it comes before the end of any of its threads: if, when it has ended, some thread of
@@ -15,12 +15,12 @@ use super::order::{BlockOrder, Part, missing};
 use super::races;
 use super::races::lanes;
 
-/// What other blocks did in a block's shared memory last.
+/// The last accesses by other blocks to a block's shared memory.
 #[derive(Default)]
-pub(crate) struct Visits(Vec<Visit>);
+pub(crate) struct RemoteAccesses(Vec<RemoteAccess>);
 
 /// An access of some lanes of a warp.
-struct Visit {
+struct RemoteAccess {
     side: Side,
     at: Spot,
     addresses: [u64; 32],
@@ -29,7 +29,7 @@ struct Visit {
     clock: u32,
 }
 
-impl Visits {
+impl RemoteAccesses {
     /// For the next block.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -37,16 +37,16 @@ impl Visits {
 
     /// Lanes of a block of this order access it.
     pub fn add(&mut self, instruction: u32, access: &WarpAccess<'_>, order: &BlockOrder) {
-        for visit in &mut self.0 {
-            if (visit.side.block, visit.side.warp) == (access.block, access.warp) {
-                visit.lanes &= !access.mask;
+        for earlier in &mut self.0 {
+            if (earlier.side.block, earlier.side.warp) == (access.block, access.warp) {
+                earlier.lanes &= !access.mask;
             }
         }
-        self.0.retain(|visit| visit.lanes != 0);
+        self.0.retain(|earlier| earlier.lanes != 0);
         let clock = order.warps[access.warp as usize].clock;
         let lane = access.mask.trailing_zeros() % 32;
         let site = site_of(instruction, access, Kind::of(access).flags, clock);
-        self.0.push(Visit {
+        self.0.push(RemoteAccess {
             side: races::side(&site, lane),
             at: Spot::of(access, lane as usize),
             addresses: *access.addresses,
@@ -57,26 +57,26 @@ impl Visits {
 
     /// An access that no thread of the block knows of, now that it has ended.
     pub fn too_late(&self, order: &BlockOrder) -> Option<Finding> {
-        self.0.iter().find_map(|visit| {
-            let mut unknown = visit.lanes;
+        self.0.iter().find_map(|access| {
+            let mut unknown = access.lanes;
             for warp in &order.warps {
                 for (_, known) in warp.groups() {
                     let part = Part {
-                        warp: visit.side.warp,
+                        warp: access.side.warp,
                         lanes: unknown,
-                        clock: visit.clock,
+                        clock: access.clock,
                     };
-                    unknown &= missing(known, order.place, visit.side.block, part);
+                    unknown &= missing(known, order.place, access.side.block, part);
                 }
             }
             let lane = lanes(unknown).next()?;
             let at = Spot {
-                address: visit.addresses[lane],
-                ..visit.at
+                address: access.addresses[lane],
+                ..access.at
             };
             let this = Side {
                 lane: lane as u32,
-                ..visit.side
+                ..access.side
             };
             Some(Finding::MayHaveEnded { at, this })
         })

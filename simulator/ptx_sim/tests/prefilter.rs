@@ -1,5 +1,5 @@
-//! What checks report is the same however many host threads run a launch, and what the
-//! judge that names both sides reports where it runs alone, as it does under a schedule.
+//! The checks' report is the same however many host threads run a launch, and what the judge that
+//! names both sides reports where it runs alone, as it does under a schedule.
 
 use common::{HEADER, kernel, lanewise::Numbers};
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};

@@ -1,4 +1,4 @@
-//! Whether a kernel's blocks can tell in which order they run.
+//! A test whether a kernel's blocks depend on the order in which they run.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use ptx::ir::Space;
 
 /// Whether no block can see what another one does, without a race, and memory holds the
 /// same in the end whatever order they run in: there are no accesses to global memory
-/// that are made to meet others, but sums and the like whose result nobody reads. `reachable`
+/// that are made to meet others, but sums and the like whose result is not used. `reachable`
 /// are the functions that the kernel can come to.
-pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>) -> bool {
     let functions = reachable.iter().filter_map(|&index| {
         let function = program.functions.get(index as usize);
         function?.as_ref()
@@ -19,7 +19,7 @@ pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> 
     functions
         .flat_map(|function| &function.code)
         .all(|insn| match &insn.op {
-            Op::Load(access) | Op::Store(access) => is_apart(access),
+            Op::Load(access) | Op::Store(access) => cannot_meet_others(access),
             Op::Atomic(atomic) => atomic.space == Space::Shared || commutes(atomic),
             Op::Bulk(op) => reduction_of(op).is_none_or(reduction_commutes),
             // Not the same in any two runs.
@@ -28,7 +28,7 @@ pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> 
         })
 }
 
-fn is_apart(access: &Access) -> bool {
+fn cannot_meet_others(access: &Access) -> bool {
     let is_own = !matches!(access.space, Space::Global | Space::Generic);
     is_own || access.order == Order::Weak
 }

@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 
 /// The kernels beside their CUDA C++ baselines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TwinSummary {
+pub struct BaselineSummary {
     /// Kernels that have been timed beside a baseline.
     pub n_kernels: usize,
     /// Geometric mean over the kernels of how many times as fast as its baseline each
     /// is; of a kernel with several shapes the mean over these counts.
     pub geometric_mean: Option<f64>,
     /// The slowest shape of each kernel, the worst kernel first.
-    pub slowest: Vec<TwinCase>,
+    pub slowest: Vec<BaselineCase>,
 }
 
 /// A kernel beside its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwinCase {
+pub struct BaselineCase {
     /// The kernel's id.
     pub kernel: String,
     /// The shape's name.
@@ -28,23 +28,27 @@ pub struct TwinCase {
     pub speed: f64,
 }
 
-impl TwinSummary {
+impl BaselineSummary {
     /// Of all cases that have a baseline.
     pub fn of(cases: &[Measurement]) -> Self {
-        let mut by_kernel: BTreeMap<&str, Vec<TwinCase>> = BTreeMap::new();
+        let mut by_kernel: BTreeMap<&str, Vec<BaselineCase>> = BTreeMap::new();
         for case in cases {
-            if let Some(speed) = case.speed_of(Side::Twin) {
-                by_kernel.entry(&case.kernel).or_default().push(TwinCase {
-                    kernel: case.kernel.clone(),
-                    shape: case.shape.clone(),
-                    speed,
-                });
+            if let Some(speed) = case.speed_of(Side::Baseline) {
+                by_kernel
+                    .entry(&case.kernel)
+                    .or_default()
+                    .push(BaselineCase {
+                        kernel: case.kernel.clone(),
+                        shape: case.shape.clone(),
+                        speed,
+                    });
             }
         }
-        let mean_of = |cases: &Vec<TwinCase>| geometric_mean(cases.iter().map(|case| case.speed));
+        let mean_of =
+            |cases: &Vec<BaselineCase>| geometric_mean(cases.iter().map(|case| case.speed));
         let geometric_mean = geometric_mean(by_kernel.values().filter_map(mean_of));
-        let slower = |a: &TwinCase, b: &TwinCase| a.speed.total_cmp(&b.speed);
-        let mut slowest: Vec<TwinCase> = by_kernel
+        let slower = |a: &BaselineCase, b: &BaselineCase| a.speed.total_cmp(&b.speed);
+        let mut slowest: Vec<BaselineCase> = by_kernel
             .into_values()
             .filter_map(|cases| cases.into_iter().min_by(slower))
             .collect();
@@ -59,7 +63,7 @@ impl TwinSummary {
 
 #[cfg(test)]
 mod tests {
-    use super::TwinSummary;
+    use super::BaselineSummary;
     use crate::report::bench::tests::case;
     use lesson::Status;
     use lesson::measure::Side;
@@ -71,28 +75,28 @@ mod tests {
                 "l",
                 kernel,
                 shape,
-                &[(Side::Kernel, 1.0), (Side::Twin, speed)],
+                &[(Side::Kernel, 1.0), (Side::Baseline, speed)],
             )
         };
-        let twins = TwinSummary::of(&[
+        let summary = BaselineSummary::of(&[
             beside("a", "1", 2.0),
             beside("a", "2", 0.5),
             beside("b", "1", 1.21),
             case("l", "c", "1", &[(Side::Kernel, 1.0)]),
         ]);
-        assert_eq!(twins.n_kernels, 2);
-        let mean = twins.geometric_mean.expect("some");
+        assert_eq!(summary.n_kernels, 2);
+        let mean = summary.geometric_mean.expect("some");
         assert!((mean - 1.1).abs() < 1e-9, "{mean}");
-        let slowest: Vec<_> = twins.slowest.iter().map(|twin| &*twin.kernel).collect();
+        let slowest: Vec<_> = summary.slowest.iter().map(|case| &*case.kernel).collect();
         assert_eq!(slowest, ["a", "b"]);
-        assert_eq!(twins.slowest[0].speed, 0.5);
+        assert_eq!(summary.slowest[0].speed, 0.5);
     }
 
     #[test]
     fn what_failed_has_no_speed() {
-        let mut wrong = case("l", "k", "1", &[(Side::Kernel, 1.0), (Side::Twin, 9.0)]);
+        let mut wrong = case("l", "k", "1", &[(Side::Kernel, 1.0), (Side::Baseline, 9.0)]);
         wrong.status = Status::Failed;
-        assert_eq!(wrong.speed_of(Side::Twin), None);
-        assert_eq!(TwinSummary::of(&[wrong]).n_kernels, 0);
+        assert_eq!(wrong.speed_of(Side::Baseline), None);
+        assert_eq!(BaselineSummary::of(&[wrong]).n_kernels, 0);
     }
 }

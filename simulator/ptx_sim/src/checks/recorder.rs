@@ -1,4 +1,4 @@
-//! What is kept of a run beside its counts: what it overwrites, or its events.
+//! The recorder, which keeps more of a run than its counts: what it overwrites, or its events.
 
 use super::access::{BulkStart, WarpAccess};
 use super::exact::Kind;
@@ -9,14 +9,14 @@ use ptx::ir::Space;
 
 /// One of two things that nobody wants of the same run.
 #[expect(clippy::large_enum_variant, reason = "one per worker, behind a box")]
-pub(crate) enum Aside<'a> {
+pub(crate) enum Recorder<'a> {
     /// Memory as it was before the launch wrote there.
     Journal(Journal<'a>),
     /// The events of a block.
     Trace(Tracer),
 }
 
-impl<'a> Aside<'a> {
+impl<'a> Recorder<'a> {
     /// Lanes access memory.
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         match self {

@@ -1,15 +1,15 @@
-//! The sieve: what surely has no defect passes; of the rest it says nothing.
+//! The prefilter: a conservative first pass that lets through only what surely has no defect.
 //!
 //! Most launches have no defect, and to see that takes much less than to say what one
-//! is. So a checked launch first runs under the sieve, on all cores where blocks cannot
-//! tell in which order they run. If the sieve gives up, memory is put back as it
+//! is. So a checked launch first runs under the prefilter, on all cores where blocks cannot
+//! tell in which order they run. If the prefilter gives up, memory is put back as it
 //! was and the launch runs again, on one host thread, under the
 //! [`Exact`](super::exact::Exact) judge: what is reported, and whether anything is, is
 //! always that one's word.
 //!
-//! The sieve must give up wherever that judge finds anything; it may do so
+//! The prefilter must give up wherever that judge finds anything; it may do so
 //! elsewhere. Both take their knowledge of what comes before what from
-//! [`order`](super::order), but the sieve keeps two stamps for each word instead of
+//! [`order`](super::order), but the prefilter keeps two stamps for each word instead of
 //! marks, lines and sites: who wrote it last, and who has read it since. Where several
 //! read, they are taken together; other blocks are never in order with this one.
 //!
@@ -50,7 +50,7 @@ use runs::{each, each_lane};
 use stamp::{LATEST, Who};
 
 /// One worker's.
-pub(crate) struct Sieve<'a> {
+pub(crate) struct Prefilter<'a> {
     global: GlobalCells<'a>,
     /// The time at which the block that runs began.
     base: u32,
@@ -73,8 +73,8 @@ pub(crate) struct SharedCells {
     era: u32,
 }
 
-impl<'a> Sieve<'a> {
-    /// One of so many workers' for a launch before which this had been written.
+impl<'a> Prefilter<'a> {
+    /// One of this many workers' for a launch before which this had been written.
     pub fn new(
         launch: &LaunchContext<'a>,
         written: &'a [Written],
@@ -268,7 +268,7 @@ impl Target for SharedCells {
     }
 }
 
-impl Judge for Sieve<'_> {
+impl Judge for Prefilter<'_> {
     type Block = SharedCells;
 
     fn started(&mut self, block: &mut SharedCells, shared_bytes: u32) {

@@ -15,7 +15,7 @@ fn right(text: &str) -> Option<String> {
 
 #[test]
 fn without_its_defect_each_kernel_is_right() {
-    let mut n_twins = 0;
+    let mut n_corrected = 0;
     for entry in std::fs::read_dir("fail/bulk").expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|e| e != "ptx") {
@@ -44,7 +44,7 @@ fn without_its_defect_each_kernel_is_right() {
                 panic!("{}, check {check}: {error}", path.display());
             }
         }
-        n_twins += 1;
+        n_corrected += 1;
     }
-    assert!(n_twins >= 14, "{n_twins} twins");
+    assert!(n_corrected >= 14, "{n_corrected} corrected kernels");
 }

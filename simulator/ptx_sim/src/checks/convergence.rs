@@ -1,4 +1,4 @@
-//! What threads must do together: barriers and warp-wide instructions.
+//! Convergence, which some operations ask of threads: barriers and warp-wide instructions.
 //!
 //! The interpreter itself stops where threads wait for each other for ever, where
 //! a lane's mask leaves it out, and where a barrier that counts whole warps is
@@ -8,7 +8,7 @@
 //! - threads that come to one barrier with different counts;
 //! - lanes that name each other in masks that are not the same.
 //!
-//! What it misses: arrivals at a barrier that nobody waits for in the end; masks
+//! What it misses: arrivals at a barrier that are never waited for in the end; masks
 //! that name lanes which have ended (the hardware does not wait for them either).
 
 use super::access::{BarrierArrival, Lanes};

@@ -1,4 +1,4 @@
-//! What the sieve remembers: two stamps for each cell of memory.
+//! The prefilter's memory: two stamps for each cell of memory.
 //!
 //! A cell is a word, or less where a kernel accesses less.
 
@@ -38,7 +38,7 @@ pub(super) struct Synchronised {
 pub(super) trait Target {
     /// Binary logarithm of a cell's bytes.
     fn cell_shift(&self) -> u32;
-    /// Makes cells of so many bytes.
+    /// Makes cells of this many bytes.
     fn refine(&mut self, cell_shift: u32);
     /// Whether an access to cells is surely in order; `N` of them, or any number if that
     /// is 0.
@@ -65,7 +65,7 @@ pub(super) struct Act {
     pub synchronises: bool,
     /// It may meet other blocks.
     pub is_wide: bool,
-    /// It relies on nobody writing there.
+    /// It relies on nothing writing there.
     pub is_constant: bool,
     /// What it reads must have been written.
     pub needs_written: bool,
@@ -300,7 +300,7 @@ impl Cells {
         }
     }
 
-    /// Makes each cell so many.
+    /// Makes each cell this many.
     pub fn refine(&mut self, n: usize) {
         let spread = |cells: &[u32]| cells.iter().flat_map(|&c| vec![c; n]).collect();
         self.write = spread(&self.write);

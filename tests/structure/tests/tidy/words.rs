@@ -1,0 +1,192 @@
+//! Words: headers that name their subject, "is not a" for "is no", and one word for one thing.
+//!
+//! Left out: words that are right in one place and wrong in another ("together", "aside"). They
+//! are looked for only as names of files.
+
+use crate::repository::{documents, files_below, rust_files, text};
+
+/// This file, which has the words that it looks for.
+const SELF: &str = "tests/structure/tests/tidy/words.rs";
+
+/// First words by which a header asks a question and does not name its subject.
+const QUESTIONS: [&str; 9] = [
+    "What", "How", "Whether", "Who", "Whose", "Where", "Which", "When", "Why",
+];
+
+/// Words behind "is no" that are not what something is not.
+const COMPARED: [&str; 13] = [
+    "longer", "more", "less", "later", "earlier", "older", "larger", "smaller", "wider",
+    "narrower", "slower", "faster", "better",
+];
+
+/// Replaced words, and the words for them now.
+const REPLACED: [(&str, &str); 7] = [
+    ("twin", "baseline"),
+    ("twins", "baselines"),
+    ("sieve", "prefilter"),
+    ("sieves", "prefilters"),
+    ("mixup", "wrong_space"),
+    ("mixups", "wrong_space"),
+    ("dice", "choices"),
+];
+
+/// CUDA has functions with these names: elsewhere they are replaced, too.
+const REPLACED_BUT_FOR_CUDA: [(&str, &str); 2] = [("peer", "baseline"), ("peers", "baselines")];
+
+/// Folders with CUDA's own functions.
+const CUDA: [&str; 2] = ["compat/", "crates/cuda_driver/"];
+
+/// Old names of files, without their ending.
+const OLD_FILES: [&str; 8] = [
+    "twins", "peers", "aside", "together", "visits", "apart", "mixups", "dice",
+];
+
+/// The question word by which a file's header opens, if it does.
+fn question(text: &str) -> Option<&'static str> {
+    let head = text.lines().next()?.strip_prefix("//! ")?;
+    let first = head.split(|c: char| !c.is_alphabetic()).next()?;
+    QUESTIONS.into_iter().find(|&word| word == first)
+}
+
+/// The places that say "is no" or "are no" of something that is there.
+fn denials(text: &str) -> Vec<String> {
+    let markers = ["//", "///", "//!", "#", "*", "\\", ">"];
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .filter(|word| !markers.contains(word))
+        .collect();
+    let is_denial = |four: &&[&str]| {
+        let is_there = four[0].to_lowercase().ends_with("there");
+        let next = four[3].trim_matches(|c: char| !c.is_alphabetic());
+        ["is", "are"].contains(&four[1])
+            && four[2] == "no"
+            && !is_there
+            && !COMPARED.contains(&next)
+    };
+    let found = words.windows(4).filter(is_denial);
+    found.map(|four| four.join(" ")).collect()
+}
+
+/// The parts of all names and words in a line, in lower case: `TwinSummary` has two.
+fn parts(line: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    for c in line.chars() {
+        let begins = c.is_uppercase() && part.ends_with(char::is_lowercase);
+        if !c.is_alphabetic() || begins {
+            parts.push(std::mem::take(&mut part).to_lowercase());
+        }
+        if c.is_alphabetic() {
+            part.push(c);
+        }
+    }
+    parts.push(part.to_lowercase());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The lines of a file with a replaced word, each with the word for it now. What reads old results
+/// and flags may name them: `alias = "twins"`.
+fn replaced(path: &str, text: &str) -> Vec<String> {
+    let is_cuda = CUDA.iter().any(|folder| path.starts_with(folder));
+    let more = if is_cuda {
+        &[][..]
+    } else {
+        &REPLACED_BUT_FOR_CUDA[..]
+    };
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.contains("alias = \"")) {
+        let parts = parts(line);
+        for (old, new) in REPLACED.iter().chain(more) {
+            if parts.iter().any(|part| part == old) {
+                found.push(format!("{path}: {}: say {new}", line.trim()));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a path is, or is in, something with an old name.
+fn has_old_name(path: &str) -> bool {
+    path.split('/').any(|name| {
+        let stem = name.strip_suffix(".rs");
+        stem.is_some_and(|stem| OLD_FILES.contains(&stem)) || name == "sieve"
+    })
+}
+
+fn texts() -> impl Iterator<Item = (String, String)> {
+    let mut files = rust_files();
+    files.extend(documents());
+    let files = files.into_iter().filter(|file| file != SELF);
+    files.map(|file| {
+        let text = text(&file);
+        (file, text)
+    })
+}
+
+#[test]
+fn headers_name_their_subject() {
+    let asked = |(file, text): (String, String)| question(&text).map(|word| (file, word));
+    let found: Vec<_> = texts().filter_map(asked).collect();
+    assert!(
+        found.is_empty(),
+        "headers that open with a question: {found:#?}"
+    );
+}
+
+#[test]
+fn nothing_is_no_something() {
+    let found: Vec<_> = texts()
+        .flat_map(|(file, text)| {
+            denials(&text)
+                .into_iter()
+                .map(move |four| (file.clone(), four))
+        })
+        .collect();
+    assert!(found.is_empty(), "say \"is not a\": {found:#?}");
+}
+
+#[test]
+fn replaced_words_stay_away() {
+    let found: Vec<String> = texts()
+        .flat_map(|(file, text)| replaced(&file, &text))
+        .collect();
+    assert!(found.is_empty(), "{found:#?}");
+    let mut files = files_below("");
+    files.retain(|file| has_old_name(file));
+    assert!(files.is_empty(), "old names: {files:#?}");
+}
+
+#[test]
+fn a_question_at_the_top_is_found() {
+    assert_eq!(question("//! What a file has.\n"), Some("What"));
+    assert_eq!(question("//! Where's the rest?\n"), Some("Where"));
+    assert_eq!(question("//! Whatever.\n"), None);
+    assert_eq!(question("//! A file.\n//! What it has.\n"), None);
+}
+
+#[test]
+fn a_denial_is_found() {
+    assert_eq!(denials("but x is no line: it"), ["x is no line:"]);
+    assert_eq!(
+        denials("/// these are\n    /// no numbers"),
+        ["these are no numbers"]
+    );
+    let fine = "There is no line. There are\n// no lines. It is no longer one, and is no more.";
+    assert_eq!(denials(fine), [""; 0]);
+}
+
+#[test]
+fn a_replaced_word_is_found() {
+    let found = replaced("a.rs", "let n_twins = TwinSummary::of(between);\n");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(replaced("a.rs", "#[serde(alias = \"twins\")]"), [""; 0]);
+    assert_eq!(replaced("a.rs", "fn has_peer() {}").len(), 1);
+    assert_eq!(replaced("compat/a.rs", "fn cuMemcpyPeer() {}"), [""; 0]);
+    assert_eq!(
+        replaced("a.rs", "indices, spawn_choices, BrokenPipeError"),
+        [""; 0]
+    );
+    assert!(has_old_name("simulator/ptx_sim/src/checks/sieve/mod.rs"));
+    assert!(has_old_name("a/twins.rs") && !has_old_name("a/twin_peaks.rs"));
+}
