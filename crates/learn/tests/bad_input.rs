@@ -72,7 +72,7 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
         (
             "fill = \"uniform(-1, 1)\"",
             "fill = \"random\"",
-            &["no way to fill", "`permutation`"],
+            &["not a way to fill", "`permutation`"],
         ),
         (
             "length = \"n\"",

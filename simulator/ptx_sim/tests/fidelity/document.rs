@@ -18,7 +18,7 @@ const BEGINNING: &str = "# How far the simulator can be trusted
 - **Results** of instructions marked *exact* below have the bits that an NVIDIA H200 gave, in all
   that was compared. Approximate functions are as near to it as their table says.
 - **Counts** of requests, sectors, wavefronts and bank conflicts are the hardware's, access by
-  access, with the exceptions named below. What caches do, and time, are not told.
+  access, with the exceptions named below. Caches and time are not modelled.
 - **Unsupported** instructions end the launch with an error that says what to do instead. None is
   ever skipped.
 - **One run is one order** of blocks and warps, and every access is visible at once. What only another
@@ -59,7 +59,7 @@ Whole kernels differ where warps compete for the banks (the hardware counts that
 conflicts), and where loops spin or retry, whose trips vary from run to run (`cas` in a loop, flags
 between blocks), and in some of the SGEMM kernels' `cp.async` that fill with zeros
 (`tests/data/README.md`). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
-copies (TMA), of which only the bytes are told, line by line, and no sectors or wavefronts, what accesses to other blocks' shared memory (`cluster_…`) take of
+copies (TMA), of which only the bytes are counted, line by line, and no sectors or wavefronts, what accesses to other blocks' shared memory (`cluster_…`) take of
 the network between SMs and of the banks there, registers that the GPU's assembler spills, arbitration
 between warps, and what that assembler makes of an atomic of which it knows that all lanes have one address.
 ";
