@@ -91,7 +91,7 @@ fn what_breaks_a_rule_is_not_launched() {
         ),
         (
             LaunchConfig::new([3, 1, 1], [32, 1, 1]).with_cluster([2, 1, 1]),
-            "no multiple",
+            "not a multiple",
         ),
         (
             LaunchConfig::new([64, 1, 1], [32, 1, 1]).with_cluster([32, 1, 1]),
