@@ -38,7 +38,7 @@ pub fn distinct(len: usize) -> Vec<f32> {
     })
 }
 
-/// `len` times the same value.
+/// `len` times the same value: filled here, with optimisation.
 pub fn constant(value: f32, len: usize) -> Vec<f32> {
     vec![value; len]
 }

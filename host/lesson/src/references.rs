@@ -79,7 +79,7 @@ fn dot(a: &[f32], b: &[f32]) -> Sum {
 
 /// The product of a row-major matrix and a vector, as long as its rows.
 pub fn matrix_times_vector(matrix: &[f32], vector: &[f64]) -> Vec<f64> {
-    let rows = matrix.chunks_exact(vector.len());
+    let rows = matrix.par_chunks_exact(vector.len());
     rows.map(|row| {
         let products = row.iter().zip(vector).map(|(&e, &v)| f64::from(e) * v);
         products.sum()

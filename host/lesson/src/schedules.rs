@@ -47,7 +47,7 @@ impl fmt::Display for Orders {
 }
 
 /// Runs the cases one after the other. `starting` is called for each run of each, with
-/// its schedule; `ended` about each case.
+/// its schedule; `ended` for each case.
 pub fn run(
     sim: &Sim,
     cases: &[Case],

@@ -192,14 +192,12 @@ impl Factors {
         let x = inputs::random(0xC, self.n, |bits| {
             f64::from(bits % (2 * LARGEST + 1)) - f64::from(LARGEST)
         });
-        let b_x = self.b_times(&x);
+        let products = matrix_times_vector(&self.a, &self.b_times(&x));
         let (alpha, beta) = (f64::from(scale.alpha), f64::from(scale.beta));
         let wrong = (0..self.m).into_par_iter().find_map_first(|row| {
             let dot = |elements: &mut dyn Iterator<Item = f64>, vector: &[f64]| -> f64 {
                 elements.zip(vector).map(|(e, &v)| e * v).sum()
             };
-            let a_row = &self.a[row * self.k..][..self.k];
-            let product = matrix_times_vector(a_row, &b_x)[0];
             let before = match scale.beta {
                 0.0 => 0.0,
                 _ => {
@@ -207,7 +205,7 @@ impl Factors {
                     beta * dot(&mut indices.map(|index| f64::from(old(index))), &x)
                 }
             };
-            let expected = alpha * product + before;
+            let expected = alpha * products[row] + before;
             let got_row = &c[row * pitch..][..self.n];
             let got = dot(&mut got_row.iter().map(|c| c.to_f64()), &x);
             // So that a NaN is wrong.

@@ -1,4 +1,4 @@
-//! Words: headers that name their subject, "is not a" for "is no", and one word for one thing.
+//! Words: "is not a" for "is no", and one word for one thing.
 //!
 //! Left out: words that are right in one place and wrong in another ("together", "aside"). They
 //! are looked for only as names of files.
@@ -7,11 +7,6 @@ use crate::repository::{documents, files_below, rust_files, text};
 
 /// This file, which has the words that it looks for.
 const SELF: &str = "tests/structure/tests/tidy/words.rs";
-
-/// First words by which a header asks a question and does not name its subject.
-const QUESTIONS: [&str; 9] = [
-    "What", "How", "Whether", "Who", "Whose", "Where", "Which", "When", "Why",
-];
 
 /// Words behind "is no" that are not what something is not.
 const COMPARED: [&str; 13] = [
@@ -40,13 +35,6 @@ const CUDA: [&str; 2] = ["compat/", "crates/cuda_driver/"];
 const OLD_FILES: [&str; 8] = [
     "twins", "peers", "aside", "together", "visits", "apart", "mixups", "dice",
 ];
-
-/// The question word by which a file's header opens, if it does.
-fn question(text: &str) -> Option<&'static str> {
-    let head = text.lines().next()?.strip_prefix("//! ")?;
-    let first = head.split(|c: char| !c.is_alphabetic()).next()?;
-    QUESTIONS.into_iter().find(|&word| word == first)
-}
 
 /// The places that say "is no" or "are no" of something that is there.
 fn denials(text: &str) -> Vec<String> {
@@ -125,16 +113,6 @@ fn texts() -> impl Iterator<Item = (String, String)> {
 }
 
 #[test]
-fn headers_name_their_subject() {
-    let asked = |(file, text): (String, String)| question(&text).map(|word| (file, word));
-    let found: Vec<_> = texts().filter_map(asked).collect();
-    assert!(
-        found.is_empty(),
-        "headers that open with a question: {found:#?}"
-    );
-}
-
-#[test]
 fn nothing_is_no_something() {
     let found: Vec<_> = texts()
         .flat_map(|(file, text)| {
@@ -155,14 +133,6 @@ fn replaced_words_stay_away() {
     let mut files = files_below("");
     files.retain(|file| has_old_name(file));
     assert!(files.is_empty(), "old names: {files:#?}");
-}
-
-#[test]
-fn a_question_at_the_top_is_found() {
-    assert_eq!(question("//! What a file has.\n"), Some("What"));
-    assert_eq!(question("//! Where's the rest?\n"), Some("Where"));
-    assert_eq!(question("//! Whatever.\n"), None);
-    assert_eq!(question("//! A file.\n//! What it has.\n"), None);
 }
 
 #[test]
