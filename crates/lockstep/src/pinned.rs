@@ -22,7 +22,7 @@ enum Memory<T> {
 }
 
 impl Device {
-    /// Host memory of `len` values, all bytes 0, that copies in a [`Stream`] can use while
+    /// Host memory of `len` values, all bytes 0, that copies in a [`Stream`](crate::Stream) can use while
     /// the host goes on.
     ///
     /// # Errors

@@ -2,13 +2,13 @@
 
 use super::super::sys::Handle;
 use super::attribute::Attribute;
-use cuda_driver::DriverError;
+use cuda_driver::{DriverError, check};
 use cust::error::CudaError;
 use cust::event::{EventFlags, EventStatus};
 use cust::function::FunctionAttribute;
 use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
 use cust::stream::StreamFlags;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::ManuallyDrop;
 
 /// In place of a number that `cust` does not pass on.
@@ -57,15 +57,19 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A new one. `cust` has it wait for the default stream, whatever the flags; nothing here
-    /// uses that.
+    /// A new one, which does not wait for the default stream: `cust` clears that flag, so it is lent
+    /// one that was made without it.
     pub(crate) fn new() -> Result<Self, DriverError> {
-        let stream = cust::stream::Stream::new(StreamFlags::NON_BLOCKING, None);
-        let stream = stream.map_err(said("cuStreamCreateWithPriority"))?;
-        Ok(Self {
-            stream: ManuallyDrop::new(stream),
-            is_borrowed: false,
-        })
+        let mut handle = std::ptr::null_mut();
+        let flags = StreamFlags::NON_BLOCKING.bits();
+        // SAFETY: the handle is written by the call, and read only if it succeeded.
+        check("cuStreamCreateWithPriority", unsafe {
+            cust::sys::cuStreamCreateWithPriority(&mut handle, flags, 0) as c_int
+        })?;
+        // SAFETY: it lives until the value is dropped, which destroys it.
+        let mut stream = unsafe { Self::borrowed(handle.cast()) };
+        stream.is_borrowed = false;
+        Ok(stream)
     }
 
     /// Somebody else's, who destroys it.
