@@ -1,5 +1,5 @@
-//! Everything that documents name is there: paths in ARCHITECTURE.md, and the targets of links
-//! everywhere.
+//! Everything that documents name is there: paths in ARCHITECTURE.md and in the book's page of
+//! the articles, and the targets of links everywhere.
 
 use crate::repository::{documents, root, text};
 
@@ -97,15 +97,17 @@ fn read(path: &str) -> Option<String> {
 }
 
 #[test]
-fn what_architecture_names_is_there() {
-    let document = text("ARCHITECTURE.md");
-    let named = named(&document);
-    assert!(named.len() > 70, "only {named:?}");
-    let missing: Vec<&str> = named
-        .into_iter()
-        .filter(|path| !root().join(path).exists())
-        .collect();
-    assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:#?}");
+fn paths_that_guides_name_are_there() {
+    for (guide, n_least) in [("ARCHITECTURE.md", 70), ("book/src/articles.md", 40)] {
+        let document = text(guide);
+        let named = named(&document);
+        assert!(named.len() > n_least, "{guide}: only {named:?}");
+        let missing: Vec<&str> = named
+            .into_iter()
+            .filter(|path| !root().join(path).exists())
+            .collect();
+        assert!(missing.is_empty(), "{guide} names {missing:#?}");
+    }
 }
 
 #[test]
