@@ -19,7 +19,7 @@
 
 use cuda_std::prelude::*;
 
-use super::{BLOCK_THREADS, ELEMENTS, ROWS, lane_and_warp, word};
+use super::{BLOCK_THREADS, ELEMENTS, ROWS, word};
 
 /// Element `(row, column)` of the array, in shared memory.
 #[inline(always)]
@@ -38,7 +38,7 @@ unsafe fn at(data: *mut f32, row: u32, column: u32) -> *mut f32 {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_warm_up(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
     *at(data, warp, lane) = *input.add(own);
     thread::sync_threads();
@@ -53,7 +53,7 @@ pub unsafe fn bank_warm_up(input: *const f32, output: *mut f32) {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_store_rows(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
     *at(data, ROWS - 1 - warp, lane) = *input.add(own);
     thread::sync_threads();
@@ -69,7 +69,7 @@ pub unsafe fn bank_store_rows(input: *const f32, output: *mut f32) {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_store_columns(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
     *at(data, lane, warp) = *input.add(own);
     thread::sync_threads();
@@ -84,7 +84,7 @@ pub unsafe fn bank_store_columns(input: *const f32, output: *mut f32) {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
     *at(data, warp, lane) = *input.add(own);
     thread::sync_threads();
@@ -99,7 +99,7 @@ pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_load_columns(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
     *at(data, warp, lane) = *input.add(own);
     thread::sync_threads();

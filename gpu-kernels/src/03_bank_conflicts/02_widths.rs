@@ -25,7 +25,7 @@
 
 use cuda_std::prelude::*;
 
-use super::{BLOCK_THREADS, COLUMNS, ROWS, lane_and_warp, word};
+use super::{BLOCK_THREADS, COLUMNS, ROWS, word};
 use crate::banks::N_BANKS;
 
 /// Widest row that [`bank_store_width`] and [`bank_load_width`] take.
@@ -101,7 +101,7 @@ pub unsafe fn bank_store_width(input: *const f32, output: *mut f32, width: u32, 
     let data = shared_array![f32; MAX_STRIP_WORDS as usize];
     // Or each division would be preceded by a check, and a panic.
     core::hint::assert_unchecked(width != 0);
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let value = *input.add(word(warp, lane) as usize);
     let own = data.add(strip_word(lane, warp, width) as usize);
     for _ in 0..n_rounds {
@@ -132,7 +132,7 @@ pub unsafe fn bank_load_width(input: *const f32, output: *mut f32, width: u32, n
     let data = shared_array![f32; MAX_STRIP_WORDS as usize];
     // Or each division would be preceded by a check, and a panic.
     core::hint::assert_unchecked(width != 0);
-    let (lane, warp) = lane_and_warp();
+    let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let mut i = word(warp, lane);
     while i < strip_words(width) {
         if strip_word_is_used(i, width) {

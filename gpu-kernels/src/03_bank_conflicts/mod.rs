@@ -49,8 +49,6 @@ pub use widths::{
     MAX_WIDTH, bank_load_width, bank_store_width, strip_word, strip_word_is_used, strip_words, way,
 };
 
-use cuda_std::prelude::*;
-
 use crate::banks::N_BANKS;
 
 /// Rows of the array, and lanes of a warp.
@@ -69,12 +67,6 @@ const _: () = assert!(ROWS == N_BANKS && COLUMNS == N_BANKS && BLOCK_THREADS <= 
 #[inline(always)]
 pub const fn word(row: u32, column: u32) -> u32 {
     row * COLUMNS + column
-}
-
-/// Lane and warp of this thread.
-#[inline(always)]
-fn lane_and_warp() -> (u32, u32) {
-    (thread::thread_idx_x(), thread::thread_idx_y())
 }
 
 // ---------------------------------------------------------------------------

@@ -49,17 +49,6 @@ unsafe fn running_mean_registers<const W: usize>(
 /// would stay that.
 const MAX_LOAD_BATCH: usize = 16;
 
-/// The same for a window of `W` elements: no more than half of it, so that stores to
-/// local memory begin while loads are still to come.
-const fn load_batch(window: usize) -> usize {
-    let half = window.div_ceil(2);
-    if half < MAX_LOAD_BATCH {
-        half
-    } else {
-        MAX_LOAD_BATCH
-    }
-}
-
 /// The window in local memory: indices that nobody knows before the launch.
 #[inline(always)]
 unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32, n_elements: u32) {
@@ -69,7 +58,8 @@ unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32
         let in_circle = |j: usize| (j as u32 + n_elements) as usize % W;
         let mut window = [const { MaybeUninit::<f32>::uninit() }; W];
         let mut batch = [0.0; MAX_LOAD_BATCH];
-        let n_batch = const { load_batch(W) };
+        // No more than half, so that stores begin while loads are still to come.
+        let n_batch = W.div_ceil(2).min(MAX_LOAD_BATCH);
         unrolled::<W>(|j| {
             if j % n_batch == 0 {
                 unrolled::<MAX_LOAD_BATCH>(|k| {

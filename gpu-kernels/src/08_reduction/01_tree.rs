@@ -23,13 +23,8 @@ const _: () = assert!(BLOCK_WARPS.is_power_of_two() && BLOCK_WARPS <= WARP_LANES
 
 /// Elements that block `block` adds: all but the last block's are full.
 #[inline(always)]
-pub const fn block_len(block: u32, n: u32) -> u32 {
-    let rest = n.saturating_sub(block * BLOCK_THREADS);
-    if rest < BLOCK_THREADS {
-        rest
-    } else {
-        BLOCK_THREADS
-    }
+pub fn block_len(block: u32, n: u32) -> u32 {
+    n.saturating_sub(block * BLOCK_THREADS).min(BLOCK_THREADS)
 }
 
 /// The tree in global memory. It works in place: `data` is destroyed.
