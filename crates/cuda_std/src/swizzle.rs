@@ -1,4 +1,4 @@
-//! Permutations of offsets that spread rows over the banks of shared memory.
+//! Layouts that permute offsets, so that rows spread over the banks of shared memory.
 //!
 //! [`Swizzle<B, M, S>`](Swizzle) is CuTe's bit form: bits `[M, M+B)` of an
 //! offset are XORed with bits `[M+S, M+S+B)`.
@@ -18,22 +18,7 @@
 //!
 //! Everything is evaluated at compile time but the shift, the AND and the XOR.
 
-/// A one-to-one map of offsets, made of whole granules.
-pub trait Permutation: Copy + 'static {
-    /// Offsets that stay neighbours: aligned groups of this many are moved as
-    /// a whole. A power of two.
-    const GRANULE: u32;
-    /// Aligned groups of this many offsets are mapped onto themselves. A power
-    /// of two; a memory whose size is a multiple of it is never left.
-    const SPAN: u32;
-    /// Offsets below this one stay in place. A memory that is no larger is not
-    /// permuted at all.
-    const REACH: u32;
-    /// The period of the layout: this many offsets further on, places are as many further on. A power of two.
-    const PERIOD: u32;
-    /// Where `offset` goes.
-    fn apply(offset: u32) -> u32;
-}
+use crate::tile::Layout;
 
 /// Bits `[M, M+B)` ^= bits `[M+S, M+S+B)`.
 ///
@@ -63,7 +48,7 @@ impl<const B: u32, const M: u32, const S: u32> Swizzle<B, M, S> {
     }
 }
 
-impl<const B: u32, const M: u32, const S: u32> Permutation for Swizzle<B, M, S> {
+impl<const B: u32, const M: u32, const S: u32> Layout for Swizzle<B, M, S> {
     const GRANULE: u32 = {
         let () = Self::VALID;
         1 << M
@@ -73,26 +58,32 @@ impl<const B: u32, const M: u32, const S: u32> Permutation for Swizzle<B, M, S> 
     const PERIOD: u32 = 1 << (M + S + B);
 
     #[inline(always)]
-    fn apply(offset: u32) -> u32 {
+    fn place(offset: u32) -> u32 {
         Self::apply(offset)
     }
 }
 
 /// `First`, then `Second` on what comes out of it.
 ///
-/// The order matters where the second reads bits that the first wrote.
+/// The order matters where the second reads bits that the first wrote. Neither has padding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Composed<First, Second>(First, Second);
 
-impl<First: Permutation, Second: Permutation> Permutation for Composed<First, Second> {
-    const GRANULE: u32 = min(First::GRANULE, Second::GRANULE);
+impl<First: Layout, Second: Layout> Layout for Composed<First, Second> {
+    const GRANULE: u32 = {
+        assert!(
+            First::PADDING == 0 && Second::PADDING == 0,
+            "layouts with padding are not composed"
+        );
+        min(First::GRANULE, Second::GRANULE)
+    };
     const SPAN: u32 = max(First::SPAN, Second::SPAN);
     const REACH: u32 = min(First::REACH, Second::REACH);
     const PERIOD: u32 = max(First::PERIOD, Second::PERIOD);
 
     #[inline(always)]
-    fn apply(offset: u32) -> u32 {
-        Second::apply(First::apply(offset))
+    fn place(offset: u32) -> u32 {
+        Second::place(First::place(offset))
     }
 }
 
@@ -108,12 +99,12 @@ const fn max(a: u32, b: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Checks what [`Permutation`] promises, on a memory of `n` offsets.
-    fn keeps_its_promises<P: Permutation>(n: u32) {
+    /// Checks what [`Layout`] says of a permutation, on a memory of `n` offsets.
+    fn keeps_its_promises<P: Layout>(n: u32) {
         assert_eq!(n % P::SPAN, 0);
         let mut taken = [false; 1 << 12];
         for offset in 0..n {
-            let to = P::apply(offset);
+            let to = P::place(offset);
             assert_eq!(
                 to / P::SPAN,
                 offset / P::SPAN,
@@ -122,11 +113,11 @@ mod tests {
             assert_eq!(to % P::GRANULE, offset % P::GRANULE);
             assert_eq!(
                 to - to % P::GRANULE,
-                P::apply(offset - offset % P::GRANULE),
+                P::place(offset - offset % P::GRANULE),
                 "the granule of {offset} is torn"
             );
             assert!(offset >= P::REACH || to == offset);
-            assert_eq!(P::apply(offset + P::PERIOD), to + P::PERIOD);
+            assert_eq!(P::place(offset + P::PERIOD), to + P::PERIOD);
             assert!(!core::mem::replace(&mut taken[to as usize], true));
         }
     }
@@ -157,7 +148,7 @@ mod tests {
         // The first sets bit 6, which the second reads.
         type Both = Composed<Swizzle<1, 6, 2>, Swizzle<1, 3, 3>>;
         type Swapped = Composed<Swizzle<1, 3, 3>, Swizzle<1, 6, 2>>;
-        assert_eq!(Both::apply(1 << 8), 1 << 8 | 1 << 6 | 1 << 3);
-        assert_eq!(Swapped::apply(1 << 8), 1 << 8 | 1 << 6);
+        assert_eq!(Both::place(1 << 8), 1 << 8 | 1 << 6 | 1 << 3);
+        assert_eq!(Swapped::place(1 << 8), 1 << 8 | 1 << 6);
     }
 }

@@ -42,7 +42,7 @@ use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, M16N8K16, ldmatrix, quad_address};
 use cuda_std::mma::{FragmentC, load_a, load_b_transposed_pair, store_c};
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Plain, Swizzled, Tile};
+use cuda_std::tile::{Layout, Plain, Tile};
 
 use super::{
     CHUNK, SIDE, Swizzled16, Swizzled256, WARP, chunk_position, drain, for_chunks, multiply_add,
@@ -65,7 +65,7 @@ const _: () = assert!(BLOCK_THREADS * CHUNK == ELEMENTS, "a thread is a chunk");
 /// A 16×256 tile.
 pub type Tile256<L> = Tile<f16, SIDE, COLUMNS, L>;
 /// The two-layer swizzle that serves both ways of reading.
-pub type Both = Swizzled<Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>>;
+pub type Both = Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>;
 /// The layout for reading by columns.
 pub type ByColumns = Swizzled256;
 /// The layout for reading by rows.

@@ -95,7 +95,7 @@ pub mod probe;
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, map, mma};
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Padded, Swizzled, Tile};
+use cuda_std::tile::{Layout, Padded, Tile};
 use cuda_std::vector::Float2;
 
 use crate::swizzle::Swizzle;
@@ -111,15 +111,15 @@ pub const CHUNK: u32 = 8;
 pub const WARP: u32 = WARP_LANES;
 
 /// Layout of a 16-column tile without conflicts.
-pub type Swizzled16 = Swizzled<Swizzle<1, 3, 3>>;
+pub type Swizzled16 = Swizzle<1, 3, 3>;
 /// Layout of a 32-column tile without conflicts.
-pub type Swizzled32 = Swizzled<Swizzle<2, 3, 3>>;
+pub type Swizzled32 = Swizzle<2, 3, 3>;
 /// Layout of a 64-column tile without conflicts.
-pub type Swizzled64 = Swizzled<Swizzle<3, 3, 3>>;
+pub type Swizzled64 = Swizzle<3, 3, 3>;
 /// Layout of a 128-column tile without conflicts.
-pub type Swizzled128 = Swizzled<Swizzle<3, 3, 4>>;
+pub type Swizzled128 = Swizzle<3, 3, 4>;
 /// Layout of a 256-column tile without conflicts.
-pub type Swizzled256 = Swizzled<Swizzle<3, 3, 5>>;
+pub type Swizzled256 = Swizzle<3, 3, 5>;
 /// Rows one 16-byte vector longer: no conflicts either.
 pub type PaddedByChunk = Padded<CHUNK>;
 

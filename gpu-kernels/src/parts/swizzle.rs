@@ -20,7 +20,7 @@
 //! XOR is its own inverse, and cheap where `c` and `l` are known apart; the shift
 //! needs one instruction more, and leaves neighbours neighbours.
 
-pub use cuda_std::swizzle::{Composed, Permutation, Swizzle};
+pub use cuda_std::swizzle::{Composed, Swizzle};
 
 /// How an array `T array[][ROW]` in shared memory is swizzled.
 ///

@@ -1,7 +1,7 @@
 //! Tile accesses that the layout would tear apart.
 use cuda_std::half::f16;
 use cuda_std::swizzle::Swizzle;
-use cuda_std::tile::{Padded, Plain, Swizzled, Tile};
+use cuda_std::tile::{Padded, Plain, Tile};
 
 /// Rows for ldmatrix start at multiples of 16 bytes: one element of padding
 /// moves them off.
@@ -10,7 +10,7 @@ fn padded_by_one(tile: Tile<f16, 16, 16, Padded<1>>) -> u32 {
 }
 
 /// Pairs are swizzled: eight elements do not stay together.
-fn torn_apart(tile: Tile<f16, 16, 16, Swizzled<Swizzle<3, 1, 3>>>) -> u32 {
+fn torn_apart(tile: Tile<f16, 16, 16, Swizzle<3, 1, 3>>) -> u32 {
     tile.row_address(1, 0)
 }
 

@@ -12,7 +12,7 @@ use cuda_std::mma::{
 };
 use cuda_std::prelude::*;
 use cuda_std::swizzle::Swizzle;
-use cuda_std::tile::{Plain, Swizzled, Tile};
+use cuda_std::tile::{Plain, Tile};
 use cuda_std::warp::FULL_MASK;
 
 const SIDE: u32 = 16;
@@ -65,7 +65,7 @@ unsafe fn write(output: *mut f32, left: FragmentA<f16, M16N8K16>, right: Right) 
 pub unsafe fn stored_plain_loaded_swizzled(input: *const f16, output: *mut f32) {
     let tile = shared_tile!(PlainTile);
     fill(tile, input);
-    let tile = tile.relaid::<Swizzled<Swizzle<2, 3, 3>>>();
+    let tile = tile.relaid::<Swizzle<2, 3, 3>>();
     write(output, load_a(tile, 0, 0), load_b_transposed(tile, 0, SIDE));
 }
 

@@ -1,21 +1,20 @@
-//! The layouts of a [`Tile`](super::Tile).
+//! The layouts of a [`Tile`](super::Tile): those without a swizzle. The others are in
+//! [`swizzle`](crate::swizzle).
 
-use core::marker::PhantomData;
-
-use crate::swizzle::Permutation;
-
-/// Where the elements of a tile lie.
+/// Where the elements of a tile lie: a one-to-one map of offsets, made of whole granules.
 pub trait Layout: Copy + 'static {
     /// Elements left unused at the end of each row.
-    const PADDING: u32;
-    /// Elements that stay neighbours: aligned groups of this many, a power of
-    /// two.
+    const PADDING: u32 = 0;
+    /// Elements that stay neighbours: aligned groups of this many are moved as a whole. A
+    /// power of two.
     const GRANULE: u32;
-    /// The tile's size must be a multiple of this many elements.
+    /// Aligned groups of this many offsets are mapped onto themselves. A power of two; a tile
+    /// whose size is a multiple of it is never left.
     const SPAN: u32;
-    /// Offsets below this one stay in place; 0 for layouts that do not permute.
+    /// Offsets below this one stay in place, so that a tile that is no larger is not permuted
+    /// at all; 0 for layouts that do not permute.
     const REACH: u32;
-    /// The period of the layout: this many elements further on, places are as many further on.
+    /// The period of the layout: this many offsets further on, places are as many further on. A power of two.
     const PERIOD: u32;
     /// Where the element that row-by-row counting puts at `offset` lies.
     fn place(offset: u32) -> u32;
@@ -26,7 +25,6 @@ pub trait Layout: Copy + 'static {
 pub struct Plain;
 
 impl Layout for Plain {
-    const PADDING: u32 = 0;
     const GRANULE: u32 = 1 << 31;
     const SPAN: u32 = 1;
     const REACH: u32 = 0;
@@ -57,22 +55,5 @@ impl<const P: u32> Layout for Padded<P> {
     #[inline(always)]
     fn place(offset: u32) -> u32 {
         offset
-    }
-}
-
-/// Row after row, then permuted by `Z`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Swizzled<Z>(PhantomData<Z>);
-
-impl<Z: Permutation> Layout for Swizzled<Z> {
-    const PADDING: u32 = 0;
-    const GRANULE: u32 = Z::GRANULE;
-    const SPAN: u32 = Z::SPAN;
-    const REACH: u32 = Z::REACH;
-    const PERIOD: u32 = Z::PERIOD;
-
-    #[inline(always)]
-    fn place(offset: u32) -> u32 {
-        Z::apply(offset)
     }
 }

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | [`Plain`] | `row · COLUMNS + column` | bank conflicts down a column |
 //! | [`Padded<P>`](Padded) | `row · (COLUMNS + P) + column` | `ROWS · P` elements of memory |
-//! | [`Swizzled<Z>`](Swizzled) | `Z(row · COLUMNS + column)` | a shift, an AND, a XOR |
+//! | [`Swizzle<B, M, S>`](crate::swizzle::Swizzle) | that of `row · COLUMNS + column` | a shift, an AND, a XOR |
 //!
 //! What a layout cannot carry does not compile: a swizzle that would leave the
 //! tile or do nothing in it, a 16-byte access to elements that the layout tears
@@ -22,7 +22,7 @@ mod layout;
 
 use core::marker::PhantomData;
 
-pub use layout::{Layout, Padded, Plain, Swizzled};
+pub use layout::{Layout, Padded, Plain};
 
 /// Alignment in bytes that [`shared_tile!`](crate::shared_tile) gives a tile:
 /// one line of all 32 banks, so that the offset alone decides about the bank.
@@ -271,15 +271,15 @@ mod tests {
         is_one_to_one::<16, 16, Plain>();
         is_one_to_one::<16, 16, Padded<8>>();
         is_one_to_one::<5, 7, Padded<3>>();
-        is_one_to_one::<16, 16, Swizzled<Swizzle<1, 3, 3>>>();
-        is_one_to_one::<16, 32, Swizzled<Swizzle<2, 3, 3>>>();
-        is_one_to_one::<16, 64, Swizzled<Swizzle<3, 3, 3>>>();
-        is_one_to_one::<16, 256, Swizzled<Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>>>();
+        is_one_to_one::<16, 16, Swizzle<1, 3, 3>>();
+        is_one_to_one::<16, 32, Swizzle<2, 3, 3>>();
+        is_one_to_one::<16, 64, Swizzle<3, 3, 3>>();
+        is_one_to_one::<16, 256, Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>>();
     }
 
     #[test]
     fn rows_below_are_a_constant_away() {
-        let tile = Tile::<u16, 64, 64, Swizzled<Swizzle<3, 3, 3>>> {
+        let tile = Tile::<u16, 64, 64, Swizzle<3, 3, 3>> {
             base: core::ptr::null_mut(),
             shared_address: 0,
             layout: PhantomData,

@@ -10,6 +10,9 @@ use crate::thread;
 /// Where the elements of a tile lie: made by [`tile_layout!`](crate::tile_layout) of a
 /// function, after the compiler has tried all of its arguments.
 ///
+/// It is not a [`Layout`](crate::tile::Layout), because a safe kernel relies on it: the compiler
+/// can try a `const fn` at all places of one size, and cannot call a trait's function.
+///
 /// # Safety
 ///
 /// `offset` is one-to-one for `row < ROWS` and `column < COLUMNS`, and less than

@@ -19,13 +19,13 @@ use cuda_std::mma::ldmatrix::x4_at;
 use cuda_std::mma::{FragmentA, FragmentB, M16N8K16, load_b_pair, pair_address, quad_address};
 use cuda_std::prelude::*;
 use cuda_std::swizzle::Swizzle;
-use cuda_std::tile::{Layout, Swizzled};
+use cuda_std::tile::Layout;
 
 use super::matrices::{Scale, Sizes};
 use super::tiled::{BLOCK_THREADS, Feed, Operand, product};
 
 /// The layout: in elements, chunks of 2³, rows of 2⁶.
-pub type Layout64 = Swizzled<Swizzle<3, 3, 3>>;
+pub type Layout64 = Swizzle<3, 3, 3>;
 
 /// A 16×16 block at a time: `ldmatrix.x4`.
 pub struct ByMatrices;

@@ -9,7 +9,7 @@
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::swizzle::Swizzle;
-use cuda_std::tile::{Swizzled, Tile};
+use cuda_std::tile::Tile;
 use cuda_std::vector::UInt4;
 
 use super::fragments::{SumRows, Sums, WARP_SIDE};
@@ -20,7 +20,7 @@ use super::unrolled;
 const PART_ROWS: u32 = 16;
 
 /// What of a warp's C is on its way.
-type Part = Tile<f16, PART_ROWS, WARP_SIDE, Swizzled<Swizzle<3, 3, 3>>>;
+type Part = Tile<f16, PART_ROWS, WARP_SIDE, Swizzle<3, 3, 3>>;
 
 /// Shared memory that a warp needs for it.
 pub const WARP_BYTES: u32 = PART_ROWS * WARP_SIDE * size_of::<f16>() as u32;
