@@ -60,7 +60,7 @@ use super::{
 
 /// Where element `(row, column)` of a plain tile lies.
 #[inline(always)]
-const fn plain(row: u32, column: u32) -> usize {
+pub const fn plain(row: u32, column: u32) -> usize {
     (row * SIDE + column) as usize
 }
 

@@ -32,15 +32,20 @@
 //! | [`address_order_swapped`] | 0 |
 
 use cuda_std::half::f16;
-use cuda_std::mma::{FragmentA, M16N8K16, ldmatrix, load_a, load_b_transposed_pair, quad_address};
+use cuda_std::mma::ldmatrix::x4_at;
+use cuda_std::mma::{
+    FragmentA, FragmentB, FragmentC, M16N8K16, load_a, load_b_transposed_pair, mma,
+};
 use cuda_std::prelude::*;
-use cuda_std::tile::Plain;
+use cuda_std::shared::address_in_space;
+use cuda_std::tile::{Plain, TILE_ALIGN_BYTES};
 use cuda_std::warp::FULL_MASK;
 
+use super::simple::plain;
 use super::{CHUNK, MATRIX, SIDE, Tile16, WARP, fill, multiply_add, write_result, zero};
 
-/// Row and column that `lane` asks for: as in [`quad_address`], but the last four
-/// lanes of each phase take the other chunk of their row.
+/// Row and column that `lane` asks for: as in [`simple`](super::simple), but the last
+/// four lanes of each phase take the other chunk of their row.
 ///
 /// | lanes | row | column |
 /// |---|---|---|
@@ -50,9 +55,9 @@ use super::{CHUNK, MATRIX, SIDE, Tile16, WARP, fill, multiply_add, write_result,
 /// | 24–27, 28–31 | 8–11, 12–15 | 8, **0** |
 #[inline(always)]
 pub const fn swapped_address(lane: u32) -> (u32, u32) {
-    let (row, column) = quad_address(lane);
+    let (row, chunk) = (lane % 16, lane / 16);
     let is_last_four = row / 4 % 2;
-    (row, column ^ (is_last_four * CHUNK))
+    (row, (chunk * CHUNK) ^ (is_last_four * CHUNK))
 }
 
 /// Whether `lane` holds rows 4 to 7 of every matrix, and so must swap.
@@ -69,20 +74,6 @@ pub const fn swapped_if(swap: bool, [a, b]: [u32; 2]) -> [u32; 2] {
     [a ^ difference, b ^ difference]
 }
 
-/// Fills the tile, loads it by `$load`, and writes its product with itself.
-macro_rules! gram {
-    ($a:ident, $g:ident, |$tile:ident, $lane:ident| $load:block) => {{
-        let $tile = shared_tile!(Tile16<Plain>);
-        let $lane = warp::lane_id();
-        let problem = (thread::block_idx_x() * MATRIX) as usize;
-        fill::<WARP, _, _, _>($tile, $a.add(problem), $lane);
-        warp::sync_warp(FULL_MASK);
-        let block: FragmentA<f16, M16N8K16> = $load;
-        let product = multiply_add(block, load_b_transposed_pair(block), zero());
-        write_result($g.add(problem), SIDE, product);
-    }};
-}
-
 /// G = A·Aᵀ through a plain tile, addresses as usual: 4 conflicts.
 ///
 /// # Safety
@@ -91,10 +82,14 @@ macro_rules! gram {
 /// overlap. Launch with [`BLOCK`](super::BLOCK) threads and a block per product.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn address_order_plain(a: *const f16, g: *mut f32) {
-    gram!(a, g, |tile, lane| {
-        let _ = lane;
-        load_a(tile, 0, 0)
-    });
+    let tile = shared_tile!(Tile16<Plain>);
+    let problem = (thread::block_idx_x() * MATRIX) as usize;
+    fill::<WARP, _, _, _>(tile, a.add(problem), warp::lane_id());
+    warp::sync_warp(FULL_MASK);
+
+    let block = load_a(tile, 0, 0);
+    let product = multiply_add(block, load_b_transposed_pair(block), zero());
+    write_result(g.add(problem), SIDE, product);
 }
 
 /// G = A·Aᵀ through a plain tile, addresses as [`swapped_address`] has them: no
@@ -105,15 +100,25 @@ pub unsafe fn address_order_plain(a: *const f16, g: *mut f32) {
 /// As [`address_order_plain`].
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn address_order_swapped(a: *const f16, g: *mut f32) {
-    gram!(a, g, |tile, lane| {
-        let (row, column) = swapped_address(lane);
-        let [r0, r1, r2, r3] = ldmatrix::x4(tile, row, column);
-        let ([r0, r2], [r1, r3]) = (
-            swapped_if(must_swap(lane), [r0, r2]),
-            swapped_if(must_swap(lane), [r1, r3]),
-        );
-        FragmentA::new([r0, r1, r2, r3])
-    });
+    let tile = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    let lane = warp::lane_id();
+    let problem = (thread::block_idx_x() * MATRIX) as usize;
+
+    // A lane copies eight elements, 16 bytes.
+    let own = (lane * CHUNK) as usize;
+    *tile.add(own).cast::<u128>() = *a.add(problem).add(own).cast::<u128>();
+    warp::sync_warp(FULL_MASK);
+
+    let (row, column) = swapped_address(lane);
+    let [r0, r1, r2, r3] = x4_at(address_in_space(tile.add(plain(row, column))));
+    let [r0, r2] = swapped_if(must_swap(lane), [r0, r2]);
+    let [r1, r3] = swapped_if(must_swap(lane), [r1, r3]);
+
+    // A's registers, two at a time, are Aᵀ's: rows 0 to 7 of A are its columns 0 to 7.
+    let a = FragmentA::<f16, M16N8K16>::new([r0, r1, r2, r3]);
+    let left = mma(a, FragmentB::new([r0, r2]), FragmentC::<f32>::zero());
+    let right = mma(a, FragmentB::new([r1, r3]), FragmentC::<f32>::zero());
+    write_result(g.add(problem), SIDE, [left, right]);
 }
 
 #[cfg(test)]
@@ -126,7 +131,7 @@ mod tests {
     fn swapped_addresses_do_not_conflict() {
         let offset = |lane| {
             let (row, column) = swapped_address(lane);
-            Tile16::<Plain>::offset(row, column) * 2
+            plain(row, column) as u32 * 2
         };
         assert_eq!(cost(16, offset).conflicts, 0);
     }

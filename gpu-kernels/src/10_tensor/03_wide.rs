@@ -22,12 +22,74 @@
 //! All sums and results are in f32.
 
 use cuda_std::half::f16;
-use cuda_std::mma::{load_a, load_b, load_b_transposed, load_b_transposed_pair};
+use cuda_std::mma::ldmatrix::x4_at;
+use cuda_std::mma::{
+    FragmentA, FragmentB, FragmentC, M16N8K16, load_a, load_b, load_b_transposed,
+    load_b_transposed_pair, mma,
+};
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Plain, Tile};
+use cuda_std::shared::address_in_space;
+use cuda_std::tile::{Layout, Plain, TILE_ALIGN_BYTES, Tile};
 use cuda_std::warp::FULL_MASK;
 
-use super::{MATRIX, SIDE, Swizzled32, Swizzled64, WARP, fill, multiply_add, write_result, zero};
+use super::{
+    CHUNK, MATRIX, SIDE, Swizzled32, Swizzled64, WARP, fill, multiply_add, write_result, zero,
+};
+
+// ---------------------------------------------------------------------------
+// Address by address
+// ---------------------------------------------------------------------------
+
+/// Chunks of 16 bytes in a row of 32 elements.
+const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
+
+/// Where chunk `chunk` of row `row` of a swizzled 16×32 tile lies, in chunks: in its row, but
+/// in another order. A line of the banks has two rows, and every two rows have another order.
+///
+/// | rows | places of chunks 0, 1, 2, 3 in the row |
+/// |---|---|
+/// | 0, 1, 8, 9 | 0, 1, 2, 3 |
+/// | 2, 3, 10, 11 | 1, 0, 3, 2 |
+/// | 4, 5, 12, 13 | 2, 3, 0, 1 |
+/// | 6, 7, 14, 15 | 3, 2, 1, 0 |
+///
+/// In offsets of elements that is `Swizzle<2, 3, 3>`, as the other kernels have it.
+#[inline(always)]
+const fn place(row: u32, chunk: u32) -> usize {
+    (row * ROW_CHUNKS + (chunk ^ row / 2 % 4)) as usize
+}
+
+/// L·Rᵀ out of a swizzled 16×32 tile: no conflicts.
+///
+/// # Safety
+///
+/// As [`tile32_plain`].
+#[kernel(launch_bounds(WARP))]
+pub unsafe fn tile32_swizzled(input: *const f16, output: *mut f32) {
+    let tile = shared_array![u128; (SIDE * ROW_CHUNKS) as usize, align = TILE_ALIGN_BYTES];
+    let lane = warp::lane_id();
+    let problem = (thread::block_idx_x() * 2 * MATRIX) as usize;
+
+    // A lane copies two chunks, eight rows apart.
+    let own = input.add(problem).cast::<u128>().add(lane as usize);
+    let (row, chunk) = (lane / ROW_CHUNKS, lane % ROW_CHUNKS);
+    *tile.add(place(row, chunk)) = *own;
+    *tile.add(place(row + 8, chunk)) = *own.add(WARP as usize);
+    warp::sync_warp(FULL_MASK);
+
+    // The lanes name rows as in `simple`. L is chunks 0 and 1 of each row, R chunks 2 and 3.
+    let row_of_l = tile.add(place(lane % 16, lane / 16));
+    let row_of_r = tile.add(place(lane / 16 * 8 + lane % 8, 2 + lane / 8 % 2));
+    let l = FragmentA::<f16, M16N8K16>::new(x4_at(address_in_space(row_of_l)));
+    let [r0, r1, r2, r3] = x4_at(address_in_space(row_of_r));
+    let left = mma(l, FragmentB::new([r0, r1]), FragmentC::<f32>::zero());
+    let right = mma(l, FragmentB::new([r2, r3]), FragmentC::<f32>::zero());
+    write_result(result(output), SIDE, [left, right]);
+}
+
+// ---------------------------------------------------------------------------
+// By tiles and fragments
+// ---------------------------------------------------------------------------
 
 /// A 16×32 tile.
 pub type Tile32<L> = Tile<f16, 16, 32, L>;
@@ -110,8 +172,6 @@ macro_rules! kernels {
 kernels! {
     /// L·Rᵀ out of a plain 16×32 tile: 24 conflicts.
     tile32_plain = left_times_right_transposed(Tile32<Plain>);
-    /// L·Rᵀ out of a swizzled 16×32 tile: none.
-    tile32_swizzled = left_times_right_transposed(Tile32<Swizzled32>);
     /// T₀·T₀ᵀ out of a plain 16×64 tile: 28 conflicts in one load.
     tile64_one_plain = gram::<1>(Tile64<Plain>);
     /// T₀·T₀ᵀ out of a swizzled 16×64 tile: none.
@@ -124,4 +184,19 @@ kernels! {
     tile32_product_plain = left_times_right(Tile32<Plain>);
     /// A·B out of a swizzled 16×32 tile, B through `.trans`: none.
     tile32_product_swizzled = left_times_right(Tile32<Swizzled32>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_places_of_chunks_are_the_swizzle_of_the_other_kernels() {
+        for (row, chunk) in (0..SIDE).flat_map(|row| (0..ROW_CHUNKS).map(move |c| (row, c))) {
+            assert_eq!(
+                place(row, chunk) as u32 * CHUNK,
+                Tile32::<Swizzled32>::offset(row, chunk * CHUNK)
+            );
+        }
+    }
 }

@@ -17,15 +17,18 @@
 //! | kernel | tile | `ldmatrix` conflicts for n = 31 |
 //! |---|---|---|
 //! | [`matrix_power_plain`] | plain | 40: 5 steps, 4 per load |
-//! | [`matrix_power_swizzled`] | `Swizzle<1, 3, 3>` | 0 |
+//! | [`matrix_power_swizzled`] | [`swizzled`] | 0 |
 
 use cuda_std::half::f16;
-use cuda_std::mma::{FragmentA, M16N8K16, load_a, load_b, map, store_c};
+use cuda_std::mma::ldmatrix::{x4_at, x4_trans_at};
+use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, map, mma};
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Plain};
+use cuda_std::shared::address_in_space;
+use cuda_std::tile::TILE_ALIGN_BYTES;
 use cuda_std::warp::FULL_MASK;
 
-use super::{MATRIX, Swizzled16, Tile16, WARP, drain, fill, multiply_add, zero};
+use super::simple::plain;
+use super::{CHUNK, MATRIX, WARP};
 
 /// This lane's part of the identity, as left operand.
 #[inline(always)]
@@ -47,19 +50,39 @@ pub const fn identity_register(lane: u32, register: u32) -> u32 {
     low_bits | high_bits << 16
 }
 
-/// Stores a left operand to the tile: its quarters are two results' registers.
+/// Where element `(row, column)` of the swizzled tile lies: rows 4 to 7 and 12 to 15 have
+/// their two chunks of eight elements in the other order.
+///
+/// In offsets of elements that is `Swizzle<1, 3, 3>`.
 #[inline(always)]
-unsafe fn store<L: Layout>(tile: Tile16<L>, matrix: FragmentA<f16, M16N8K16>) {
-    let (left, right) = matrix.to_products();
-    store_c(tile, 0, 0, left);
-    store_c(tile, 0, 8, right);
+const fn swizzled(row: u32, column: u32) -> usize {
+    plain(row, column ^ row / 4 % 2 * CHUNK)
 }
 
+/// Aⁿ through a tile whose element `(row, column)` lies at `place(row, column)`.
 #[inline(always)]
-unsafe fn power<L: Layout>(tile: Tile16<L>, input: *const f16, output: *mut f16, n: u32) {
+unsafe fn power(
+    place: impl Fn(u32, u32) -> usize,
+    tile: *mut f16,
+    input: *const f16,
+    output: *mut f16,
+    n: u32,
+) {
     let lane = warp::lane_id();
-    let problem = (thread::block_idx_x() * MATRIX) as usize;
-    fill::<WARP, _, _, _>(tile, input.add(problem), lane);
+    let problem = (thread::block_idx_x() * MATRIX + lane * CHUNK) as usize;
+    // A lane's eight elements in copies, its row in `ldmatrix`, and where its registers of a
+    // left operand are stored, each the low or high half of a row of a quarter.
+    let own = tile.add(place(lane / 2, lane % 2 * CHUNK)).cast::<u128>();
+    let rows = address_in_space(tile.add(place(lane % 16, lane / 16 * 8)));
+    let store = |[a0, a1, a2, a3]: [u32; 4]| {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        *tile.add(place(row, column)).cast::<u32>() = a0;
+        *tile.add(place(row + 8, column)).cast::<u32>() = a1;
+        *tile.add(place(row, column + 8)).cast::<u32>() = a2;
+        *tile.add(place(row + 8, column + 8)).cast::<u32>() = a3;
+    };
+
+    *own = *input.add(problem).cast::<u128>();
     warp::sync_warp(FULL_MASK);
 
     let mut result = identity(lane);
@@ -67,30 +90,31 @@ unsafe fn power<L: Layout>(tile: Tile16<L>, input: *const f16, output: *mut f16,
     let mut digits = n;
     // `n` is the same for all lanes: they stay together in this loop.
     while digits != 0 {
-        let base = load_a(tile, 0, 0);
-        let right = load_b(tile, 0, 0);
+        let base = FragmentA::<f16, M16N8K16>::new(x4_at(rows));
+        let [b0, b1, b2, b3] = x4_trans_at(rows);
+        let (left, right) = (FragmentB::new([b0, b1]), FragmentB::new([b2, b3]));
         // Computed in every step, so that no `mma` stands in a branch.
-        let [product, square] = [
-            multiply_add(result, right, zero()).map(|half| half.to_f16()),
-            multiply_add(base, right, zero()).map(|half| half.to_f16()),
-        ];
+        let product = FragmentA::from_products(
+            mma(result, left, FragmentC::<f32>::zero()).to_f16(),
+            mma(result, right, FragmentC::<f32>::zero()).to_f16(),
+        );
+        let square = FragmentA::<f16, M16N8K16>::from_products(
+            mma(base, left, FragmentC::<f32>::zero()).to_f16(),
+            mma(base, right, FragmentC::<f32>::zero()).to_f16(),
+        );
         if digits % 2 == 1 {
-            result = if has_factor {
-                FragmentA::from_products(product[0], product[1])
-            } else {
-                base
-            };
+            result = if has_factor { product } else { base };
             has_factor = true;
         }
         digits /= 2;
         warp::sync_warp(FULL_MASK);
-        store(tile, FragmentA::from_products(square[0], square[1]));
+        store(square.registers);
         warp::sync_warp(FULL_MASK);
     }
 
-    store(tile, result);
+    store(result.registers);
     warp::sync_warp(FULL_MASK);
-    drain::<WARP, _, _, _>(tile, output.add(problem), lane);
+    *output.add(problem).cast::<u128>() = *own;
 }
 
 /// Aⁿ through a plain tile.
@@ -102,7 +126,8 @@ unsafe fn power<L: Layout>(tile: Tile16<L>, input: *const f16, output: *mut f16,
 /// matrix.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn matrix_power_plain(input: *const f16, output: *mut f16, n: u32) {
-    power(shared_tile!(Tile16<Plain>), input, output, n);
+    let tile = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    power(plain, tile, input, output, n);
 }
 
 /// Aⁿ through a swizzled tile: no conflicts.
@@ -112,10 +137,25 @@ pub unsafe fn matrix_power_plain(input: *const f16, output: *mut f16, n: u32) {
 /// As [`matrix_power_plain`].
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn matrix_power_swizzled(input: *const f16, output: *mut f16, n: u32) {
-    power(shared_tile!(Tile16<Swizzled16>), input, output, n);
+    let tile = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    power(swizzled, tile, input, output, n);
 }
 
 /// `ldmatrix` conflicts of [`matrix_power_plain`]: two loads of 4 a binary digit.
 pub const fn plain_conflicts(n: u32) -> u32 {
     (u32::BITS - n.leading_zeros()) * 2 * 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{SIDE, Swizzled16, Tile16};
+
+    #[test]
+    fn the_swizzled_tile_is_that_of_the_first_lesson() {
+        for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |c| (row, c))) {
+            let expected = Tile16::<Swizzled16>::offset(row, column);
+            assert_eq!(swizzled(row, column) as u32, expected);
+        }
+    }
 }

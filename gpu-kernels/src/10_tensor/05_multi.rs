@@ -39,10 +39,14 @@
 
 use cuda_std::cp_async;
 use cuda_std::half::f16;
-use cuda_std::mma::{FragmentA, M16N8K16, ldmatrix, quad_address};
-use cuda_std::mma::{FragmentC, load_a, load_b_transposed_pair, store_c};
+use cuda_std::mma::ldmatrix::{self, x4_at};
+use cuda_std::mma::{
+    FragmentA, FragmentB, FragmentC, M16N8K16, load_a, load_b_transposed_pair, mma, quad_address,
+    store_c,
+};
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Plain, Tile};
+use cuda_std::shared::address_in_space;
+use cuda_std::tile::{Layout, Plain, TILE_ALIGN_BYTES, Tile};
 
 use super::{
     CHUNK, SIDE, Swizzled16, Swizzled256, WARP, chunk_position, drain, for_chunks, multiply_add,
@@ -62,9 +66,84 @@ pub const ELEMENTS: u32 = SIDE * COLUMNS;
 const _: () = assert!(N_WARPS == SIDE, "a warp is a column block and a row");
 const _: () = assert!(BLOCK_THREADS * CHUNK == ELEMENTS, "a thread is a chunk");
 
+// ---------------------------------------------------------------------------
+// Address by address
+// ---------------------------------------------------------------------------
+
+/// Chunks of 16 bytes in a row.
+const ROW_CHUNKS: u32 = COLUMNS / CHUNK;
+
+/// Where chunk `chunk` of row `row` lies, in chunks: in its row, moved within its eighth of
+/// 128 bytes by two layers. `^ row % 8` is for reading by columns, `^ chunk / 8 % 2` for
+/// reading by rows.
+///
+/// | row | places of chunks 0, 1, … 7 | of 8, 9, … 15 |
+/// |---|---|---|
+/// | 0, 8 | 0, 1, 2, 3, 4, 5, 6, 7 | 9, 8, 11, 10, 13, 12, 15, 14 |
+/// | 1, 9 | 1, 0, 3, 2, 5, 4, 7, 6 | 8, 9, 10, 11, 12, 13, 14, 15 |
+/// | 2, 10 | 2, 3, 0, 1, 6, 7, 4, 5 | 11, 10, 9, 8, 15, 14, 13, 12 |
+/// | … | | |
+/// | 7, 15 | 7, 6, 5, 4, 3, 2, 1, 0 | 14, 15, 12, 13, 10, 11, 8, 9 |
+///
+/// Chunks 16 to 31 as those, 16 places on. A column of the table is a matrix by columns: each
+/// chunk column of the banks once. By rows a matrix is chunks 0, 2, … 14 of one row: so too.
+#[inline(always)]
+pub const fn place(row: u32, chunk: u32) -> u32 {
+    row * ROW_CHUNKS + (chunk ^ row % 8 ^ chunk / 8 % 2)
+}
+
+/// C1 and C2 out of the same tiles, swizzled in two layers ([`place`]): no conflicts.
+///
+/// # Safety
+///
+/// As [`multi_both_plain`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn multi_both_swizzled(a: *const f16, b: *const f16, c1: *mut f32, c2: *mut f32) {
+    let a_tile = shared_array![u128; BLOCK_THREADS as usize, align = TILE_ALIGN_BYTES];
+    let b_tile = shared_array![u128; BLOCK_THREADS as usize, align = TILE_ALIGN_BYTES];
+    let (thread, warp) = thread_and_warp();
+    let lane = warp::lane_id();
+    let problem = thread::block_idx_x() * ELEMENTS;
+
+    // A thread copies a chunk of each.
+    let own = place(thread / ROW_CHUNKS, thread % ROW_CHUNKS) as usize;
+    let (a, b) = (a.add(problem as usize), b.add(problem as usize));
+    cp_async::cg(a_tile.add(own), a.cast::<u128>().add(thread as usize));
+    cp_async::cg(b_tile.add(own), b.cast::<u128>().add(thread as usize));
+    cp_async::commit_group();
+    cp_async::wait_group::<0>();
+    thread::sync_threads();
+    let (a_address, b_address) = (address_in_space(a_tile), address_in_space(b_tile));
+
+    // By columns: the lanes name rows 0 to 15, first of the block's left chunk, then of its right.
+    let at = place(lane % 16, 2 * warp + lane / 16);
+    let left = FragmentA::<f16, M16N8K16>::new(x4_at(a_address + at * 16));
+    // Loaded as a left operand: rows 0 to 7 of B are its registers 0 and 2, rows 8 to 15 the others.
+    let [b0, b1, b2, b3] = x4_at(b_address + at * 16);
+    let result = [
+        mma(left, FragmentB::new([b0, b2]), FragmentC::<f32>::zero()),
+        mma(left, FragmentB::new([b1, b3]), FragmentC::<f32>::zero()),
+    ];
+    write_result(c1.add((problem + warp * SIDE) as usize), COLUMNS, result);
+
+    // By rows: row r of the matrix is chunks 2r and 2r + 1 of row `warp`.
+    let at = place(warp, 2 * (lane % 16) + lane / 16);
+    let left = FragmentA::<f16, M16N8K16>::new(x4_at(a_address + at * 16));
+    let [b0, b1, b2, b3] = x4_at(b_address + at * 16);
+    let result = [
+        mma(left, FragmentB::new([b0, b2]), FragmentC::<f32>::zero()),
+        mma(left, FragmentB::new([b1, b3]), FragmentC::<f32>::zero()),
+    ];
+    write_result(c2.add((problem + warp * COLUMNS) as usize), SIDE, result);
+}
+
+// ---------------------------------------------------------------------------
+// By tiles and fragments
+// ---------------------------------------------------------------------------
+
 /// A 16×256 tile.
 pub type Tile256<L> = Tile<f16, SIDE, COLUMNS, L>;
-/// The two-layer swizzle that serves both ways of reading.
+/// The two-layer swizzle that serves both ways of reading, in offsets of elements: [`place`].
 pub type Both = Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>;
 /// The layout for reading by columns.
 pub type ByColumns = Swizzled256;
@@ -187,11 +266,6 @@ kernels! {
     }
     /// C1 and C2 out of the same plain tiles: 1024 conflicts.
     multi_both_plain(c1, c2): Plain, |a_tile, b_tile, warp| {
-        write_columns(c1, warp, by_columns(a_tile, b_tile, warp));
-        write_row(c2, warp, by_rows(a_tile, b_tile, warp));
-    }
-    /// C1 and C2 out of the same tiles laid out by [`Both`]: none.
-    multi_both_swizzled(c1, c2): Both, |a_tile, b_tile, warp| {
         write_columns(c1, warp, by_columns(a_tile, b_tile, warp));
         write_row(c2, warp, by_rows(a_tile, b_tile, warp));
     }
@@ -348,6 +422,16 @@ mod tests {
         assert_eq!(conflicts_by_rows::<ByColumns>(), 128);
         assert_eq!(conflicts_by_columns::<ByRows>(), 896);
         assert_eq!(conflicts_by_rows::<ByRows>(), 0);
+    }
+
+    #[test]
+    fn the_places_of_chunks_are_both_layers() {
+        for (row, chunk) in (0..SIDE).flat_map(|row| (0..ROW_CHUNKS).map(move |c| (row, c))) {
+            assert_eq!(
+                place(row, chunk) * CHUNK,
+                Tile256::<Both>::offset(row, chunk * CHUNK)
+            );
+        }
     }
 
     #[test]
