@@ -110,7 +110,7 @@ pub unsafe fn address_order_swapped(a: *const f16, g: *mut f32) {
     warp::sync_warp(FULL_MASK);
 
     let (row, column) = swapped_address(lane);
-    let [r0, r1, r2, r3] = x4_at(address_in_space(tile.add(plain(row, column))));
+    let [r0, r1, r2, r3] = x4_at(address_in_space(tile) + plain(row, column) as u32 * 2);
     let [r0, r2] = swapped_if(must_swap(lane), [r0, r2]);
     let [r1, r3] = swapped_if(must_swap(lane), [r1, r3]);
 
