@@ -70,13 +70,14 @@ impl<const B: u32, const M: u32, const S: u32> Layout for Swizzle<B, M, S> {
 pub struct Composed<First, Second>(First, Second);
 
 impl<First: Layout, Second: Layout> Layout for Composed<First, Second> {
-    const GRANULE: u32 = {
+    const PADDING: u32 = {
         assert!(
             First::PADDING == 0 && Second::PADDING == 0,
             "layouts with padding are not composed"
         );
-        min(First::GRANULE, Second::GRANULE)
+        0
     };
+    const GRANULE: u32 = min(First::GRANULE, Second::GRANULE);
     const SPAN: u32 = max(First::SPAN, Second::SPAN);
     const REACH: u32 = min(First::REACH, Second::REACH);
     const PERIOD: u32 = max(First::PERIOD, Second::PERIOD);

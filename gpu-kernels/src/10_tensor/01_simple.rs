@@ -22,8 +22,7 @@
 //! The result's stores conflict for the same reason as the loads: a lane of row
 //! 4 stores to the chunk column of row 0.
 //!
-//! The first kernel has every address written out. The others say the same by
-//! tiles, whose layout is a type, and by fragments.
+//! [`mma_simple_plain`] has every address written out.
 //!
 //! [`mma_simple_f16`] sums in f16, by `m16n8k8`: half the registers, and a
 //! rounding to 11 bits after each half of the sum.

@@ -19,7 +19,7 @@
 //! the conflicts; it is on the way to the registers that each 8×8 matrix is
 //! turned.
 //!
-//! All sums and results are in f32.
+//! All sums and results are in f32. [`tile32_swizzled`] has every address written out.
 
 use cuda_std::half::f16;
 use cuda_std::mma::ldmatrix::x4_at;

@@ -70,8 +70,8 @@ unsafe fn power(
 ) {
     let lane = warp::lane_id();
     let problem = (thread::block_idx_x() * MATRIX + lane * CHUNK) as usize;
-    // A lane's eight elements in copies, its row in `ldmatrix`, and where its registers of a
-    // left operand are stored, each the low or high half of a row of a quarter.
+    // Where a lane copies eight elements, which row it names in `ldmatrix`, and where it stores
+    // a left operand: a register has two neighbours of a quarter, as in `simple`.
     let own = tile.add(place(lane / 2, lane % 2 * CHUNK)).cast::<u128>();
     let rows = address_in_space(tile.add(place(lane % 16, lane / 16 * 8)));
     let store = |[a0, a1, a2, a3]: [u32; 4]| {

@@ -16,9 +16,10 @@
 //! Chunk columns are bits 3 to 5. By columns none of the varying bits is among
 //! them: all eight rows collide. By rows bits 4 and 5 are, and bit 6 is not: two
 //! and two collide. One layout cures both: first bits 3 to 5 ^= bits 8 to 10,
-//! then bit 3 ^= bit 6. Neither layer disturbs the other, because by columns
-//! bit 6 is the same in all eight rows, and by rows bits 8 to 10 are: they XOR
-//! the same constant onto all rows of a phase, which keeps them apart.
+//! then bit 3 ^= bit 6. In chunks that is `chunk ^ row % 8 ^ chunk / 8 % 2`
+//! ([`place`]). Neither layer disturbs the other, because by columns bit 6 is the
+//! same in all eight rows, and by rows bits 8 to 10 are: they XOR the same
+//! constant onto all rows of a phase, which keeps them apart.
 //!
 //! | kernels | `ldmatrix` plain | [`Both`] |
 //! |---|---|---|
@@ -35,7 +36,7 @@
 //! pass over the tiles and buys simpler address arithmetic; the two-layer swizzle
 //! is the better deal here, and not always possible.
 //!
-//! Tiles are filled by `cp.async`.
+//! Tiles are filled by `cp.async`. [`multi_both_swizzled`] has every address written out.
 
 use cuda_std::cp_async;
 use cuda_std::half::f16;

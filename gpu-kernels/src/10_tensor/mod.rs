@@ -77,6 +77,9 @@
 //! | [`multi`] | one layout for two ways of reading a 16×256 tile; changing it half-way |
 //! | [`probe`] | the instructions bare, for tests of the fragment maps and of rounding |
 //!
+//! In each file one kernel has its addresses, `ldmatrix` and `mma` written out. The others say
+//! the same by tiles, whose layout is a type, and by fragments.
+//!
 //! Left out: large matrix products (these tiles are what those are made of).
 
 #[path = "01_simple.rs"]
