@@ -56,7 +56,7 @@ const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
 /// In offsets of elements that is `Swizzle<2, 3, 3>`, as the other kernels have it.
 #[inline(always)]
 const fn place(row: u32, chunk: u32) -> usize {
-    (row * ROW_CHUNKS + (chunk ^ row / 2 % 4)) as usize
+    (row * ROW_CHUNKS + (chunk ^ (row / 2 % 4))) as usize
 }
 
 /// L·Rᵀ out of a swizzled 16×32 tile: no conflicts.

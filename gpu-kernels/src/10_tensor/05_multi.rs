@@ -90,7 +90,7 @@ const ROW_CHUNKS: u32 = COLUMNS / CHUNK;
 /// chunk column of the banks once. By rows a matrix is chunks 0, 2, … 14 of one row: so too.
 #[inline(always)]
 pub const fn place(row: u32, chunk: u32) -> u32 {
-    row * ROW_CHUNKS + (chunk ^ row % 8 ^ chunk / 8 % 2)
+    row * ROW_CHUNKS + (chunk ^ (row % 8) ^ (chunk / 8 % 2))
 }
 
 /// C1 and C2 out of the same tiles, swizzled in two layers ([`place`]): no conflicts.
