@@ -43,8 +43,8 @@ use super::{
 /// Chunks of 16 bytes in a row of 32 elements.
 const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
 
-/// Where chunk `chunk` of row `row` of a swizzled 16×32 tile lies, in chunks: in its row, but
-/// in another order. A line of the banks has two rows, and every two rows have another order.
+/// Where chunk `chunk` of row `row` of a swizzled 16×32 tile lies, in chunks: in its row, in an
+/// order that changes from line to line of the banks, which has two rows.
 ///
 /// | rows | places of chunks 0, 1, 2, 3 in the row |
 /// |---|---|

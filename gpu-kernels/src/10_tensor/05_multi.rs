@@ -74,9 +74,9 @@ const _: () = assert!(BLOCK_THREADS * CHUNK == ELEMENTS, "a thread is a chunk");
 /// Chunks of 16 bytes in a row.
 const ROW_CHUNKS: u32 = COLUMNS / CHUNK;
 
-/// Where chunk `chunk` of row `row` lies, in chunks: in its row, moved within its eighth of
-/// 128 bytes by two layers. `^ row % 8` is for reading by columns, `^ chunk / 8 % 2` for
-/// reading by rows.
+/// Where chunk `chunk` of row `row` lies, in chunks: in its row, moved within its line of eight
+/// chunks, 128 bytes, by two layers. `^ row % 8` is for reading by columns, `^ chunk / 8 % 2`
+/// for reading by rows.
 ///
 /// | row | places of chunks 0, 1, … 7 | of 8, 9, … 15 |
 /// |---|---|---|
@@ -86,8 +86,9 @@ const ROW_CHUNKS: u32 = COLUMNS / CHUNK;
 /// | … | | |
 /// | 7, 15 | 7, 6, 5, 4, 3, 2, 1, 0 | 14, 15, 12, 13, 10, 11, 8, 9 |
 ///
-/// Chunks 16 to 31 as those, 16 places on. A column of the table is a matrix by columns: each
-/// chunk column of the banks once. By rows a matrix is chunks 0, 2, … 14 of one row: so too.
+/// Chunks 16 to 31 lie as those, 16 places on. The place modulo 8 is the chunk column. By
+/// columns an 8×8 matrix is one chunk of rows 0 to 7: eight chunk columns. By rows it is chunks
+/// 0, 2, … 14 of one row: eight again.
 #[inline(always)]
 pub const fn place(row: u32, chunk: u32) -> u32 {
     row * ROW_CHUNKS + (chunk ^ (row % 8) ^ (chunk / 8 % 2))
