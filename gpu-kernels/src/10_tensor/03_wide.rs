@@ -55,7 +55,7 @@ const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
 ///
 /// In offsets of elements that is `Swizzle<2, 3, 3>`, as the other kernels have it.
 #[inline(always)]
-const fn place(row: u32, chunk: u32) -> usize {
+pub const fn place(row: u32, chunk: u32) -> usize {
     (row * ROW_CHUNKS + (chunk ^ (row / 2 % 4))) as usize
 }
 

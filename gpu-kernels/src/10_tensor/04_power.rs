@@ -55,7 +55,7 @@ pub const fn identity_register(lane: u32, register: u32) -> u32 {
 ///
 /// In offsets of elements that is `Swizzle<1, 3, 3>`.
 #[inline(always)]
-const fn swizzled(row: u32, column: u32) -> usize {
+pub const fn swizzled(row: u32, column: u32) -> usize {
     plain(row, column ^ (row / 4 % 2 * CHUNK))
 }
 
