@@ -125,7 +125,8 @@ pub fn count(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
 /// `31`, `31.5`, `1,048,576`.
 fn number(value: f64) -> String {
     if value.fract() != 0.0 {
-        return format!("{value:.2}").trim_end_matches('0').to_owned();
+        let text = format!("{value:.2}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
     let digits = format!("{value:.0}");
     let mut text = String::new();
@@ -343,5 +344,6 @@ mod tests {
         assert_eq!(number(65_011_712.0), "65,011,712");
         assert_eq!(number(1.5), "1.5");
         assert_eq!(number(2.0 / 3.0), "0.67");
+        assert_eq!(number(3.999), "4");
     }
 }
