@@ -57,8 +57,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A new one, which does not wait for the default stream: `cust` clears that flag, so it is lent
-    /// one that was made without it.
+    /// A new one, which does not wait for the default stream. `cust` clears the flag for that, so
+    /// the driver makes the stream, and `cust` takes it over.
     pub(crate) fn new() -> Result<Self, DriverError> {
         let mut handle = std::ptr::null_mut();
         let flags = StreamFlags::NON_BLOCKING.bits();
