@@ -1,5 +1,5 @@
-// What is wider than the page scrolls in a box of its own. A box of a table or of code can then be
-// reached by keyboard, and has a name; every box fades at the edge behind which there is more.
+// Content wider than the page scrolls in its own box. A box with a table or code can then be
+// reached by keyboard, and has a name; every box fades at an edge that hides more.
 (function () {
   "use strict";
 
@@ -34,7 +34,7 @@
     }
   }
 
-  // For what is on the page now; live parts call it again.
+  // For the current content of the page; live parts call it again.
   window.lockstepBoxes = function (root) {
     root.querySelectorAll(boxes).forEach(fade);
   };
@@ -46,8 +46,8 @@
 
   window.addEventListener("load", all);
   window.addEventListener("resize", all);
-  // A scroll does not rise from the box: it is caught on the way down.
+  // Scroll events do not bubble up from the box: they are captured on the way down.
   document.addEventListener("scroll", ({ target }) => target.matches?.(boxes) && fade(target), true);
-  // What is unfolded has its width only then.
+  // Folded content has no width until it is unfolded.
   document.addEventListener("toggle", ({ target }) => window.lockstepBoxes(target), true);
 })();

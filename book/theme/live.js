@@ -1,6 +1,6 @@
 // The live parts of a page: a form, and the simulator that answers it. The simulator is loaded
-// when a live part is first looked at. Where there is none, cases that were computed when the
-// book was made can be chosen.
+// when a live part first becomes visible. Without it, the reader can choose among cases that were
+// computed when the book was built.
 (function () {
   "use strict";
 
@@ -20,12 +20,12 @@
       const element = document.createElement("script");
       element.src = address;
       element.onload = resolve;
-      element.onerror = () => reject(new Error("it was made without the simulator"));
+      element.onerror = () => reject(new Error("it was built without the simulator"));
       document.head.append(element);
     });
   }
 
-  // The library, in a file of its own as text: pages from a disk may not fetch.
+  // The library is text in a separate file: pages opened from disk may not fetch.
   async function start() {
     const { library, ptx } = window.lockstepSimulator;
     const packed = Uint8Array.from(atob(library), (c) => c.charCodeAt(0));
@@ -53,7 +53,7 @@
     return settings;
   }
 
-  // Where there is an error, the answer on the page is that of other settings: it is dimmed.
+  // After an error, the answer on the page belongs to other settings: it is dimmed.
   function tell(part, text, isError) {
     const state = part.querySelector(".live-state");
     state.textContent = text;
@@ -80,7 +80,7 @@
     try {
       answer = simulator([kind, settingsOf(form)]);
     } catch (error) {
-      tell(part, `The simulator stopped: ${error.message}. Load the page again.`, true);
+      tell(part, `The simulator stopped: ${error.message}. Reload the page.`, true);
       return;
     }
     if (answer.error !== undefined) {
@@ -99,7 +99,7 @@
     return `Reads: ${wavefronts} wavefronts, ${conflicts} bank conflicts.`;
   }
 
-  // Without the simulator: the form gives way to a choice of cases.
+  // Without the simulator a choice of cases replaces the form.
   function fallBack(part, reason) {
     const cases = JSON.parse(part.querySelector(".live-cases").textContent);
     const form = part.querySelector("form");
@@ -118,17 +118,17 @@
     const label = document.createElement("label");
     label.append("Case ", select);
     form.replaceChildren(label);
-    tell(part, `Nothing runs in this page (${reason}). These cases were computed before.`, false);
+    tell(part, `Nothing runs in this page (${reason}). These cases were precomputed.`, false);
   }
 
   function begin(part) {
-    tell(part, "Computed when this book was made. Loading the simulator…", false);
+    tell(part, "Computed when this book was built. Loading the simulator…", false);
     load().then(
       (simulator) => {
         const again = () => run(part, simulator);
         const form = part.querySelector("form");
         form.addEventListener("change", again);
-        // What is chosen from a list of suggestions counts at once.
+        // A choice from the list of suggestions takes effect at once.
         form.addEventListener("input", ({ target }) => {
           const words = target.list ? [...target.list.options].map((option) => option.value) : [];
           if (words.includes(target.value)) {

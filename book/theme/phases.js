@@ -1,4 +1,4 @@
-// A wide access is served in phases. Where a map draws several, the reader may look at one.
+// A wide access is served in phases. If a map draws several, the reader may choose one.
 (function () {
   "use strict";
 
@@ -52,7 +52,7 @@
     figure.prepend(label);
   }
 
-  // For what is on the page now; live parts call it again.
+  // For the current content of the page; live parts call it again.
   window.lockstepPhases = function (root) {
     root.querySelectorAll("figure.map-figure").forEach(add);
   };
