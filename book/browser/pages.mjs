@@ -129,7 +129,7 @@ async function use(browser) {
     await part.locator("select").first().selectOption({ index: 1 });
     check((await first.innerHTML()) !== before, "another case shows the same picture");
     const state = await part.locator(".live-state").innerText();
-    check(state.includes("computed before"), `the page does not say so: ${state}`);
+    check(state.includes("precomputed"), `the page does not say so: ${state}`);
     await page.context().close();
     return;
   }
