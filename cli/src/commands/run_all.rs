@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// Options of `run-all`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to run the kernels on.
+    /// The engine that runs the kernels.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineChoice,
 
