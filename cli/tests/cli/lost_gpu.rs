@@ -50,7 +50,7 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
         assert!(lines(kernel, "passed") > 1, "{out}");
     }
     assert!(out.contains(" 0 not run"), "{out}");
-    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    let handed_over = "`copy` cost this process the GPU; a new process goes on";
     assert!(err.contains(handed_over), "{err}");
     // The table and the file have all of it, and nothing is left lying about.
     let text = std::fs::read_to_string(&json).expect("it is written");
@@ -103,7 +103,7 @@ fn bench_goes_on_after_a_fault_too() {
         .expect("it runs");
     let (out, err) = (stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
-    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    let handed_over = "`copy` cost this process the GPU; a new process goes on";
     // Once for each of its sizes.
     assert_eq!(err.matches(handed_over).count(), 2, "{err}");
     let text = std::fs::read_to_string(&json).expect("it is written");

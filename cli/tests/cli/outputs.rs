@@ -132,7 +132,7 @@ fn without_permission_nothing_is_written() {
     refused(&file, &["file cannot be written", "ermission"]);
     assert_eq!(fs::read_to_string(&file).expect("it"), "old");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).expect("ours");
-    refused(&new, &["new cannot be written: nothing can be made in"]);
+    refused(&new, &["new cannot be written: nothing can be created in"]);
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours");
     assert_eq!(names(folder.path()), ["file"]);
 }
@@ -160,7 +160,7 @@ fn two_outputs_do_not_fall_into_one() {
     let profile = ["profile", "transpose_padded", "--shape", "64x64"];
     for (json, html) in [("-", "-"), (text(&file), text(&link))] {
         let output = lockstep(&[&profile[..], &["--json", json, "--html", html]].concat());
-        fails(&output, 2, &["--json and --html name one file"]);
+        fails(&output, 2, &["--json and --html name the same file"]);
     }
 }
 

@@ -179,7 +179,7 @@ fn schedules_ask_for_the_simulator_and_the_quick_shapes() {
     );
     let told = stderr(&output);
     let line = told.lines().next().expect("a line");
-    assert_eq!(line, "engine: simulator (which alone has --schedules)");
+    assert_eq!(line, "engine: simulator (only it has --schedules)");
     assert!(stdout(&output).contains("16384"), "{}", stdout(&output));
 }
 

@@ -47,7 +47,7 @@ fn the_engine_is_told_in_one_short_line() {
     );
     assert_eq!(
         told(&[&quick[..], &["--check"]].concat()),
-        "engine: simulator (which alone has --check)"
+        "engine: simulator (only it has --check)"
     );
     assert_eq!(
         told(&[&quick[..], &["--engine", "sim"]].concat()),
