@@ -77,7 +77,7 @@ fn rustup_is_asked_all_the_same_where_the_cache_cannot_be_used() {
     machine.ensure().unwrap();
 }
 
-/// Asks as a user does, with variables set; `None` unsets one.
+/// Asks as a user would, with variables set; `None` unsets one.
 fn ask(machine: &Machine, variables: &[(&str, Option<&str>)]) -> Ended {
     let mut command = this_program("process::asks_the_environment");
     command
