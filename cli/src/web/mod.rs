@@ -5,7 +5,7 @@
 //! (drawing), [`pictures`] (each lesson's pictures), [`graphene`] (a picture of
 //! the neighbour lists).
 //!
-//! Left out: the page itself, which knows nothing of lessons; running the kernels, which `cli` does.
+//! Left out: the page itself, which knows nothing of lessons; running kernels, which `cli` does.
 
 pub mod charts;
 pub mod graphene;

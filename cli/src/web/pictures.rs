@@ -239,7 +239,7 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
     Some(Picture {
         caption: format!(
             "Speed relative to cuBLASLt's best, each with the device to itself, without a pause; \
-            bars: 10th to 90th percentiles. {on}."
+             bars: 10th to 90th percentiles. {on}."
         ),
         svg,
         table: Some((headings, sides.iter().map(row).collect())),

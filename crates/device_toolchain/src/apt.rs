@@ -46,7 +46,7 @@ Dir::Etc::PreferencesParts "/dev/null";
 /// The suites of Debian that have a new compiler.
 const SUITES: [&str; 2] = ["sid", "testing"];
 
-/// The path of the keys of Debian's archive; those of other archives are among the keys that apt trusts.
+/// The keys of Debian's archive; those of other archives are among the keys that apt trusts.
 const DEBIAN_KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Packages fetched with rustc itself: the sources of the same version, and the standard library.
@@ -106,7 +106,7 @@ pub(crate) struct Apt<'a> {
 }
 
 impl<'a> Apt<'a> {
-    /// The first offer of the pinned release in `archives`, or else of any suitable one. Works in `dir`.
+    /// The first offer of the pinned release in `archives`, or else of any suitable one. Uses `dir`.
     pub fn search(
         locator: &'a Locator,
         archives: &[String],

@@ -158,7 +158,7 @@ fn may_hold_a_compiler(dir: &Path) -> Result<(), String> {
     ))
 }
 
-/// Fetches the packages from one of `archives` and makes a compiler from them. The caller holds the lock.
+/// Fetches packages from one of `archives` and makes a compiler of them. The caller holds the lock.
 ///
 /// # Errors
 ///

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Kernel {
-    /// The contents of a launch's report: counts, lines and PTX from the simulator, maps of what lanes
-    /// touch if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time from a GPU.
+    /// The contents of a launch's report: counts, lines and PTX from the simulator, maps of what
+    /// lanes touch if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time
+    /// from a GPU.
     /// Sources are read from the folder that the module names
     /// ([`PtxModule::with_sources`](lockstep::PtxModule::with_sources)).
     pub fn launched(report: &Report) -> Self {

@@ -170,8 +170,8 @@ static KERNELS: [KernelEntry; 9] = [
 const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
     tool: "racecheck",
     reason: "one lane arrives at a barrier in memory for its whole warp, after a warp barrier; where \
-             a stage is filled again, racecheck takes the other lanes' reads for unordered (it reports \
-             nothing when every lane arrives)",
+             a stage is filled again, racecheck takes the other lanes' reads for unordered (it \
+             reports nothing when every lane arrives)",
 };
 
 /// Sizes at which the fast ones are timed: also a wave of tiles, and many waves, and rows that

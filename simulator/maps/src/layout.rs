@@ -8,7 +8,7 @@
 //! | `xor`, `xor:CHUNK,LINE` | the vector of `CHUNK` bytes with number `c` in line `l` of `LINE` bytes is at `c ^ l` |
 //! | `shift`, `shift:CHUNK,LINE` | the same at `c + l`, wrapping around |
 //!
-//! `xor` and `shift` without numbers use vectors of one element and lines of 128 bytes, all the banks.
+//! `xor` and `shift` alone use vectors of one element and lines of 128 bytes, all the banks.
 
 use std::fmt;
 use std::str::FromStr;

@@ -320,8 +320,8 @@ impl FromStr for Pattern {
         let unknown = || {
             Invalid::because(format!(
                 "`{text}` is not an access; these are: row, column, diagonal, stride:N, broadcast, \
-                 ldmatrix.x4; with store: or atomic: in front, x4 after the name for four elements per \
-                 lane, and :N for the N-th row or column"
+                 ldmatrix.x4; with store: or atomic: in front, x4 after the name for four elements \
+                 per lane, and :N for the N-th row or column"
             ))
         };
         let (operation, rest) = match text.split_once(':') {

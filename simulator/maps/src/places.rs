@@ -86,7 +86,7 @@ impl TileMap {
         (last + self.vector) * self.tile.element_bytes()
     }
 
-    /// The memory by lines of 128 bytes: for the place of each vector, the vector that lies there, as
+    /// The memory by lines of 128 bytes: for each vector's place, the vector that lies there, as
     /// row and number in the row; `None` where there is nothing.
     pub fn memory(&self) -> Vec<Vec<Option<(u32, u32)>>> {
         let bytes = self.vector * self.tile.element_bytes();

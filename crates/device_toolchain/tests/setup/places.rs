@@ -33,7 +33,7 @@ fn a_name_in_which_no_compiler_runs_is_refused_before_anything_is_fetched() {
         let mut machine = Machine::new();
         machine.locator.cache_dir = machine.root().join(name);
         let error = machine.ensure().unwrap_err().to_string();
-        assert!(error.contains("no compiler runs in"), "{error}");
+        assert!(error.contains("no compiler can run in"), "{error}");
         assert!(error.contains("set LOCKSTEP_CACHE"), "{error}");
         assert_eq!(machine.log(), "", "{name}");
     }

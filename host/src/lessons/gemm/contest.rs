@@ -2,8 +2,8 @@
 //!
 //! There are two contests. On cubes several kernels contend, and on one of them every step of the
 //! ladder: the fastest by time wins, compared with one baseline for each shape. On other products,
-//! from real models and some that no kernel was tuned for, only the kernel runs that [`fastest_for`]
-//! chooses without having seen any of them run.
+//! from real models and some that no kernel was tuned for, only the one kernel runs that
+//! [`fastest_for`] chooses without having seen any of them run.
 
 use super::LESSON;
 use super::choice::fastest_for;
@@ -27,7 +27,7 @@ const ON_CUBES: [(&str, u32); 9] = [
     ("gemm_bf16_width_192", 4096),
 ];
 
-/// The kernel by `f32` cores that is timed with them, and its sizes: it reaches the power limit, too.
+/// The kernel by `f32` cores that is timed with them, and its sizes; it reaches the power limit.
 const OF_F32: (&str, [u32; 2]) = ("sgemm_balanced", [4096, 8192]);
 
 /// The shapes on which a kernel contends on cubes; `None` if its lesson has no contest.
