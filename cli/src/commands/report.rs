@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.print(|out| {
         writeln!(
             out,
-            "{}: {} kernels, {size}; of its runs {} passed, {} failed, {} were not run; {:.1} s",
+            "{}: {} kernels, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
             file.display(),
             selected.len(),
             tally.n_passed,
@@ -100,7 +100,7 @@ pub(super) fn example() -> String {
     let (n_kernels, n_runs) = (selected.len(), cases(&selected, false).len());
     format!(
         "```console\n$ cargo xtask report\n…/target/report/index.html: {n_kernels} kernels, … MiB; \
-         of its runs {n_runs} passed, 0 failed, 0 were not run; … s\n```\n"
+         runs: {n_runs} passed, 0 failed, 0 not run; … s\n```\n"
     )
 }
 

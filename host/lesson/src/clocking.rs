@@ -6,7 +6,7 @@ use lockstep::engine::Conditions;
 /// How cases are timed.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocking {
-    /// Number of runs.
+    /// Numbers of runs, and limits on their time.
     pub conditions: Conditions,
     /// The kernel that copies best, if it, libraries and clearing are timed too.
     pub yardstick: Option<CopyKernel>,

@@ -29,7 +29,7 @@ pub fn distinct_at(index: usize) -> f32 {
 
 /// `len` different finite values, for kernels that move data and do not compute.
 /// They differ for any `len` up to 2³⁰, whereas whole numbers in `f32` end at 2²⁴; and
-/// they are in no order, because memory is faster with ordered bits than with random ones.
+/// they are in no order, because ordered bits are cheaper to move than random ones.
 pub fn distinct(len: usize) -> Vec<f32> {
     in_parallel(len, |_, first, values| {
         for (index, value) in (first..).zip(values) {

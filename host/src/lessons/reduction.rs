@@ -512,8 +512,8 @@ fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     time_on_random(trial, &input, &plan)
 }
 
-/// Times the plan on random data, because memory is faster with equal numbers, alternating with
-/// CUB's sum. Both results are checked once more.
+/// Times the plan in alternation with CUB's sum, on random data, because equal numbers are cheaper
+/// to move. Both results are checked once more.
 fn time_on_random(
     trial: &mut Trial<'_>,
     input: &Buffer<'_, f32>,
