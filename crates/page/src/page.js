@@ -130,7 +130,7 @@
       box = document.createElement("div");
       box.className = "tools";
       const label = document.createElement("label");
-      label.textContent = "Beside it ";
+      label.textContent = "Compare with ";
       const select = document.createElement("select");
       select.add(new Option("none", ""));
       for (const other of all) if (other !== kernel) select.add(new Option(name(other)));
