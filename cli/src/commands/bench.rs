@@ -26,8 +26,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What takes less time than this many empty launches is also timed back to back: in a
-/// single launch, much of its time is the launch's.
+/// Kernels that take less time than this many empty launches are also timed back to back: in a
+/// single launch, much of the time is the launch itself.
 const SHORT: f32 = 4.0;
 
 /// Folder of the runs that `--save` keeps, in the current one.
