@@ -176,7 +176,7 @@ async function wait(browser) {
   const state = part.locator(".live-state").filter({ hasText: "Loading" });
   await state.waitFor({ timeout: 5_000 });
   const text = await state.innerText();
-  check(text.includes("Computed when this book was made"), `while it is loaded: ${text}`);
+  check(text.includes("Computed when this book was built"), `while it is loaded: ${text}`);
   await page.close();
 }
 

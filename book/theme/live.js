@@ -122,7 +122,7 @@
   }
 
   function begin(part) {
-    tell(part, "Computed when this book was made. Loading the simulator…", false);
+    tell(part, "Computed when this book was built. Loading the simulator…", false);
     load().then(
       (simulator) => {
         const again = () => run(part, simulator);

@@ -1,4 +1,4 @@
-//! The choice of an engine: as asked, or the GPU if one answers.
+//! The choice of an engine: the requested one, or the GPU if one answers.
 
 use clap::ValueEnum;
 use host::hints;
@@ -6,33 +6,33 @@ use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{Engine, EngineError, Machine, PtxModule};
 
-/// What the user may ask for.
+/// The engine that the user asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum EngineChoice {
     /// The GPU if a driver and a device answer, else the simulator.
     #[default]
     Auto,
-    /// The GPU; without one it is an error.
+    /// The GPU; it is an error if there is none.
     Gpu,
     /// The PTX simulator.
     Sim,
 }
 
-/// What is asked of the simulator, if it is the simulator.
+/// Options for the simulator, if it is chosen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SimOptions {
     /// Warp instructions after which a launch is taken to never end.
     pub fuel: Option<u64>,
-    /// Whether it looks for races and the like.
+    /// Whether it looks for races and other errors.
     pub check: bool,
     /// Whether launches are counted and kept ([`Sim::with_record`]).
     pub record: bool,
-    /// An option that was given and that the simulator alone has: it asks for the
+    /// An option that was given and that only the simulator has: it selects the
     /// simulator where the choice is free.
     pub asked_by: Option<&'static str>,
 }
 
-/// The engine, and a few words on which and why.
+/// The engine, and a few words on which one it is and why.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn choose(
         (EngineChoice::Gpu, _) => on_gpu(Gpu::new(modules)?),
         (EngineChoice::Sim, _) => simulator(modules, ""),
         (EngineChoice::Auto, Some(option)) => {
-            simulator(modules, &format!(" (which alone has {option})"))
+            simulator(modules, &format!(" (only it has {option})"))
         }
         (EngineChoice::Auto, None) => match Gpu::new(modules.clone()) {
             Ok(gpu) => on_gpu(gpu),
@@ -69,7 +69,7 @@ pub fn choose(
     })
 }
 
-/// In one short line, why there is no GPU; the whole reason is elsewhere.
+/// A short line on why there is no GPU; the full reason is printed elsewhere.
 fn without_gpu(error: &EngineError) -> String {
     let what = match error {
         EngineError::NoDriver(_) | EngineError::NoGpu => "no GPU here",

@@ -1,7 +1,7 @@
-//! Input files: what a user named is read whole, but never without end.
+//! Input files: a file that a user names is read whole, up to a limit.
 //!
-//! `-` is standard input. A device or a pipe may give bytes for ever, so all that is
-//! read is bounded.
+//! `-` is standard input. The limit is there because a device or a pipe may never
+//! end.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ pub struct InputError {
     why: String,
 }
 
-/// What messages call the file.
+/// The file's name in messages.
 pub fn name(path: &Path) -> String {
     if is_stdin(path) {
         "standard input".to_owned()
@@ -60,7 +60,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
 ///
 /// # Errors
 ///
-/// It cannot be read, or there is no end of it.
+/// It cannot be read, or it is longer than the limit.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
     at_most(path, MOST_BYTES)
 }
@@ -71,7 +71,7 @@ fn at_most(path: &Path, most_bytes: u64) -> Result<Vec<u8>, InputError> {
     read.map_err(|why| error(path, why))?;
     if bytes.len() as u64 > most_bytes {
         let why = format!(
-            "it has more than {} MiB, as no such file has",
+            "it has more than {} MiB; no such file is that large",
             most_bytes >> 20
         );
         return Err(error(path, why));

@@ -1,11 +1,11 @@
-//! The program `lockstep`: runs the lessons, and what it can say of their kernels.
+//! The program `lockstep`: runs the lessons, and reports on their kernels.
 //!
-//! Reading order: [`choose`] (GPU or simulator), [`report`] (what times mean, and what people
-//! see of them) and [`commands`]. Beside them, [`neighbors`]: atoms of the user's own and their
+//! Reading order: [`choose`] (GPU or simulator), [`report`] (what times mean, and their
+//! display) and [`commands`]. In addition, [`neighbors`]: the user's own atoms and their
 //! neighbour lists; [`profile`]: a kernel's memory work, line by line; [`explain`]: what its
 //! accesses touch, as maps; [`web`]: a page of all lessons; [`accesses`]: single memory accesses,
-//! on which the counting rules are tried; [`book`]: the book's chapters; and [`sim_bench`]: how
-//! fast the simulator is. What a user names is read by [`input`] and written by [`output`].
+//! with which the counting rules are checked; [`book`]: the book's chapters; and [`sim_bench`]:
+//! the simulator's speed. Files that a user names are read by [`input`] and written by [`output`].
 //!
 //! Left out: the lessons and their list (`host`), launching kernels (`lockstep`), the simulation
 //! of PTX (`ptx_sim`).

@@ -1,15 +1,15 @@
-//! Atoms of the user's own, read from text, and a picture of atoms with their bonds, as SVG: a
-//! line for each pair of neighbours, a dot for each atom, coloured by how many neighbours it has.
+//! The user's own atoms, read from text, and a picture of atoms with their bonds, as SVG: a
+//! line for each pair of neighbours, a dot for each atom, coloured by its number of neighbours.
 
 use host::lessons::neighbor::atoms::{Atoms, Lists};
 use std::fmt::{self, Write};
 
-/// The atoms of a text: a line per atom, its two coordinates in Å, with blanks or a comma
-/// between them. Empty lines and what follows a `#` are left out.
+/// The atoms of a text: a line per atom, its two coordinates in Å, separated by blanks or a
+/// comma. Empty lines and everything after a `#` are ignored.
 ///
 /// # Errors
 ///
-/// A line is malformed: which, and how.
+/// A line is malformed; the error says which, and how.
 pub fn parse(text: &str) -> Result<Atoms, String> {
     let mut atoms = Atoms::default();
     for (index, line) in text.lines().enumerate() {
@@ -45,7 +45,7 @@ const SIDE: f64 = 1000.0;
 const MARGIN: f64 = 1.5;
 /// Radius of an atom, in Å.
 const ATOM_RADIUS: f64 = 0.28;
-/// The same in pixels at least, however far apart the atoms are.
+/// Its minimum in pixels, however far apart the atoms are.
 const SEEN_RADIUS: f64 = 2.0;
 /// Width of a bond, in radii of an atom.
 const BOND_WIDTH: f64 = 0.57;
@@ -65,7 +65,7 @@ const KINDS: [&str; 5] = [
 /// The colours of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Colours {
-    /// Behind everything.
+    /// The background.
     paper: &'static str,
     bonds: &'static str,
     words: &'static str,
@@ -74,14 +74,14 @@ pub struct Colours {
 }
 
 impl Colours {
-    /// On white, for a file of its own.
+    /// On white, for a separate file.
     pub const FILE: Self = Self {
         paper: "#ffffff",
         bonds: "#5c6470",
         words: "#1f2328",
         kinds: ["#9aa0a6", "#d9730d", "#e3b341", "#2f6fb3", "#8250df"],
     };
-    /// The custom properties of a page that it is a part of.
+    /// The custom properties of the page that the picture is part of.
     pub const PAGE: Self = Self {
         paper: "none",
         bonds: "var(--faint)",

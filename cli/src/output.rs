@@ -1,16 +1,16 @@
-//! Output files: the one way in which this program writes what a user named.
+//! Output files: the one way in which this program writes files that a user names.
 //!
 //! [`OutputFile::open`] tries a file before the work whose results it is for,
-//! [`OutputFile::write`] writes the results behind it. In between nothing is
-//! changed, so an interrupted run leaves everything as it was.
+//! [`OutputFile::write`] writes the results after it. In between nothing
+//! changes, so an interrupted run leaves everything as it was.
 //!
 //! - `-` and `/dev/stdout` are standard output.
-//! - A device or a pipe is written into and never replaced.
-//! - A regular file, also behind a symbolic link, is replaced whole: the content goes
-//!   to a temporary file in the same folder, which then takes its place and its rights.
+//! - A device or a pipe is written to and never replaced.
+//! - A regular file, even behind a symbolic link, is replaced as a whole: the content goes
+//!   to a temporary file in the same folder, which then takes its place and its permissions.
 //!
-//! Left out: the owner, other names (hard links) and attributes of a file that is replaced,
-//! and links to what is not there yet, which are replaced themselves.
+//! Left out: the owner, other names (hard links) and attributes of a file that is replaced;
+//! dangling links are replaced themselves.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -26,32 +26,32 @@ pub struct OutputError {
 }
 
 impl OutputError {
-    /// Whether it was to be read by somebody who has gone away.
+    /// Whether its reader has gone away.
     pub fn is_unread(&self) -> bool {
         self.why.kind() == ErrorKind::BrokenPipe
     }
 }
 
-/// A file that will be written; its place has been tried.
+/// A file that will be written; its place has been checked.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
     place: Place,
 }
 
-/// Where the content goes.
+/// The destination of the content.
 #[derive(Debug)]
 enum Place {
     Stdout,
     /// A device or a pipe, open.
     Stream(File),
-    /// A regular file, or none yet, without symbolic links.
+    /// A regular file, existing or not, with symbolic links resolved.
     Regular(PathBuf),
 }
 
 impl OutputFile {
-    /// Finds out whether `path` can be written, and changes nothing. A named pipe
-    /// is waited for until it has a reader.
+    /// Finds out whether `path` can be written, and changes nothing. For a named pipe,
+    /// it waits until there is a reader.
     ///
     /// # Errors
     ///
@@ -78,17 +78,17 @@ impl OutputFile {
         }
     }
 
-    /// Whether it would write the file at `path`, which is only to be read.
+    /// Whether it would write the file at `path`, which must only be read.
     pub fn would_replace(&self, path: &Path) -> bool {
         matches!(&self.place, Place::Regular(target)
             if fs::canonicalize(path).is_ok_and(|path| path == *target))
     }
 
-    /// Writes the content; a regular file whole or not at all.
+    /// Writes the content; a regular file is written whole or not at all.
     ///
     /// # Errors
     ///
-    /// It cannot be written now; a regular file is as it was.
+    /// It cannot be written now; a regular file is left unchanged.
     pub fn write(self, content: &[u8]) -> Result<(), OutputError> {
         let written = match self.place {
             Place::Stdout => write_all(&mut io::stdout().lock(), content),
@@ -129,7 +129,7 @@ fn place(path: &Path) -> io::Result<Place> {
     Ok(Place::Regular(target))
 }
 
-/// The place of a file that is not there yet.
+/// The place of a file that does not exist yet.
 fn new_file(path: &Path) -> io::Result<Place> {
     let name = match path.file_name() {
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => name,
@@ -144,10 +144,10 @@ fn new_file(path: &Path) -> io::Result<Place> {
     Ok(Place::Regular(fs::canonicalize(folder)?.join(name)))
 }
 
-/// Makes a file in a folder, and removes it at once.
+/// Creates a file in a folder, and removes it at once.
 fn check_folder(folder: &Path) -> io::Result<()> {
     temporary_in(folder).map(drop).map_err(|error| {
-        let why = format!("nothing can be made in {}: {error}", folder.display());
+        let why = format!("nothing can be created in {}: {error}", folder.display());
         refusal(error.kind(), &why)
     })
 }
@@ -163,7 +163,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A new file with the rights of any new file.
+/// A new file with the default permissions of new files.
 fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".lockstep-")
@@ -178,7 +178,7 @@ fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
         file.as_file().set_permissions(old.permissions())?;
     }
     write_all(&mut file, content)?;
-    // Some file systems say only now that there is no room.
+    // Some file systems report only now that they are full.
     file.as_file().sync_all()?;
     file.persist(target)?;
     Ok(())

@@ -1,14 +1,14 @@
-//! README's "Change it yourself", done as it says: in a copy of the repository one line
-//! is changed, the command run, and what it shows compared with what README shows.
+//! README's "Change it yourself", carried out: in a copy of the repository one line
+//! is changed, the command run, and its output compared with what README shows.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What README tells to do.
+/// The steps that README describes.
 struct Lesson {
     /// The file to change.
     file: String,
-    /// The line as it is, and as it shall be.
+    /// The line before and after.
     line: (String, String),
     /// The command's words after `cargo xtask`.
     command: Vec<String>,
@@ -56,7 +56,7 @@ fn block<'t>(text: &'t str, language: &str) -> &'t str {
     after.split("\n```").next().expect("it begins")
 }
 
-/// A copy of the repository, with what was compiled for the kernels.
+/// A copy of the repository, with the kernels' build outputs.
 struct Copy {
     root: PathBuf,
 }
@@ -74,8 +74,8 @@ impl Copy {
                 copy(&entry.path(), &root);
             }
         }
-        // With what was compiled for the architecture that the command takes: most of
-        // it is `core`, the same for every copy, and would take a minute to compile.
+        // With the build outputs for the architecture that the command uses: most of
+        // them are `core`, the same for every copy, and would take a minute to compile.
         let compiled = cuda_builder::target_dir_of(original);
         let to = root.join("target/lockstep-kernels");
         for folder in ["", "nvptx64-nvidia-cuda"] {
@@ -104,7 +104,7 @@ impl Copy {
             .expect("the program runs")
     }
 
-    /// Changes one line; gives the text as it was.
+    /// Changes one line; returns the text from before.
     fn edit(&self, file: &str, from: &str, to: &str) -> String {
         let path = self.root.join(file);
         let text = std::fs::read_to_string(&path).expect("README names a file");
@@ -114,7 +114,7 @@ impl Copy {
     }
 }
 
-/// With the files' times, by which cargo sees what is up to date.
+/// Keeps the files' times, by which cargo sees what is up to date.
 fn copy(from: &Path, into: &Path) {
     std::fs::create_dir_all(into).expect("a folder");
     let mut cp = Command::new("cp");
@@ -138,7 +138,7 @@ fn the_changed_line_shows_what_the_readme_shows() {
     host::kernels::module_with(kernel, None).expect("the kernels compile");
 
     let folder = tempfile::tempdir().expect("a folder");
-    // Nothing of a path may matter.
+    // Characters of the path must not matter.
     let copy = Copy::of(&original, folder.path().join("a copy, größer"));
     let (line, changed) = &lesson.line;
 
@@ -154,7 +154,7 @@ fn the_changed_line_shows_what_the_readme_shows() {
     }
     assert_eq!(broken.status.code(), Some(1), "{text}");
 
-    // Undone, all is well; and the original never knew.
+    // Undone, all is well; and the original is untouched.
     std::fs::write(copy.root.join(&lesson.file), before).expect("it can be written");
     let mended = copy.run(&lesson.command);
     assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));

@@ -1,5 +1,5 @@
-//! Lessons' memory estimates, held against what they allocate: never less, so that nothing is
-//! killed for memory, and not much more, so that nothing is refused without need.
+//! Lessons' memory estimates, compared with their allocations: never too low, so that nothing is
+//! killed for memory, and not much too high, so that nothing is refused needlessly.
 
 use host::lessons::neighbor::{self, atoms::CUTOFF, sheet::sheet_of};
 use host::registry::LESSONS;
@@ -10,7 +10,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, which is asked how much is in use.
+/// The system's allocator, which also counts the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both are there while the content is copied.
+        // Both exist while the content is copied.
         more(size);
         less(layout.size());
         // SAFETY: the caller's promise.
@@ -57,10 +57,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// There is one allocator for all tests.
+/// All tests share one allocator.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What a run adds to what is in use, at its peak.
+/// The bytes that a run adds to those in use, at its peak.
 fn peak_of(run: impl FnOnce()) -> u128 {
     let before = IN_USE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -74,8 +74,8 @@ fn slack() -> u128 {
     (2 << 20) + (1 << 20) * n_threads as u128
 }
 
-/// The lesson's shape for timing the simulator, and one whose memory is more than
-/// the slack, if it has such.
+/// The lesson's shape for timing the simulator, and one that needs more memory than
+/// the slack, if it has one.
 fn shapes(registered: Registered) -> [Shape; 2] {
     const ENOUGH: u128 = 16 << 20;
     let lesson = registered.lesson;
@@ -88,13 +88,13 @@ fn shapes(registered: Registered) -> [Shape; 2] {
     let most = if lesson.id == "neighbor" { 2 } else { 16 };
     dims[0] *= factor.clamp(1, most) as u32;
     let large = Shape::of(&dims);
-    // Some lessons run whatever the options; that of widths only widths.
+    // Some lessons ignore the shape; the lesson on widths runs only widths.
     let has_sizes = (lesson.memory)(&large) != Footprint::SMALL && lesson.id != "bank_widths";
     let large = if has_sizes { large } else { sample.clone() };
     [sample, large]
 }
 
-/// The peak of a case, after a small one that loads what all share.
+/// The peak of a case, after a small one that loads what all cases share.
 fn peak_of_case(sim: &Sim, registered: Registered, small: &Shape, shape: &Shape) -> u128 {
     cli::profile::run_case(registered, small, sim).expect("it passes");
     peak_of(|| cli::profile::run_case(registered, shape, sim).expect("it passes"))

@@ -1,5 +1,5 @@
-//! `lockstep sanitize` with a compute-sanitizer of our own making: what it tells,
-//! and how it ends.
+//! `lockstep sanitize` with a compute-sanitizer of our own: its reports,
+//! and its exit status.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 const KERNEL: &str = "transpose_padded";
 
-/// A folder with a program `compute-sanitizer` that copies what is written there.
+/// A folder with a program `compute-sanitizer` that copies prepared logs.
 struct Fake(tempfile::TempDir);
 
 impl Fake {
-    /// Whose tools find nothing; the program under it passes.
+    /// Its tools find nothing; the program under them passes.
     fn new(kernel: &str) -> Self {
         let fake = Self(tempfile::tempdir().expect("a folder"));
         fake.script(
@@ -61,7 +61,7 @@ impl Fake {
         self.write(tool, &format!("========= COMPUTE-SANITIZER\n{text}"));
     }
 
-    /// Runs `sanitize` with it in front on the path.
+    /// Runs `sanitize` with it first on the path.
     fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the program runs")
     }
@@ -89,7 +89,7 @@ fn command(path: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// It ended so, and its table and remarks hold these words.
+/// It ended with this status, and its table and remarks contain these words.
 fn ends(output: &Output, status: i32, words: &[&str]) -> String {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -220,7 +220,7 @@ fn a_missing_tool_is_absent_and_not_clean() {
     ];
     let told = ends(&sanitize("/nowhere", &[KERNEL, "--with", "gpu"]), 3, &words);
     assert_eq!(row(&told, KERNEL), ["absent"; 4]);
-    // The simulator is always there.
+    // The simulator is always available.
     let told = ends(&sanitize("/nowhere", &[KERNEL]), 0, &words);
     assert_eq!(
         row(&told, KERNEL),

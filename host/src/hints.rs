@@ -1,4 +1,4 @@
-//! Hints of what to type: messages that name a command use the words that were typed.
+//! Hints of what to type: messages name commands in the words that the user typed.
 //!
 //! `cargo xtask` starts this program and says so in `LOCKSTEP_COMMAND`; in a bundle
 //! people type `./lockstep`.
@@ -8,7 +8,7 @@ use std::path::Path;
 /// The environment variable in which the words come before a subcommand.
 pub const COMMAND_VARIABLE: &str = "LOCKSTEP_COMMAND";
 
-/// What this program is called where nobody knows better.
+/// The name of this program if nothing better is known.
 const NAME: &str = "lockstep";
 
 /// What was typed before the subcommand: `cargo xtask`, `./lockstep`.
@@ -16,12 +16,12 @@ pub fn command_words() -> String {
     launcher().unwrap_or_else(program_words)
 }
 
-/// A command as one types it.
+/// A command as the user types it.
 pub fn command(arguments: &str) -> String {
     format!("{} {arguments}", command_words())
 }
 
-/// Words as one types them, in quotes where the shell would make something else of
+/// Words as the user types them, in quotes where the shell would otherwise interpret
 /// them.
 pub fn shell_words(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
@@ -32,11 +32,11 @@ pub fn shell_words(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The command by which another program starts this one: `target/debug/lockstep`.
+/// The command with which another program starts this one: `target/debug/lockstep`.
 pub fn program_words() -> String {
     let typed = std::env::args_os().next().unwrap_or_default();
     let typed = Path::new(&typed);
-    // Tests and others that only link the library have another name.
+    // Tests and other programs that only link the library have another name.
     if typed.file_name().is_none_or(|name| name != NAME) {
         return NAME.to_owned();
     }
@@ -49,7 +49,7 @@ pub fn program_words() -> String {
     }
 }
 
-/// Where to read why no GPU is used.
+/// The command that says why no GPU is used.
 pub fn why_no_gpu() -> String {
     match launcher() {
         Some(words) => format!("{words} doctor says why"),
@@ -57,7 +57,7 @@ pub fn why_no_gpu() -> String {
     }
 }
 
-/// The program that has started this one, if it gave its name.
+/// The program that started this one, if it gave its name.
 fn launcher() -> Option<String> {
     std::env::var(COMMAND_VARIABLE)
         .ok()

@@ -1,40 +1,40 @@
-//! The home of this program, where it finds what it runs: a bundle's folder, or a checkout of the
-//! repository.
+//! The home of this program, where it finds the kernels that it runs: a bundle's folder, or a
+//! checkout of the repository.
 //!
-//! Nothing of it is fixed when the program is built, so either can be moved or copied.
+//! The place is not fixed when the program is built, so either can be moved or copied.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The file by which a folder is known to be a bundle.
+/// The file that marks a folder as a bundle.
 pub const BUNDLE_MARK: &str = "lockstep-bundle.json";
 
-/// Names the checkout, whatever else would be found.
+/// Names the checkout, in preference to any other.
 pub const ROOT_VARIABLE: &str = "LOCKSTEP_ROOT";
 
 /// A folder with kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// The repository: kernels are compiled when they are wanted.
+    /// The repository: kernels are compiled on demand.
     Checkout {
         /// Its root.
         root: PathBuf,
     },
-    /// What `cargo xtask bundle` made: kernels are there as PTX.
+    /// The output of `cargo xtask bundle`: kernels exist as PTX.
     Bundle {
         /// The folder.
         dir: PathBuf,
-        /// What its mark says.
+        /// The contents of its mark.
         mark: BundleMark,
     },
 }
 
-/// What a bundle says of itself.
+/// A bundle's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleMark {
-    /// Of the mark's form.
+    /// Version of the mark's format.
     pub schema: u32,
     /// Version of the program.
     pub lockstep: String,
@@ -45,14 +45,14 @@ pub struct BundleMark {
 }
 
 impl BundleMark {
-    /// The form that this program reads and writes.
+    /// The format that this program reads and writes.
     pub const SCHEMA: u32 = 2;
 }
 
 /// There is no folder with kernels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHome {
-    /// Nowhere.
+    /// No folder was found.
     #[error(
         "no kernels are here: {} is neither in a bundle's folder nor in a checkout of the repository; \
          LOCKSTEP_ROOT can name a checkout",
@@ -65,7 +65,7 @@ pub enum NoHome {
     /// The variable names something else.
     #[error("LOCKSTEP_ROOT names {}, which is not a checkout of the repository: it has no gpu-kernels/Cargo.toml", .root.display())]
     NoCheckout {
-        /// What it names.
+        /// The folder that it names.
         root: PathBuf,
     },
     /// The bundle was made by another version.
@@ -76,7 +76,7 @@ pub enum NoHome {
     },
 }
 
-/// The folder of this process; looked for once.
+/// The folder of this process; searched for once.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub fn home() -> Result<&'static Home, NoHome> {
     found.as_ref().map_err(Clone::clone)
 }
 
-/// By the program's path, the root that is named, and the package that cargo runs us for.
+/// The search, from the program's path, the root that is named, and the package that cargo runs.
 fn find(program: &Path, named: Option<PathBuf>, package: Option<PathBuf>) -> Result<Home, NoHome> {
     let dir = program.parent().unwrap_or(program);
     let mark = dir.join(BUNDLE_MARK);
@@ -141,8 +141,8 @@ fn checkout_above(path: &Path) -> Option<Home> {
 }
 
 impl Home {
-    /// Where a file of the repository is, by its path from the root; in a bundle only
-    /// the kernels' sources are.
+    /// The path of a file of the repository, by its path from the root; a bundle has only
+    /// the kernels' sources.
     pub fn source(&self, path: &str) -> PathBuf {
         match self {
             Self::Checkout { root } => root.join(path),
@@ -160,14 +160,14 @@ impl Home {
     }
 }
 
-/// The commit of what is here, or `unknown`.
+/// The commit of the home's sources, or `unknown`.
 pub fn commit() -> String {
     home().map_or_else(|_| "unknown".to_owned(), Home::commit)
 }
 
 fn commit_of(root: &Path) -> Option<String> {
     let output = Command::new("git")
-        // No tag is called "": always the whole hash.
+        // No tag is called "", so this is always the whole hash.
         .args(["describe", "--always", "--abbrev=40", "--match=", "--dirty"])
         .current_dir(root)
         .output()

@@ -1,4 +1,4 @@
-//! The kernels' PTX, topic by topic: compiled when it is wanted, or read from a bundle.
+//! The kernels' PTX, topic by topic: compiled on demand, or read from a bundle.
 
 use crate::home::{Home, NoHome, home};
 use cuda_builder::toolchain::Lines;
@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// The architectures that kernels are compiled for: everything since Ampere, and Hopper
-/// with what it alone can do. An engine looks for a kernel in this order.
+/// with its own features. An engine looks for a kernel in this order.
 pub const ARCHES: [&str; 2] = ["sm_80", "sm_90a"];
 
-/// Why there are no kernels.
+/// The reason why there are no kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelsError {
     /// There is no folder with kernels.
@@ -23,7 +23,7 @@ pub enum KernelsError {
     /// They do not compile, or cannot be compiled here.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// An engine's module could not be got.
+    /// An engine's module is not available.
     #[error(transparent)]
     Module(#[from] EngineError),
 }
@@ -34,7 +34,7 @@ struct Workshop {
 }
 
 impl Workshop {
-    /// Of the checkout with this root.
+    /// The workshop of the checkout with this root.
     fn open(root: &std::path::Path) -> Result<Self, BuildError> {
         let target = cuda_builder::target_dir_of(root);
         let kernels = KernelCrate::open(root.join("gpu-kernels"), target)?;
@@ -60,7 +60,7 @@ fn read(path: PathBuf) -> Result<String, String> {
 }
 
 /// One module per topic and architecture, in the order in which an engine looks for an
-/// entry. Each is compiled, or read, when its text is first wanted.
+/// entry. Each is compiled, or read, when its text is first needed.
 ///
 /// # Errors
 ///
@@ -97,8 +97,8 @@ fn of_each(topics: &[String], module: impl Fn(&str, &'static str) -> PtxModule) 
         .collect()
 }
 
-/// The same; what these kernels need on the simulator is made now, so that an error
-/// shows before any of them runs.
+/// The same; the modules that these kernels need on the simulator are compiled now, so that an
+/// error shows before any of them runs.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
         let mut wanted = wanted.iter();
         wanted.any(|&(topic, min_sm)| module.topic() == Some(topic) && is_least(min_sm))
     };
-    // Side by side for the architectures: for one of them cargo takes turns anyway.
+    // In parallel for the architectures: for one of them, cargo would only wait for itself.
     std::thread::scope(|scope| {
         let of_arch = |arch: &'static str| {
             let mut modules = modules.iter().filter(is_wanted);
@@ -140,8 +140,8 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
     Ok(modules)
 }
 
-/// The first of the modules that has the kernel, as an engine looks for it; one whose text
-/// cannot be got has none.
+/// The first of the modules that has the kernel, in the engine's order; a module whose text
+/// is not available has no kernels.
 pub fn with_entry(modules: &[PtxModule], registered: Registered) -> Option<&PtxModule> {
     let kernel = registered.kernel;
     modules.iter().find(|module| {
@@ -155,7 +155,7 @@ pub fn with_entry(modules: &[PtxModule], registered: Registered) -> Option<&PtxM
 ///
 /// # Errors
 ///
-/// As [`modules_for`]; none has it.
+/// Those of [`modules_for`]; or no module has it.
 pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, KernelsError> {
     let topic = crate::registry::kernels()
         .find(|registered| registered.kernel.id == entry)
@@ -166,7 +166,7 @@ pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, Kernels
         if !is_candidate {
             continue;
         }
-        // What does not compile is reported, not passed over.
+        // A compilation error is reported, not skipped.
         module.text()?;
         if module.names(entry) {
             return Ok(module);

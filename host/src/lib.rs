@@ -1,8 +1,9 @@
-//! The lessons: of each its inputs, shapes, references, launches, and claims about what its
-//! kernels cost.
+//! The lessons: inputs, shapes, references, launches, and claims about the costs of their
+//! kernels.
 //!
-//! Reading order: [`registry`] (what there is to run), [`lessons`] (the lessons
-//! themselves, made of what `lesson` defines), [`kernels`] (the kernels' PTX) with [`home`] (where it comes from) and [`ptx`] (one
+//! Reading order: [`registry`] (the list of lessons), [`lessons`] (the lessons
+//! themselves, built from the parts that `lesson` defines), [`kernels`] (the kernels' PTX) with
+//! [`home`] (its source) and [`ptx`] (one
 //! kernel of it), and [`hints`] (what to type).
 //!
 //! Left out: what a lesson is, and one walk over them (`lesson`); kernels

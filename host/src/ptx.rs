@@ -1,12 +1,12 @@
-//! Reading PTX text: one kernel with all that it needs of its module.
+//! Reading PTX text: one kernel with everything that it needs from its module.
 
 pub use ptx::outline::{entries, kernel_text};
 
 use ptx::outline::{Item, items, tokens};
 use std::collections::HashSet;
 
-/// One kernel with what it needs of its module around it: version and target,
-/// the variables it names, the source files that its `.loc` lines count, and the names of
+/// One kernel with everything that it needs from its module: version and target,
+/// the variables it names, the source files that its `.loc` lines refer to, and the names of
 /// the functions that were inlined.
 pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
     let kernel = kernel_text(module, entry)?;
@@ -36,7 +36,7 @@ pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
     Some(listing)
 }
 
-/// The section with those of the names of functions that a kernel refers to, each on a line;
+/// The section with those names of functions that a kernel refers to, one per line;
 /// empty if there are none.
 fn inlined_names(module: &str, named: &HashSet<&str>) -> String {
     let section = items(module).find(|item| item.name() == Some(".debug_str"));

@@ -19,20 +19,20 @@ pub fn kernels() -> impl Iterator<Item = Registered> {
     })
 }
 
-/// No lesson and no kernel has such a name.
+/// No lesson and no kernel matches a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no lesson or kernel matches `{wanted}`; {}", suggestion(.near))]
 pub struct NoMatch {
-    /// What was asked for.
+    /// The requested name.
     pub wanted: String,
-    /// Names like it, best first.
+    /// Similar names, best first.
     pub near: Vec<&'static str>,
 }
 
-/// A name that is not that of one kernel.
+/// A name that does not identify one kernel.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NotOne {
-    /// It is nobody's name.
+    /// Nothing has this name.
     #[error(transparent)]
     NoMatch(#[from] NoMatch),
     /// It is the name of a lesson with several kernels.
@@ -63,7 +63,7 @@ fn suggestion(near: &[&str]) -> String {
 }
 
 /// The kernels whose own or whose lesson's name contains one of `filters`; all
-/// of them if there is none.
+/// of them if there are no filters.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub fn kernel(name: &str) -> Result<Registered, NotOne> {
     }
 }
 
-/// The names that hold what was wanted; if none does, some that are spelt like it.
+/// The names that contain the wanted one; if there are none, some with a similar spelling.
 fn near_names(wanted: &str) -> Vec<&'static str> {
     const MOST_PARTS: usize = 12;
     const MOST: usize = 3;
@@ -123,7 +123,7 @@ fn near_names(wanted: &str) -> Vec<&'static str> {
     let mut names: Vec<(f64, &'static str)> = Vec::new();
     let ids = kernels().map(|registered| registered.kernel.id);
     for name in LESSONS.iter().map(|lesson| lesson.id).chain(ids) {
-        // A lesson and its kernel may have one name.
+        // A lesson and its kernel may share a name.
         if likeness(name) > LEAST_LIKENESS && !names.iter().any(|(_, other)| *other == name) {
             names.push((likeness(name), name));
         }
@@ -227,7 +227,7 @@ mod tests {
             let lesson = registered.lesson;
             let shapes = (lesson.shapes)(EngineKind::Sim, Effort::Quick);
             let n_axes = shapes[0].dims().len();
-            // Lessons without such sizes take little whatever they are told.
+            // Lessons without such sizes need little memory, whatever the shape.
             let largest = (lesson.memory)(&Shape::of(&vec![u32::MAX; n_axes]));
             let refused = check_in(largest, EngineKind::Sim, true, free);
             assert!(

@@ -116,7 +116,7 @@ without one the program runs the kernels on its own simulator.
 
     ./lockstep run-all                        every lesson: results, times, counts
     ./lockstep run-all --json results.json    the same, and the figures as a file
-    ./lockstep bench --json bench.json        on a GPU: times beside copies, CUDA C++, CUB, cuBLAS
+    ./lockstep bench --json bench.json        on a GPU: times against copies, CUDA C++, CUB, cuBLAS
     ./lockstep run-all --engine sim           on the simulator, whatever there is
     ./lockstep list                           what there is
     ./lockstep --help                         the rest

@@ -1,4 +1,4 @@
-//! Cases as CSV: one line each, the lanes' offsets in one field.
+//! Cases as CSV: one per line, with all lanes' offsets in a single field.
 
 use super::{Case, Counted, FIGURES, LANES};
 use csv::{Position, ReaderBuilder, StringRecord, Trim, WriterBuilder};
@@ -95,14 +95,14 @@ fn case(record: &StringRecord) -> Result<Case, String> {
     };
     let digits = record[2].trim_start_matches("0x");
     let mask = u32::from_str_radix(digits, 16)
-        .map_err(|_| wrong(2, "up to eight hexadecimal digits, one bit a lane"))?;
+        .map_err(|_| wrong(2, "up to eight hexadecimal digits, one bit per lane"))?;
     let offsets: Option<Vec<u32>> = record[3]
         .split_whitespace()
         .map(|offset| offset.parse().ok())
         .collect();
     let offsets: [u32; LANES] = offsets
         .and_then(|offsets| offsets.try_into().ok())
-        .ok_or_else(|| wrong(3, "32 byte offsets with spaces between"))?;
+        .ok_or_else(|| wrong(3, "32 byte offsets separated by spaces"))?;
     if let Some(lane) = offsets.iter().position(|offset| offset % bytes != 0) {
         let must = format!(
             "multiples of `{}`, {bytes}: lane {lane} has {}",
@@ -173,7 +173,7 @@ mod tests {
         format!("{}\n{line}\n", COLUMNS.join(","))
     }
 
-    /// `from` to the end, in steps.
+    /// From `from` to the end, in steps of `step`.
     fn offsets(step: u32) -> String {
         let offsets: Vec<_> = (0..32).map(|lane| (lane * step).to_string()).collect();
         offsets.join(" ")

@@ -1,13 +1,14 @@
-//! The instructions that cases are made of, and the PTX that carries out one.
+//! The instructions that cases use, and the PTX that executes one.
 //!
-//! Each instruction has an entry of its own in which it is the only one of its
+//! Each instruction has its own entry, in which it is the only one of its
 //! kind: one warp is launched, its lanes take their offsets from the parameters
 //! (selected one by one, since an indexed load would be counted), and the lanes
-//! of the mask carry the instruction out. What it loads is compared with a number
-//! that it is not, and would be stored if it were, so that no compiler removes it.
+//! in the mask execute the instruction. The loaded value is compared with a number
+//! that it never equals, and would be stored if it did, so that no compiler removes
+//! the load.
 //!
-//! Left out: atomics that the GPU's assembler makes a loop of (`add.f32` and
-//! `add.u64` in shared memory), for which no count of one execution exists.
+//! Left out: atomics that the GPU's assembler turns into a loop (`add.f32` and
+//! `add.u64` in shared memory), for which there is no count of a single execution.
 
 /// Bytes of shared memory, and of global memory, that a case may touch.
 pub const SHARED_BYTES: u32 = 32 * 1024;
@@ -16,8 +17,8 @@ pub const GLOBAL_BYTES: u32 = 64 * 1024;
 /// Bytes of each thread's local memory that a case may touch.
 pub const LOCAL_BYTES: u32 = 1024;
 
-/// What counts an instruction: the counters of hardware and simulator alike are
-/// kept by these.
+/// The class under which an instruction is counted, by the hardware's counters and
+/// the simulator's alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `ld.shared`
@@ -51,27 +52,27 @@ pub enum Class {
 /// One instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction {
-    /// As a case names it.
+    /// Its name in a case.
     pub name: &'static str,
-    /// What counts it.
+    /// The class it is counted under.
     pub class: Class,
-    /// Bytes a lane.
+    /// Bytes per lane.
     pub bytes: u32,
     /// Name of its PTX entry.
     pub entry: &'static str,
     /// With its operands: `%s`, `%g` and `%l` are the lane's addresses in shared,
-    /// global and local memory, `%r0`… what is loaded and `%v0`… what is stored,
+    /// global and local memory, `%r0`… the loaded and `%v0`… the stored values,
     /// `%d` and `%w` the same in 64 bits, `%f` and `%e` as floats.
     ptx: &'static str,
 }
 
 impl Instruction {
-    /// Whether all lanes of a warp must carry it out together.
+    /// Whether all lanes of a warp must execute it together.
     pub fn is_collective(&self) -> bool {
         matches!(self.class, Class::MatrixLoad | Class::MatrixStore)
     }
 
-    /// Bytes of memory that its offsets may reach.
+    /// Bytes of memory that its offsets may span.
     pub fn reach_bytes(&self) -> u32 {
         match self.class {
             Class::LocalLoad | Class::LocalStore => LOCAL_BYTES,
@@ -208,13 +209,13 @@ pub fn ptx(sm: u32) -> String {
     text
 }
 
-/// The entry of an instruction: `access.ptx`, in which what differs stands in capitals.
+/// The entry of an instruction: `access.ptx` with its capitalized placeholders filled in.
 fn entry(instruction: &Instruction) -> String {
     let lanes = |line: fn(usize) -> String| (0..super::LANES).map(line).collect::<String>();
     let class = instruction.class;
     let (mut before, mut after) = (String::new(), "");
     if matches!(class, Class::LocalLoad | Class::LocalStore) {
-        // `%w1` is a second address, which no compiler can tell from the first.
+        // `%w1` is a second address, which no compiler can distinguish from the first.
         before = format!(
             "    .local .align 16 .b8 frame[{LOCAL_BYTES}];\n    mov.u64 %l, frame;\n    \
              ld.param.u32 %x, [mask];\n    and.b32 %x, %x, {};\n    cvt.u64.u32 %w1, %x;\n    \
@@ -223,7 +224,7 @@ fn entry(instruction: &Instruction) -> String {
         );
     }
     match class {
-        // Memory that nothing is stored to would not be memory at all.
+        // A compiler would remove local memory that nothing is stored to.
         Class::LocalLoad => before += "    st.local.u8 [%w1], %v0;\n",
         Class::LocalStore => after = "    ld.local.u8 %r0, [%w1];\n",
         Class::AsyncCopy | Class::AsyncCopyBypass => after = "    cp.async.wait_all;\n",

@@ -1,4 +1,4 @@
-//! Cases carried out: on the simulator, or on a GPU under Nsight Compute.
+//! Execution of cases: on the simulator, or on a GPU under Nsight Compute.
 
 use super::instructions::{self, Class, GLOBAL_BYTES, Instruction};
 use super::{Case, Counted};
@@ -8,10 +8,10 @@ use lockstep::counts::Counts;
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What counts an instruction, by [`FIGURES`](super::FIGURES): a metric of Nsight Compute, and
+/// The counters of an instruction, by [`FIGURES`](super::FIGURES): a metric of Nsight Compute and
 /// a count of the simulator.
 fn counters(class: Class) -> [Option<(String, String)>; 4] {
-    // Last parts of metrics and first parts of counts: in shared memory, and in global or local.
+    // Metric suffixes and count prefixes: for shared memory, and for global or local memory.
     let (shared, global) = match class {
         Class::SharedLoad => (Some(("ld", "shared_load")), None),
         Class::SharedStore => (Some(("st", "shared_store")), None),
@@ -60,17 +60,17 @@ pub fn all_metrics() -> Vec<String> {
     metrics.into_iter().collect()
 }
 
-/// Carries out every case once, in order. An engine that counts says what it
-/// counted.
+/// Executes every case once, in order. An engine that counts returns its
+/// counts.
 ///
 /// # Errors
 ///
-/// A launch fails, or an instruction is none of [`instructions::INSTRUCTIONS`].
+/// A launch fails, or an instruction is not one of [`instructions::INSTRUCTIONS`].
 pub fn launch_all(
     engine: &dyn Engine,
     cases: &[Case],
 ) -> Result<Vec<Option<Counted>>, EngineError> {
-    // What atomics cost depends on bits of the address: offsets are to be its low ones.
+    // The cost of atomics depends on address bits: offsets must be the address's low bits.
     let memory = Buffer::<u8>::of(engine, "memory", &vec![0; 2 * GLOBAL_BYTES as usize])?;
     let base = memory.address().next_multiple_of(GLOBAL_BYTES.into());
     cases
@@ -106,7 +106,7 @@ fn of_simulator(instruction: &Instruction, counts: &Counts) -> Counted {
     Counted(counters.map(|counter| counts.get(&*counter?.1).copied()))
 }
 
-/// What the hardware's counters said of the cases, which were launched in this
+/// The hardware's counts of the cases, which were launched in this
 /// order.
 ///
 /// # Errors
@@ -163,7 +163,7 @@ mod tests {
         let n_known = all
             .iter()
             .filter(|one| known.iter().any(|m| m.ncu == **one));
-        // Requests of atomics, reductions and local memory are not in reports.
+        // Requests of atomics, reductions and local memory do not appear in reports.
         assert_eq!((all.len(), n_known.count()), (20, 16));
     }
 }

@@ -1,12 +1,12 @@
 //! Single memory accesses: one instruction of one warp, and what it costs.
 //!
 //! The simulator's counts stand or fall with the rules in [`ptx_sim::count`].
-//! Here those rules meet the hardware: a [`Case`] is one instruction, 32 lane
-//! offsets and a mask, with what the counters of a GPU said of it.
+//! Here those rules are checked against the hardware: a [`Case`] is one instruction, 32 lane
+//! offsets and a mask, with what a GPU's counters recorded for it.
 //!
-//! Reading order: this file; [`mod@file`], cases as CSV; [`rules`], what the rules
-//! say of a case; [`instructions`], the instructions and the PTX that carries one
-//! out; [`patterns`], fresh cases by a random number; [`measure`], running them.
+//! Reading order: this file; [`mod@file`], cases as CSV; [`rules`], the rules'
+//! prediction for a case; [`instructions`], the instructions and the PTX that executes
+//! one; [`patterns`], random fresh cases; [`measure`], running them.
 
 pub mod file;
 pub mod instructions;
@@ -32,7 +32,7 @@ pub struct Case {
     pub counted: Counted,
 }
 
-/// The figures that are measured: passes through the banks of shared memory, and those that
+/// The measured figures: passes through the banks of shared memory, and those that
 /// bank conflicts add; requests to global memory (local memory for `ld.local` and
 /// `st.local`), and 32-byte sectors.
 pub const FIGURES: [&str; 4] = [
@@ -42,18 +42,18 @@ pub const FIGURES: [&str; 4] = [
     "global_sectors",
 ];
 
-/// What was counted for one access, by [`FIGURES`]; `None` where the instruction has no such
-/// side, or it was not measured.
+/// The counts of one access, by [`FIGURES`]; `None` where the instruction does not have
+/// the figure, or it was not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted(pub [Option<u64>; FIGURES.len()]);
 
 impl Counted {
-    /// Wavefronts and conflicts, and nothing elsewhere.
+    /// Wavefronts and conflicts, and no other figures.
     pub const fn shared(wavefronts: u64, conflicts: u64) -> Self {
         Self([Some(wavefronts), Some(conflicts), None, None])
     }
 
-    /// Requests and sectors, and nothing in shared memory.
+    /// Requests and sectors, and no figures of shared memory.
     pub const fn global(requests: u64, sectors: u64) -> Self {
         Self([None, None, Some(requests), Some(sectors)])
     }

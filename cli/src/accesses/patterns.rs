@@ -1,6 +1,6 @@
-//! Fresh cases: patterns that people write, and patterns that nobody would.
+//! Fresh cases: patterns that people write, and patterns that no one would.
 //!
-//! The same seed gives the same cases. What is varied: strides and offsets,
+//! The same seed gives the same cases. They vary in strides and offsets,
 //! random addresses in windows from one line of the banks to all of the memory,
 //! permutations, addresses shared by pairs, quads and larger sets of lanes (which
 //! decide whether wide loads merge), and masks.
@@ -96,7 +96,7 @@ fn offsets(rng: &mut StdRng, instruction: &Instruction, index: usize) -> [u32; L
     units.map(|unit| unit * bytes)
 }
 
-/// Which lanes take part: half of the time all of them.
+/// The lanes that take part: half of the time all of them.
 fn mask(rng: &mut StdRng) -> u32 {
     if rng.random_bool(0.5) {
         return u32::MAX;

@@ -1,9 +1,9 @@
-//! The counting rules' answer for a case.
+//! Predictions of the counting rules for a case.
 
 use super::{Case, Counted};
 use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared_access};
 
-/// An instruction of which the rules say nothing.
+/// An instruction that the rules do not cover.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not an instruction that is counted; these are: ld, st, atom and red with `.shared` or \
@@ -12,7 +12,7 @@ use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared
 )]
 pub struct NotCounted(pub String);
 
-/// The counts of a case by rule, of its addresses alone.
+/// The counts of a case that the rules give, from its addresses alone.
 ///
 /// # Errors
 ///

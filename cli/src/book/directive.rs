@@ -1,9 +1,9 @@
-//! Directives, by which a chapter has something inserted:
+//! Directives, with which a chapter inserts generated text:
 //! `{{#name argument key=value "several words"}}`.
 
 use std::collections::BTreeMap;
 
-/// A directive, and where it stands.
+/// A directive and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive<'t> {
     /// `counts` of `{{#counts transpose}}`.
@@ -21,7 +21,7 @@ pub struct Directive<'t> {
 pub struct Arguments {
     /// Those without a key, in order.
     pub words: Vec<String>,
-    /// Those with one.
+    /// Those with a key.
     pub named: BTreeMap<String, String>,
 }
 
@@ -50,7 +50,7 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// It is not given.
+    /// The key is missing.
     pub fn need(&self, key: &str) -> Result<&str, String> {
         self.get(key).ok_or_else(|| format!("`{key}=` is missing"))
     }
@@ -67,11 +67,11 @@ impl Arguments {
         }
     }
 
-    /// Refuses other keys than these.
+    /// Refuses keys other than these.
     ///
     /// # Errors
     ///
-    /// There is another.
+    /// There is another key.
     pub fn keys(&self, known: &[&str]) -> Result<(), String> {
         match self.named.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(format!("`{key}=` means nothing here")),
@@ -80,7 +80,7 @@ impl Arguments {
     }
 }
 
-/// Words, of which those in double quotes may hold spaces.
+/// Words; those in double quotes may contain spaces.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted, mut is_open) =
         (Vec::new(), String::new(), false, false);
@@ -108,7 +108,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// The directives of a text, in order. `\{{#` is none.
+/// The directives of a text, in order. `\{{#` does not begin one.
 pub fn directives(text: &str) -> Vec<Directive<'_>> {
     let mut found = Vec::new();
     let mut from = 0;

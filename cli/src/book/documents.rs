@@ -6,13 +6,13 @@ use std::path::Path;
 
 /// `{{#document PATH ["Heading"]}}`: a document without its title, or one section of it
 /// without its heading, up to the heading `until=`; headings a level deeper with `deeper=1`.
-/// Links that lead out of it become text.
+/// Links to anything outside it become text.
 pub fn document(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["deeper", "until"])?;
     let (path, heading) = match arguments.words.as_slice() {
         [path] => (path, None),
         [path, heading] => (path, Some(heading.as_str())),
-        _ => return Err("name a document, and maybe a heading".to_owned()),
+        _ => return Err("name a document, and optionally a heading".to_owned()),
     };
     let text = facts.text(path)?;
     let part = match heading {
@@ -29,7 +29,7 @@ pub fn document(facts: &Facts, arguments: &Arguments) -> Result<String, String> 
         None => 0,
         Some(n) => n
             .parse()
-            .map_err(|_| "`deeper=` wants a number".to_owned())?,
+            .map_err(|_| "`deeper=` must be a number".to_owned())?,
     };
     Ok(without_links(&moved_down(&part, deeper), Path::new(path)))
 }
@@ -40,7 +40,7 @@ pub fn level(line: &str) -> Option<usize> {
     (n > 0 && line[n..].starts_with(' ')).then_some(n)
 }
 
-/// Lines outside of code blocks, by a flag.
+/// Lines, each with a flag: whether it is in a code block.
 pub fn with_code(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut is_code = false;
     text.lines().map(move |line| {
@@ -70,7 +70,7 @@ fn section(text: &str, heading: &str) -> Option<String> {
     Some(lines.map(|(line, _)| line).collect::<Vec<_>>().join("\n"))
 }
 
-/// What comes before a heading.
+/// The text before a heading.
 fn before(text: &str, heading: &str) -> Option<String> {
     let is_it = |line: &str| level(line).is_some_and(|n| line[n..].trim() == heading);
     let lines: Vec<(&str, bool)> = with_code(text).collect();
@@ -89,7 +89,7 @@ fn moved_down(text: &str, by: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// `[words](target)` becomes `words (docs/checks.md)`: what it leads to is not in the book.
+/// `[words](target)` becomes `words (docs/checks.md)`: the target is not in the book.
 fn without_links(text: &str, document: &Path) -> String {
     let mut out = String::with_capacity(text.len());
     for (line, is_code) in with_code(text) {
@@ -125,7 +125,7 @@ fn line_without_links(line: &str, document: &Path) -> String {
     out
 }
 
-/// Where `[`, `](` and `)` of the first link are.
+/// The positions of the first link's `[`, `](` and `)`.
 fn link_in(text: &str) -> Option<(usize, usize, usize)> {
     let close = text.find("](")?;
     let open = text[..close].rfind('[')?;

@@ -1,4 +1,4 @@
-//! Code, as it stands in the sources.
+//! Code excerpts, exactly as in the sources.
 
 use super::directive::Arguments;
 use super::facts::{self, Facts};
@@ -13,7 +13,7 @@ pub fn kernel(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     for word in &arguments.words {
         let registered = facts::kernel(word)?;
         let item = of_kernel(facts, registered)?;
-        // Of one macro's call there may be several.
+        // One macro call may make several of them.
         if !found
             .iter()
             .any(|other: &Item| other.lines == item.lines && other.path == item.path)
@@ -24,7 +24,7 @@ pub fn kernel(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     code(facts, &found)
 }
 
-/// The function of a kernel, or the macro's call that makes it, in its topic.
+/// The function of a kernel, or the macro call that makes it, in its topic.
 fn of_kernel(facts: &Facts, registered: Registered) -> Result<Item, String> {
     let (id, topic) = (
         registered.kernel.id,
@@ -61,10 +61,10 @@ pub fn file(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     code(facts, &found.collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The items' text, those of one file with a blank line between.
+/// The text of the items; those of one file are separated by a blank line.
 fn code(facts: &Facts, found: &[Item]) -> Result<String, String> {
     if found.is_empty() {
-        return Err("name what is to be shown".to_owned());
+        return Err("name the items to show".to_owned());
     }
     let (mut text, mut places) = (String::new(), Vec::new());
     for item in found {
@@ -88,9 +88,9 @@ fn code(facts: &Facts, found: &[Item]) -> Result<String, String> {
     Ok(block("rust", &text, &places))
 }
 
-/// A block of code with the files below it.
+/// A code block with the names of its files below it.
 fn block(language: &str, text: &str, places: &[String]) -> String {
-    // Not offered to be run on a playground of Rust's.
+    // `noplayground`: no button that runs it on the Rust playground.
     let language = if language == "rust" || language == "rs" {
         "rust,noplayground"
     } else {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const FOLDER: &str = "exercises";
 
-/// An exercise's folder, and what the book tells of it.
+/// An exercise's folder, and what the book says about it.
 struct Exercise {
     /// `09_padding`
     name: String,
@@ -51,7 +51,7 @@ fn all(facts: &Facts) -> Result<Vec<Exercise>, String> {
     let read = |name: String| {
         let path = format!("{FOLDER}/{name}/exercise.toml");
         let text = facts.text(&path)?;
-        // The first lines; a whole reader of TOML is the exercises' own.
+        // Only the first lines are read; the exercises themselves have a full TOML reader.
         let value = |key: &str| {
             let line = text
                 .lines()

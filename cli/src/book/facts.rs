@@ -1,4 +1,4 @@
-//! The sources of directives' answers: the sources, the results, the kernels.
+//! Data behind the directives: the sources, the results, the kernels.
 
 use super::items::{self, Item};
 use crate::explain::default_shape;
@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-/// Where the kernels are.
+/// The folder of the kernels.
 const KERNELS: &str = "gpu-kernels/src";
-/// Bench results, the first that has a kernel counts.
+/// Bench results; the first file that has a kernel counts.
 const BENCHES: [&str; 2] = [
     "bench/results/h200/bench.json",
     "bench/results/h200/gemm.json",
 ];
 
-/// Whether our program understands a command line; if not, why.
+/// Checks whether our program understands a command line; the error says why not.
 pub type Understands = fn(&[String]) -> Result<(), String>;
 
-/// What the book is made from.
+/// The data that the book is made from.
 pub struct Facts {
     root: PathBuf,
     has_simulator: bool,
@@ -34,12 +34,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of the repository with this root; whether pages will have the simulator; and who knows
-    /// our commands.
+    /// The data of the repository with this root; whether pages will have the simulator; and
+    /// the check for our commands.
     ///
     /// # Errors
     ///
-    /// A file of it cannot be read.
+    /// One of its files cannot be read.
     pub fn open(
         root: &Path,
         has_simulator: bool,
@@ -70,11 +70,11 @@ impl Facts {
         self.has_simulator
     }
 
-    /// Whether there is such a command of our program.
+    /// Whether our program has such a command.
     ///
     /// # Errors
     ///
-    /// There is none: in the program's words.
+    /// It has none; the error is in the program's words.
     pub fn understands(&self, arguments: &[String]) -> Result<(), String> {
         (self.understands)(arguments)
     }
@@ -93,12 +93,12 @@ impl Facts {
         std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("{path}: {error}"))
     }
 
-    /// The reports that have times, with their files.
+    /// The reports that contain times, with their files.
     pub fn benches(&self) -> &[(&'static str, BenchReport)] {
         &self.benches
     }
 
-    /// The profile of a kernel at its small shape, by the simulator.
+    /// The simulator's profile of a kernel at its small shape.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ pub fn kernels(words: &[String]) -> Result<Vec<Registered>, String> {
 ///
 /// # Errors
 ///
-/// It names none, or several.
+/// It names no kernel, or several.
 pub fn kernel(word: &str) -> Result<Registered, String> {
     registry::kernel(word).map_err(|error| error.to_string())
 }

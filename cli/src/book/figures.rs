@@ -1,4 +1,4 @@
-//! Figures: what the simulator counts, and what was measured, with the machine's name.
+//! Figures: the simulator's counts, and measurements, with the machine's name.
 
 use super::directive::Arguments;
 use super::facts::{Facts, kernel, kernels};
@@ -9,7 +9,7 @@ use lesson::measure::Side;
 use lesson::{Measurement, Registered};
 use std::fmt::Write;
 
-/// A figure of a kernel's counts: its heading, and how it is made of totals.
+/// A figure computed from a kernel's counts: its heading, and the totals it is made of.
 struct Count {
     name: &'static str,
     heading: &'static str,
@@ -19,7 +19,7 @@ struct Count {
 
 macro_rules! counts {
     ($($name:literal $heading:literal = $($part:ident)+ $(/ $per:ident)?;)*) => {
-        /// All that tables have, in their order.
+        /// All columns that tables can have, in order.
         const COUNTS: &[Count] = &[$(Count {
             name: $name,
             heading: $heading,
@@ -42,7 +42,7 @@ counts! {
 }
 
 impl Count {
-    /// None where there is nothing to divide by, or nothing at all.
+    /// None where there is nothing to divide by, or no counts at all.
     fn of(&self, profile: &Profile) -> Option<f64> {
         let sum = |names: &[&str]| names.iter().map(|name| profile.total(name)).sum::<u64>();
         let (sum, per) = match self.per {
@@ -53,7 +53,7 @@ impl Count {
     }
 }
 
-/// Whether a directive only names what exists; cheap.
+/// Whether a directive names only kernels that exist; cheap.
 pub fn check_kernels(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     arguments.keys(&[])?;
     let all = kernels(&arguments.words)?;
@@ -63,7 +63,7 @@ pub fn check_kernels(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-/// `{{#counts NAME…}}`: a table of what kernels, or those of a lesson, cost.
+/// `{{#counts NAME…}}`: a table of the costs of kernels, or of all kernels of a lesson.
 pub fn counts(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let all = kernels(&arguments.words)?;
     let mut rows: Vec<(Registered, String, Vec<Option<f64>>)> = Vec::new();
@@ -98,7 +98,7 @@ pub fn counts(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     Ok(text)
 }
 
-/// Whether `{{#count KERNEL FIGURE}}` names what exists.
+/// Whether `{{#count KERNEL FIGURE}}` names a kernel and a figure that exist.
 pub fn check_count(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     count_of(arguments).map(drop)
 }
@@ -109,7 +109,7 @@ fn count_of(arguments: &Arguments) -> Result<(Registered, &'static Count), Strin
     };
     let names: Vec<&str> = COUNTS.iter().map(|count| count.name).collect();
     let count = COUNTS.iter().find(|count| count.name == figure);
-    let count = count.ok_or_else(|| format!("`{figure}` is none of {}", names.join(", ")))?;
+    let count = count.ok_or_else(|| format!("`{figure}` is not one of {}", names.join(", ")))?;
     Ok((kernel(id)?, count))
 }
 
@@ -139,10 +139,10 @@ fn number(value: f64) -> String {
     text
 }
 
-/// A measured case with the report that has it.
+/// A measured case with its report.
 type Measured<'f> = (&'static str, &'f BenchReport, &'f Measurement);
 
-/// The largest measured size of a kernel, or that of a shape.
+/// A kernel's measurement at its largest measured size, or at the given shape.
 fn measured<'f>(facts: &'f Facts, id: &str, shape: Option<&str>) -> Option<Measured<'f>> {
     facts.benches().iter().find_map(|(file, report)| {
         let cases = report.cases.iter();
@@ -155,14 +155,14 @@ fn measured<'f>(facts: &'f Facts, id: &str, shape: Option<&str>) -> Option<Measu
     })
 }
 
-/// Whether there is a time of each kernel that a table is to have.
+/// Whether every kernel of a table has a measured time.
 pub fn check_times(facts: &Facts, arguments: &Arguments) -> Result<(), String> {
     arguments.keys(&["size"])?;
     times(facts, arguments).map(drop)
 }
 
 /// `{{#times NAME… [size=8192x8192]}}`: a table of measured times. Kernels of a lesson that
-/// were not timed are left out; one that is named must have been.
+/// were not timed are left out; a kernel that is named must have been timed.
 pub fn times(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let rows = timed(facts, arguments)?;
     let Some((file, report, _)) = rows.first().copied() else {
@@ -204,13 +204,13 @@ fn timed<'f>(facts: &'f Facts, arguments: &Arguments) -> Result<Vec<Measured<'f>
     Ok(rows)
 }
 
-/// What the cases were timed beside, with the column's heading.
+/// What the cases were timed alongside, with the column's heading.
 fn sides_of(rows: &[Measured<'_>]) -> Vec<(Side, &'static str)> {
     let has = |side| {
         rows.iter()
             .any(|(_, _, case)| case.speed_of(side).is_some())
     };
-    // Of what computes more than it moves, a copy's speed says nothing.
+    // For kernels that compute more than they move, a copy's speed means nothing.
     let is_meant = |side: Side| side != Side::Copy || rows.iter().any(|(_, _, c)| is_moving(c));
     let sides = [
         (Side::Copy, "of a copy's speed"),
@@ -287,13 +287,14 @@ pub fn time(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["size"])?;
     let id = kernel(arguments.only()?)?.kernel.id;
     let (_, _, case) = measured(facts, id, arguments.get("size"))
-        .ok_or_else(|| format!("no such time of {id} was measured"))?;
+        .ok_or_else(|| format!("no such time was measured for {id}"))?;
     case.median_ms()
         .map(duration)
         .ok_or_else(|| "it did not pass".to_owned())
 }
 
-/// `{{#gain SLOW FAST [size=…]}}`: how many times as fast the second is, within a sentence.
+/// `{{#gain SLOW FAST [size=…]}}`: how many times as fast the second kernel is, within a
+/// sentence.
 pub fn gain(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["size"])?;
     let [slow, fast] = arguments.words.as_slice() else {
@@ -302,7 +303,7 @@ pub fn gain(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let of = |word: &str| {
         let id = kernel(word)?.kernel.id;
         let found = measured(facts, id, arguments.get("size"));
-        let (_, _, case) = found.ok_or_else(|| format!("no such time of {id} was measured"))?;
+        let (_, _, case) = found.ok_or_else(|| format!("no such time was measured for {id}"))?;
         Ok::<_, String>((
             case.median_ms().ok_or("it did not pass")?,
             case.shape.clone(),
@@ -317,20 +318,20 @@ pub fn gain(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     Ok(format!("{:.1}", slow_ms / fast_ms))
 }
 
-/// `{{#machine}}`: what the times were measured on.
+/// `{{#machine}}`: the machine on which the times were measured.
 pub fn machine_of(facts: &Facts, _: &Arguments) -> Result<String, String> {
     let (_, report) = facts.benches().first().ok_or("there are no results")?;
     Ok(report.device.clone())
 }
 
-/// `{{#share KERNEL [size=…]}}`: a copy's speed in per cent, within a sentence.
+/// `{{#share KERNEL [size=…]}}`: percentage of a copy's speed, within a sentence.
 pub fn share(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let id = kernel(arguments.only()?)?.kernel.id;
     let found = measured(facts, id, arguments.get("size"));
-    let (_, _, case) = found.ok_or_else(|| format!("no such time of {id} was measured"))?;
+    let (_, _, case) = found.ok_or_else(|| format!("no such time was measured for {id}"))?;
     let speed = case
         .speed_of(Side::Copy)
-        .ok_or("no copy was timed beside it")?;
+        .ok_or("no copy was timed alongside it")?;
     Ok(format!("{:.0}%", 100.0 * speed))
 }
 

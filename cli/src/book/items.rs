@@ -1,7 +1,7 @@
 //! Items of Rust files by their names: where each begins, with its comments and attributes,
 //! and where it ends.
 //!
-//! Left out: what macros make, other than by the macro's whole call if the name stands in it.
+//! Left out: items that macros make; a name in a macro call stands for the whole call.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::fs;
@@ -13,9 +13,9 @@ use syn::spanned::Spanned;
 pub struct Item {
     /// The module, from the crate's root: `transpose::shared`.
     pub module: String,
-    /// The names that it defines: one, or those in a macro's call.
+    /// The names that it defines: one, or all those in a macro call.
     pub names: Vec<String>,
-    /// Whether it is a macro's call.
+    /// Whether it is a macro call.
     pub is_call: bool,
     /// The file, relative to the repository.
     pub path: PathBuf,
@@ -23,7 +23,7 @@ pub struct Item {
     pub lines: (usize, usize),
 }
 
-/// The items of all files of a crate's `src`, tests left out.
+/// The items of all files of a crate's `src`, without tests.
 ///
 /// # Errors
 ///
@@ -52,8 +52,8 @@ pub fn of_file(path: &Path, relative: &Path, module: &str) -> Result<Vec<Item>, 
     Ok(items)
 }
 
-/// `04_transpose/shared.rs` is the module `transpose::shared`; the numbers are for the reader
-/// of the folder.
+/// `04_transpose/shared.rs` is the module `transpose::shared`; the numbers only order the
+/// files for readers.
 fn module_of(path: &Path) -> String {
     let path = path.with_extension("");
     let parts = path.iter().map(|part| part.to_string_lossy().into_owned());
@@ -151,7 +151,7 @@ fn name_of(item: &syn::Item) -> Option<String> {
     })
 }
 
-/// All identifiers in a macro's call that come after `fn`, `struct`, `pub` and the like, or
+/// All identifiers in a macro call that come after `fn`, `struct`, `pub` and similar, or
 /// before a colon or an equals sign.
 fn names_in(tokens: TokenStream) -> Vec<String> {
     const BEFORE: [&str; 8] = [
@@ -175,7 +175,7 @@ fn names_in(tokens: TokenStream) -> Vec<String> {
             }
             TokenTree::Group(group) => {
                 names.extend(names_in(group.stream()));
-                // `name(…): …` is a name, too.
+                // In `name(…): …`, `name` counts too.
                 last = last.filter(|_| group.delimiter() == Delimiter::Parenthesis);
                 is_next = false;
             }
@@ -187,7 +187,7 @@ fn names_in(tokens: TokenStream) -> Vec<String> {
     names
 }
 
-/// The one item of a name, which may be preceded by the end of its module's:
+/// The one item of a name, which may be qualified by the end of its module's path:
 /// `swizzled`, `transpose::swizzled`.
 ///
 /// # Errors
@@ -201,7 +201,7 @@ pub fn find<'i>(items: &'i [Item], wanted: &str) -> Result<&'i Item, String> {
         })
     };
     let mut found: Vec<&Item> = items.iter().filter(is_it).collect();
-    // A macro's call may only use what has the name.
+    // A macro call may only use the name, not define it.
     if found.iter().any(|item| !item.is_call) {
         found.retain(|item| !item.is_call);
     }

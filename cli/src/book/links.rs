@@ -3,7 +3,7 @@
 use super::documents::{level, with_code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Links of a chapter that lead nowhere. `chapters` has all of them by path, written out.
+/// Links of a chapter that lead nowhere. `chapters` has all chapters by path, expanded.
 pub fn broken(path: &str, text: &str, chapters: &BTreeMap<String, String>) -> Vec<String> {
     let mut problems = Vec::new();
     for (line_number, target) in links(text) {
@@ -46,7 +46,7 @@ pub fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// A path beside another.
+/// A link's target, resolved against the path of the file that has it.
 fn beside(path: &str, target: &str) -> String {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();

@@ -1,6 +1,6 @@
-//! Interactive parts of a page: controls, and the answer to what they are set to at first, computed
-//! when the book is made. Where that is all there is (no JavaScript), it stays; books that are made
-//! without the simulator have a few others to choose.
+//! Interactive parts of a page: controls, and the answer for their initial settings, computed
+//! when the book is built. Without JavaScript, that answer is what the reader sees. Books built
+//! without the simulator offer a few other settings to choose from.
 
 use super::directive::Arguments;
 use super::facts::Facts;
@@ -8,7 +8,7 @@ use live::{Question, stride, tile};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A control: name, label, and what can be chosen.
+/// A control: name, label, and possible values.
 struct Control {
     name: &'static str,
     label: &'static str,
@@ -17,11 +17,11 @@ struct Control {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A number between two.
+    /// A number in a range.
     Number(u32, u32),
-    /// One of some values, with words for them.
+    /// One of several values, each with a label.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A word, with suggestions, which have blanks between.
+    /// A word, with suggestions separated by spaces.
     Word(&'static str),
 }
 
@@ -57,16 +57,16 @@ const STRIDE: [Control; 3] = [
     control("first", "First element", Kind::Number(0, 64)),
 ];
 
-/// What a live part is about.
+/// The subject of a live part.
 struct Live {
     kind: &'static str,
     controls: &'static [Control],
     settings: Vec<(&'static str, String)>,
-    /// Further settings, for pages without WebAssembly: only what differs.
+    /// Further settings, for pages without WebAssembly: only the differences.
     cases: Vec<Vec<(&'static str, String)>>,
 }
 
-/// Whether the settings are such that controls can show them.
+/// Whether controls can show the settings.
 pub fn check(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     Live::of(arguments)?.check()
 }
@@ -101,7 +101,7 @@ pub fn live(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     }
     let _ = write!(
         page,
-        "</form>\n<p class=\"live-state\" role=\"status\">Computed when this book was made.</p>\n\
+        "</form>\n<p class=\"live-state\" role=\"status\">Computed when this book was built.</p>\n\
          <div class=\"live-answer\">\n{html}</div>\n\
          <script type=\"application/json\" class=\"live-cases\">{}</script>\n</section>\n",
         cases.replace("</", "<\\/")
@@ -167,7 +167,7 @@ impl Live {
         setting.map_or("", |(_, value)| value)
     }
 
-    /// A name that no other part of the page has: it says what it is set to at first.
+    /// A name that is unique on the page: it lists the initial settings.
     fn id(&self) -> String {
         let values = self.settings.iter().map(|(_, value)| value.as_str());
         let words: Vec<&str> = std::iter::once(self.kind).chain(values).collect();
@@ -175,7 +175,7 @@ impl Live {
         words.join("-").replace(|c| !is_plain(c), "-")
     }
 
-    /// The settings, but for what a case has otherwise.
+    /// The settings, as changed by a case.
     fn with(&self, case: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let other = |name: &str| case.iter().find(|(other, _)| *other == name);
         let of = |(name, value): &(&'static str, String)| {

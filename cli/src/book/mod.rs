@@ -1,4 +1,4 @@
-//! The book's chapters: what they ask to have inserted, and writing it out.
+//! The book's chapters: their directives, and writing them out.
 //!
 //! The chapters in `book/src` hold prose and [`directive`]s; every number, table, excerpt and
 //! picture is made from the code ([`excerpts`], by [`items`]), the simulator and the results
@@ -6,10 +6,10 @@
 //! ([`documents`]) and the exercises ([`exercises`]), from what [`facts`] knows. Parts that a
 //! reader changes are [`mod@live`].
 //!
-//! [`Book::check`] is cheap: it asks whether everything that is named exists, and whether
+//! [`Book::check`] is cheap: it checks that everything that is named exists and that
 //! [`mod@links`] lead somewhere. [`Book::write`] compiles, runs and writes.
 //!
-//! Left out: making pages of Markdown, which is mdBook's part (`book/builder`).
+//! Left out: making pages from Markdown, which mdBook does (`book/builder`).
 
 pub mod directive;
 pub mod documents;
@@ -41,7 +41,8 @@ type Check = fn(&Facts, &Arguments) -> Result<(), String>;
 struct Kind {
     name: &'static str,
     expand: Expand,
-    /// A cheaper way to find out whether what is named exists. Without one, it is expanded.
+    /// A cheaper way to find out whether everything named exists. Without one, the directive is
+    /// expanded.
     check: Option<Check>,
 }
 
@@ -92,7 +93,7 @@ fn lessons(_: &Facts, _: &Arguments) -> Result<String, String> {
     Ok(host::registry::LESSONS.iter().map(lesson).collect())
 }
 
-/// The chapters, and what they are made from.
+/// The chapters, and the data that they are made from.
 pub struct Book {
     facts: Facts,
     /// By path in the folder of chapters.
@@ -100,8 +101,8 @@ pub struct Book {
 }
 
 impl Book {
-    /// Of the repository with this root; whether its pages will have the simulator; and who
-    /// knows our commands.
+    /// The book of the repository with this root; whether its pages will have the simulator; and
+    /// the check for our commands.
     ///
     /// # Errors
     ///
@@ -119,14 +120,14 @@ impl Book {
         })
     }
 
-    /// What is wrong with the chapters: names of what does not exist, links that lead nowhere,
-    /// chapters that no list names.
+    /// Problems of the chapters: names of things that do not exist, links that lead nowhere,
+    /// chapters that the list does not name.
     pub fn check(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut written = BTreeMap::new();
         for (path, text) in &self.chapters {
             let expanded = self.each(path, text, |kind, arguments| match kind.check {
-                // Headings are needed; what is costly has none.
+                // The text is only searched for headings; costly directives make none.
                 Some(check) => check(&self.facts, arguments).map(|()| String::new()),
                 None => (kind.expand)(&self.facts, arguments),
             });
@@ -149,7 +150,7 @@ impl Book {
     ///
     /// # Errors
     ///
-    /// All that is wrong, or a file that cannot be written.
+    /// All problems, or a file that cannot be written.
     pub fn write(&self, out: &Path, progress: impl Fn(&str)) -> Result<(), Vec<String>> {
         let problems = self.check();
         if !problems.is_empty() {
@@ -170,7 +171,7 @@ impl Book {
         Ok(())
     }
 
-    /// What live pages load beside their text: the playground's PTX.
+    /// What live pages load alongside their text: the playground's PTX.
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ impl Book {
         self.facts.playground()
     }
 
-    /// A chapter with each directive replaced, or all that is wrong with it.
+    /// A chapter with each directive replaced, or all its problems.
     fn each(
         &self,
         path: &str,
@@ -228,7 +229,7 @@ fn kind(directive: &Directive<'_>) -> Result<&'static Kind, String> {
         .find(|kind| kind.name == directive.name)
         .ok_or_else(|| {
             let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            format!("there is no such directive: {} are", names.join(", "))
+            format!("there is no such directive; there are {}", names.join(", "))
         })
 }
 

@@ -9,7 +9,7 @@ use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, T
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
 
-/// What a map of a tile is told.
+/// The arguments of a tile's map.
 struct Drawn {
     tile: Tile,
     layout: Layout,
@@ -95,7 +95,7 @@ pub fn banks(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     ))
 }
 
-/// `{{#places …}}`: the bank of each element of a tile, what lanes access framed.
+/// `{{#places …}}`: the bank of each element of a tile, with the accessed elements framed.
 pub fn places(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let drawn = Drawn::of(arguments)?;
     let svg = drawn.map()?.svg();
@@ -106,7 +106,7 @@ pub fn places(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     ))
 }
 
-/// `{{#memory …}}`: which element of a tile lies where.
+/// `{{#memory …}}`: the location of each element of a tile in memory.
 pub fn memory(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let drawn = Drawn::of(arguments)?;
     let svg = drawn.map()?.svg_of_memory();
@@ -117,7 +117,7 @@ pub fn memory(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     ))
 }
 
-/// `{{#sectors type= stride= first=}}`: what a load by lanes this many elements apart fetches.
+/// `{{#sectors type= stride= first=}}`: the sectors fetched by lanes this many elements apart.
 pub fn sectors(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["type", "stride", "first", "caption"])?;
     let number = |key: &str, usual: u64| match arguments.get(key) {
@@ -153,7 +153,7 @@ pub fn check_kernel(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     shape_of(arguments).map(drop)
 }
 
-/// The kernel, and the size that is named, or its small one.
+/// The kernel, and the size that is named or, without one, its small size.
 fn shape_of(arguments: &Arguments) -> Result<(Registered, Shape), String> {
     let kernel = facts::kernel(arguments.only()?)?;
     let usual = explain::default_shape(kernel).ok_or("its lesson has no single size")?;
@@ -177,8 +177,8 @@ fn explained(arguments: &Arguments) -> Result<Explained, String> {
     explained.ok_or_else(|| "it was not launched".to_owned())
 }
 
-/// `{{#explain KERNEL opcode=ld.shared}}`: what the first of the kernel's most wasteful accesses
-/// of a kind touches.
+/// `{{#explain KERNEL opcode=ld.shared}}`: what the kernel's most wasteful access of a kind
+/// touches; the first one, if several are equal.
 pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let explained = explained(arguments)?;
     let opcode = arguments.need("opcode")?;
@@ -186,7 +186,7 @@ pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String
         .lines
         .iter()
         .filter(|line| line.opcode.starts_with(opcode));
-    // The first of the worst.
+    // The first of the worst ones.
     let line = lines.min_by_key(|line| std::cmp::Reverse(line.waste()));
     let line = line.ok_or_else(|| format!("it has no `{opcode}`"))?;
     let words = format!(
@@ -210,7 +210,7 @@ pub fn timeline(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     Ok(figure(arguments, &words, &explained.timeline.svg()))
 }
 
-/// A picture in a box that scrolls, with what it shows below.
+/// A picture in a scrollable box, with a caption below.
 pub fn figure(arguments: &Arguments, words: &str, svg: &str) -> String {
     let caption = match arguments.get("caption") {
         Some(caption) => caption.to_owned(),

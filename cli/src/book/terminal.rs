@@ -8,14 +8,14 @@ use std::process::Command;
 /// Columns of a terminal in the book.
 const COLUMNS: &str = "88";
 
-/// Whether `{{#terminal ARGUMENTS}}` is a command that there is.
+/// Whether `{{#terminal ARGUMENTS}}` is an existing command.
 pub fn check(facts: &Facts, arguments: &Arguments) -> Result<(), String> {
     arguments.keys(&["lines", "status"])?;
     facts.understands(&arguments.words)
 }
 
-/// `{{#terminal ARGUMENTS [lines=20] [status=1]}}`: what our program prints, run now, on the
-/// simulator; its first lines.
+/// `{{#terminal ARGUMENTS [lines=20] [status=1]}}`: the first lines of our program's output,
+/// run now, on the simulator.
 pub fn terminal(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
@@ -31,7 +31,7 @@ pub fn terminal(facts: &Facts, arguments: &Arguments) -> Result<String, String> 
         None => 0,
         Some(status) => status
             .parse()
-            .map_err(|_| "`status=` wants a number".to_owned())?,
+            .map_err(|_| "`status=` must be a number".to_owned())?,
     };
     let typed = format!("cargo xtask {}", hints::shell_words(&arguments.words));
     if output.status.code() != Some(expected) {
@@ -43,7 +43,7 @@ pub fn terminal(facts: &Facts, arguments: &Arguments) -> Result<String, String> 
     if let Some(most) = arguments.get("lines") {
         let most: usize = most
             .parse()
-            .map_err(|_| "`lines=` wants a number".to_owned())?;
+            .map_err(|_| "`lines=` must be a number".to_owned())?;
         if lines.len() > most {
             lines.truncate(most);
             lines.push("…");

@@ -65,12 +65,12 @@ pub(super) fn compile_cub(folder: &Path, sm: u32) -> Result<Compiled, String> {
     })
 }
 
-/// Loads it. The answer is CUB's version.
+/// Loads it and returns CUB's version.
 pub(super) fn load_cub(engine: &dyn Timing, library: &Compiled) -> Result<String, String> {
     load(engine, Library::Cub, &library.file)
 }
 
-/// Finds cuBLAS and loads it. The answer is its version.
+/// Finds cuBLAS, loads it and returns its version.
 pub(super) fn load_cublas(engine: &dyn Timing) -> Result<String, String> {
     load_named(engine, Library::Cublas, CUBLAS)
 }
@@ -85,7 +85,7 @@ fn load_named(
     library: Library,
     names: [&'static str; 3],
 ) -> Result<String, String> {
-    // By its name alone the system's loader looks for it, also in LD_LIBRARY_PATH.
+    // Given only a name, the system's loader searches for it, in LD_LIBRARY_PATH too.
     let named = names.map(PathBuf::from);
     let placed = library_folders()
         .flat_map(|folder| names.map(|name| folder.join(name)))
@@ -98,7 +98,7 @@ fn load_named(
         }
     }
     Err(format!(
-        "it was not found; `pip install nvidia-cublas` brings it, and so does the CUDA toolkit ({})",
+        "it was not found; install it with `pip install nvidia-cublas` or the CUDA toolkit ({})",
         why.unwrap_or_default()
     ))
 }
@@ -108,7 +108,7 @@ fn load(engine: &dyn Timing, library: Library, file: &Path) -> Result<String, St
     engine.load_library(library, file).map_err(words)?;
     engine
         .library_version(library)
-        .ok_or_else(|| format!("{} was loaded and is not there", library.name()))
+        .ok_or_else(|| format!("{} was loaded but is not there", library.name()))
 }
 
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
@@ -148,7 +148,7 @@ fn run_nvcc(
     how: &[&str],
     output_file: &Path,
 ) -> Result<(), String> {
-    // Hopper's own instructions are part of sm_90a alone.
+    // Hopper's own instructions exist only for sm_90a.
     let suffix = if sm >= 90 { "a" } else { "" };
     let output = Command::new(nvcc)
         .args(["-O3", "-std=c++17"])
@@ -168,7 +168,7 @@ fn run_nvcc(
     ))
 }
 
-/// The version of the compiler of the baselines, as it tells.
+/// The version of the compiler of the baselines, as it reports it.
 pub(super) fn nvcc_version() -> Result<String, String> {
     let nvcc = Tool::Nvcc.find()?;
     let output = Command::new(&nvcc)

@@ -1,6 +1,6 @@
-//! `lockstep bench`: how fast the kernels are on a GPU, and beside what.
+//! `lockstep bench`: speed of the kernels on a GPU, compared with other code.
 //!
-//! Every kernel is checked at the very shape it is timed at, then timed in turn with
+//! Every kernel is checked at the exact shape it is timed at, then timed in alternation with
 //! everything it can be compared with. docs/measuring.md says how and why.
 
 use super::baselines;
@@ -26,19 +26,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What takes less time than this many empty launches is also timed back to back: in a
-/// single launch, much of its time is the launch's.
+/// Kernels that take less time than this many empty launches are also timed back to back: in a
+/// single launch, much of the time is the launch itself.
 const SHORT: f32 = 4.0;
 
 /// Folder of the runs that `--save` keeps, in the current one.
 const SAVED: &str = "lockstep-bench";
 
 const AFTER_HELP: &str = "\
-A `×` in the table says how many times as fast as something else the kernel is, by
-medians of runs that alternated. `in L2` marks data so small that it stays in the
-second-level cache whatever is done.
+A `×` in the table is the kernel's speed as a multiple of something else's, by medians
+of alternating runs. `in L2` marks data so small that it always stays in the
+second-level cache.
 
-Exit status: 0, everything was right (also where a target is missed); 1, a result was
+Exit status: 0, everything was right (even if a target was missed); 1, a result was
 wrong, or --compare found something slower; 3, there is no GPU, and nothing was
 measured; 4, something was not run.";
 
@@ -58,25 +58,25 @@ pub struct Args {
     #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = parse_shape)]
     sizes: Vec<Shape>,
 
-    /// Timed runs of everything; at least 30, fewer than asked for only where they
-    /// take long.
+    /// Timed runs of each kernel and baseline; at least 30. Slow ones may get
+    /// fewer than asked for.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
 
-    /// Time the kernels and the libraries also each with the device to itself: after a rest,
-    /// and without a pause, with the energy of a run. What draws as much power as the board may
-    /// is only comparable so. Of matrix products without --sizes: those kernels that contend on
-    /// cubes, and the steps of the ladder on one.
+    /// Also time each kernel and library with the device to itself: after a rest, and
+    /// without a pause, with the energy of a run. Only so can kernels be compared that reach
+    /// the board's power limit. For matrix products without --sizes: the kernels that contend
+    /// on cubes, and the steps of the ladder on one.
     #[arg(long)]
     alone: bool,
 
-    /// Of GEMM only the kernel that is chosen for each product by the account of its tiles: of
-    /// --sizes, or products from real models and such as no kernel was tuned for.
+    /// For GEMM, only the kernel that is chosen for each product from its tiles: those of
+    /// --sizes, or products from real models and some that no kernel was tuned for.
     #[arg(long, requires = "alone")]
     fastest: bool,
 
-    /// Folder of the CUDA C++ baselines, for nvcc to compile; `baselines` beside the
-    /// program and `bench/baselines` in the current folder are found by themselves.
+    /// Folder of the CUDA C++ baselines, for nvcc to compile; by default `baselines` next to
+    /// the program, or `bench/baselines` in the current folder.
     #[arg(long, alias = "peers", value_name = "DIR")]
     baselines: Option<PathBuf>,
 
@@ -96,8 +96,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     save: Option<String>,
 
-    /// Say what became faster or slower since the run of this name, or of this JSON
-    /// file.
+    /// Report what became faster or slower since the run of this name, or since
+    /// this JSON file.
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
 }
@@ -106,7 +106,7 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
     let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(str::parse).collect();
     match extents {
         Ok(extents) => Ok(Shape::of(&extents)),
-        Err(_) => Err("a shape is numbers with x between them, such as 8192x8192".to_owned()),
+        Err(_) => Err("a shape is numbers separated by x, such as 8192x8192".to_owned()),
     }
 }
 
@@ -184,7 +184,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// What there is to compare with, and why not what there is not.
+/// Reports what the kernels are compared with, and why something is missing.
 fn say_baselines(baselines: &[Baseline]) {
     for baseline in baselines {
         match (&baseline.version, &baseline.absent) {
@@ -270,14 +270,14 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
     Ok(cases)
 }
 
-/// The same, but that matrix products are timed where they contend.
+/// The same, except that matrix products are timed where they contend.
 fn on_cubes(cases: Vec<Case>) -> Vec<Case> {
     let mut contending: Vec<Case> = Vec::new();
     for case in cases {
         let Registered { lesson, kernel } = case.registered;
         match contest::on_cubes(lesson.id, kernel.id) {
             None => contending.push(case),
-            // All its shapes in the place of the first.
+            // All its shapes, in place of the first.
             Some(shapes) => {
                 let last = contending.last();
                 if last.is_none_or(|last| last.registered.kernel.id != kernel.id) {
@@ -291,7 +291,7 @@ fn on_cubes(cases: Vec<Case>) -> Vec<Case> {
     contending
 }
 
-/// For each product the kernel of GEMM that is chosen for it, if it is selected.
+/// For each product, the GEMM kernel that is chosen for it, if that kernel is selected.
 fn chosen(selected: &[Registered], sizes: &[Shape], n_multiprocessors: u32) -> Vec<Case> {
     let chosen = contest::chosen(sizes, n_multiprocessors).into_iter();
     let case = |(kernel, shape)| {
@@ -302,7 +302,7 @@ fn chosen(selected: &[Registered], sizes: &[Shape], n_multiprocessors: u32) -> V
     chosen.filter_map(case).collect()
 }
 
-/// Compiles and loads what there is to compare with, and says what there is not.
+/// Compiles and loads everything to compare with, and reports what is missing.
 fn load_baselines(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Baseline>, Stop> {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
@@ -311,7 +311,7 @@ fn load_baselines(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Base
         }
         Some(folder) => Ok(folder.to_path_buf()),
         None => baselines_folder().ok_or_else(|| {
-            "there is no folder `baselines` beside the program and no `bench/baselines` here; \
+            "there is no folder `baselines` next to the program and no `bench/baselines` here; \
              --baselines DIR names one"
                 .to_owned()
         }),
@@ -360,7 +360,7 @@ fn load_baselines(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Base
     ])
 }
 
-/// `baselines` beside the program, as in a bundle, or `bench/baselines` in the current folder.
+/// `baselines` next to the program, as in a bundle, or `bench/baselines` in the current folder.
 fn baselines_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program
@@ -374,16 +374,16 @@ fn baselines_folder() -> Option<PathBuf> {
         .find(|folder| folder.is_dir())
 }
 
-/// What came of the cases.
+/// The outcome of the cases.
 struct Found {
-    /// Of the baselines that are wrong, then of the cases.
+    /// Results of the baselines that are wrong, then of the cases.
     results: Vec<CaseResult>,
     n_wrong_baselines: usize,
     elapsed: Duration,
 }
 
-/// Has the lessons check the baselines, at small shapes, all sizes of a sweep included; then
-/// runs the cases. Of what takes the GPU away only that one kernel has no result.
+/// Has the lessons check the baselines, at small shapes, including all sizes of a sweep; then
+/// runs the cases. If one takes the GPU away, only that kernel has no result.
 fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
     let with_baseline: Vec<Registered> = selected
         .iter()
@@ -434,8 +434,8 @@ fn say_checked(n_kernels: usize, results: &[CaseResult]) {
     ));
 }
 
-/// Times an empty launch, alone and back to back. If it cannot be timed, nothing can, and
-/// that will be reported.
+/// Times an empty launch, alone and back to back. If it cannot be timed, neither can anything
+/// else, and that will be reported.
 fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
     let clocked = clock_empty_launch(gpu, n_runs).unwrap_or_default();
     [&clocked.runs_ms, &clocked.rows_ms].map(|runs_ms| Times::of(runs_ms.first()?))
@@ -443,7 +443,7 @@ fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
 
 fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
     let nothing = Buffer::<f32>::poisoned(gpu, "nothing", 1).ok()?;
-    // SAFETY: of no elements the kernel touches none.
+    // SAFETY: with no elements, the kernel touches none.
     let launch = unsafe { copy::best(nothing.as_ptr(), nothing.as_mut_ptr(), 0) }.ok()?;
     let contender = Contender {
         before: Vec::new(),
@@ -461,7 +461,7 @@ fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
 fn saved_file(name: &str) -> Result<PathBuf, String> {
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
         return Err(format!(
-            "--save {name}: a name has no slashes and no dot in front"
+            "--save {name}: a name has no slashes and does not begin with a dot"
         ));
     }
     std::fs::create_dir_all(SAVED)

@@ -1,4 +1,4 @@
-//! `lockstep book`: writes the book's chapters out, for `cargo xtask book` to make pages of.
+//! `lockstep book`: writes the book's chapters out, from which `cargo xtask book` makes pages.
 
 use super::exit::{Exit, Stop};
 use super::progress;
@@ -13,7 +13,7 @@ pub struct Args {
     /// The folder to write to.
     out: PathBuf,
 
-    /// The pages will have the simulator: no cases are computed for pages without.
+    /// The pages will have the simulator: no cases are computed for pages without it.
     #[arg(long)]
     simulator: bool,
 }

@@ -1,6 +1,6 @@
-//! A page tried in a browser: a Chromium that is on the machine, driven by Node.js.
+//! Trying a page in a browser: a Chromium installed on the machine, driven by Node.js.
 //!
-//! What is missing is said, and is not a success.
+//! If something is missing, that is reported and does not count as success.
 
 use super::exit::{Exit, Stop};
 use super::progress::say;
@@ -15,7 +15,7 @@ const FILES: [&str; 3] = ["package.json", "package-lock.json", "report.mjs"];
 const VARIABLE: &str = "LOCKSTEP_BROWSER";
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Drives the page of a report, and has pictures of it written to a folder.
+/// Tests a report's page, and writes screenshots to a folder.
 pub(super) fn test(page: &Path, pictures: Option<&Path>) -> Result<Exit, Stop> {
     let Ok(Home::Checkout { root }) = home() else {
         return Err(not_run("it is in a checkout of the repository only"));
@@ -52,7 +52,7 @@ fn not_run(what: &str) -> Stop {
     )
 }
 
-/// The one that is named, else the first that answers.
+/// The browser that the variable names, else the first that answers.
 fn browser() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) {
         return Some(named.into());
@@ -65,7 +65,7 @@ fn browser() -> Option<PathBuf> {
     candidates.find(|path| path.is_file())
 }
 
-/// The test with what it needs, below `target`: the sources stay as they are.
+/// The test with its dependencies, below `target`, so that the sources stay unchanged.
 fn prepared(root: &Path) -> Result<PathBuf, Stop> {
     let folder = root.join("target/browser");
     let copied = std::fs::create_dir_all(&folder).and_then(|()| {
@@ -75,7 +75,7 @@ fn prepared(root: &Path) -> Result<PathBuf, Stop> {
         })
     });
     copied.map_err(|error| not_run(&format!("{}: {error}", folder.display())))?;
-    say("what drives the browser: npm ci");
+    say("installing the browser driver: npm ci");
     let npm = Command::new("npm")
         .args([
             "ci",

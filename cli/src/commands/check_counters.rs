@@ -1,4 +1,4 @@
-//! `lockstep check-counters`: the counting rules against measured accesses.
+//! `lockstep check-counters`: the counting rules, checked against measured accesses.
 
 use super::ending::{self, Ending, Outputs};
 use super::exit::{Exit, Stop};
@@ -21,13 +21,13 @@ A case is one instruction of one warp. The columns:
   instruction            such as ld.shared.v2.u32
   bytes_per_lane         1, 2, 4, 8 or 16
   active_mask_hex        lane l takes part if bit l is set
-  lane_byte_offsets      32 offsets with spaces between
+  lane_byte_offsets      32 offsets separated by spaces
   shared_wavefronts, shared_bank_conflicts
   global_requests, global_sectors
-What an instruction does not have stays empty. For ld.local and st.local the last
-two are those of local memory.";
+Columns that do not apply to an instruction stay empty. For ld.local and st.local the
+last two count local memory.";
 
-/// What is taken for the architecture where ncu was run by hand.
+/// The architecture that is assumed where ncu was run by hand.
 const NCU_SM: u32 = 90;
 
 /// Options of `check-counters`.
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(value_name = "FILE.csv", required_unless_present = "fresh")]
     file: Option<PathBuf>,
 
-    /// In the place of a file, cases made by this random number: each is
+    /// Instead of a file, cases made from this random seed: each is
     /// launched, and measured by Nsight Compute on a GPU.
     #[arg(long, value_name = "SEED", conflicts_with = "file")]
     fresh: Option<u64>,
@@ -57,12 +57,12 @@ pub struct Args {
     )]
     only: String,
 
-    /// What measures fresh cases: without a GPU, nothing. With `sim` the simulator's
-    /// own launches are held against the rules, which shows nothing about hardware.
+    /// The engine that measures fresh cases; without a GPU, nothing is measured. With `sim`
+    /// the rules are checked against the simulator's launches, which says nothing of hardware.
     #[arg(long, value_enum, default_value_t, requires = "fresh")]
     engine: EngineChoice,
 
-    /// What Nsight Compute printed of these cases, where it was run by hand; see
+    /// The output of Nsight Compute for these cases, where it was run by hand; see
     /// --command.
     #[arg(long, value_name = "CSV", requires = "fresh")]
     ncu: Option<PathBuf>,
@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "fresh")]
     write: Option<PathBuf>,
 
-    /// Only launch the fresh cases; what runs under Nsight Compute.
+    /// Only launch the fresh cases; this is what runs under Nsight Compute.
     #[arg(long, hide = true, requires = "fresh")]
     launch_only: bool,
 }
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             None => return Ok(Exit::Passed),
         },
         (None, Some(path)) => (read(path)?, Source::Hardware),
-        (None, None) => return Err(Stop::usage("a file is missing, or --fresh")),
+        (None, None) => return Err(Stop::usage("give a file or --fresh")),
     };
     let differing = differing(&cases)?;
     let all = differing.is_empty();
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// What gave the figures that the rules are held against.
+/// The source of the figures that the rules are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Hardware,
@@ -155,7 +155,7 @@ fn read(path: &Path) -> Result<Vec<Numbered>, Stop> {
     Ok(cases)
 }
 
-/// Checks every case against the rules; names those that differ.
+/// Checks every case against the rules; lists those that differ.
 fn differing(cases: &[Numbered]) -> Result<Vec<String>, Stop> {
     let columns = Width::of_stdout().prose();
     let mut told = Vec::new();
@@ -213,7 +213,7 @@ fn fresh(args: &Args, seed: u64) -> Result<Option<(Vec<Case>, Source)>, Stop> {
     Ok(Some((cases, source)))
 }
 
-/// The arguments with which this program launches the cases and does no more.
+/// The arguments with which this program only launches the cases.
 fn launch_arguments(args: &Args, seed: u64) -> Vec<String> {
     vec![
         "check-counters".to_owned(),
@@ -225,7 +225,7 @@ fn launch_arguments(args: &Args, seed: u64) -> Vec<String> {
     ]
 }
 
-/// The cases asked for, of the instructions that an architecture has.
+/// The requested cases, of the instructions that an architecture has.
 fn cases(args: &Args, sm: u32, seed: u64) -> Result<Vec<Case>, Stop> {
     let wanted = instructions::on(sm).filter(|instruction| instruction.name.contains(&args.only));
     let cases = patterns::cases(wanted, args.each as usize, seed);
@@ -240,18 +240,18 @@ fn cases(args: &Args, sm: u32, seed: u64) -> Result<Vec<Case>, Stop> {
     Ok(cases)
 }
 
-/// Cases, what was counted for each, and by what.
+/// Cases, the counts of each, and their source.
 type Measured = (Vec<Case>, Vec<Counted>, Source);
 
 /// Cases, launched and counted; none if they were only to be launched.
 fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
     let stop = |error: EngineError| Stop::failed(error.is_not_run(), error);
-    // The simulator is not a measure of itself, unless that is asked for.
+    // The simulator does not measure itself, unless that is asked for.
     let choice = match args.engine {
         EngineChoice::Sim => EngineChoice::Sim,
         EngineChoice::Auto | EngineChoice::Gpu => EngineChoice::Gpu,
     };
-    // Which instructions there are depends on the GPU, so it is asked first.
+    // The GPU determines which instructions there are, so it is asked first.
     let (machine, why) = choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
         Stop::nothing_ran(format!(
             "fresh cases are measured on a GPU: {error}. Nothing was measured"
@@ -263,7 +263,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
     let sm = machine.engine().device().sm;
     let cases = cases(args, sm, seed)?;
     if machine.engine().kind() == EngineKind::Gpu && !args.launch_only {
-        // The GPU is left to the process that is measured.
+        // The process that is measured gets the GPU to itself.
         drop(machine);
         let arguments: Vec<OsString> = launch_arguments(args, seed)
             .into_iter()

@@ -1,4 +1,4 @@
-//! `lockstep counters`: the simulator's counts beside Nsight Compute's.
+//! `lockstep counters`: the simulator's counts, compared with Nsight Compute's.
 
 use super::ending::{self, Outputs};
 use super::exit::{Exit, Stop};
@@ -19,11 +19,11 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["ncu", "sim", "json"])]
     command: bool,
 
-    /// What that command printed.
+    /// The output of that command.
     #[arg(long, value_name = "CSV", required_unless_present = "command")]
     ncu: Option<PathBuf>,
 
-    /// What `run-all --engine sim --once --full --json FILE` wrote.
+    /// The output of `run-all --engine sim --once --full --json FILE`.
     #[arg(long, value_name = "JSON", required_unless_present = "command")]
     sim: Option<PathBuf>,
 

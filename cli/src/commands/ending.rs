@@ -1,5 +1,5 @@
-//! The end of a command: its files are written, its results printed, and its verdict kept, whatever
-//! becomes of the two.
+//! The end of a command: it writes the files, prints the results and keeps the verdict, even if
+//! one of the two fails.
 
 use super::exit::{Exit, Stop};
 use super::progress::say_error;
@@ -9,14 +9,14 @@ use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// The files that a command was asked for, tried before its work.
+/// The output files of a command, opened before its work.
 #[derive(Default)]
 pub(super) struct Outputs {
     files: Vec<(&'static str, OutputFile)>,
 }
 
 impl Outputs {
-    /// Tries the files of these options, as far as they were given. None may be the
+    /// Opens the files of those options that were given. None may be the
     /// same as another, or as one of the `inputs`.
     pub fn open(
         options: &[(&'static str, Option<&Path>)],
@@ -29,7 +29,7 @@ impl Outputs {
             let file =
                 OutputFile::open(path).map_err(|error| usage(format!("{option}: {error}")))?;
             if let Some((other, _)) = files.iter().find(|(_, other)| other.collides_with(&file)) {
-                let what = format!("{other} and {option} name one file; both cannot be in it");
+                let what = format!("{other} and {option} name the same file");
                 return Err(usage(what));
             }
             if inputs
@@ -37,7 +37,7 @@ impl Outputs {
                 .flatten()
                 .any(|input| file.would_replace(input))
             {
-                let what = format!("{option} {} is the file that is read", path.display());
+                let what = format!("{option} {} is also the input file", path.display());
                 return Err(usage(what));
             }
             files.push((option, file));
@@ -77,7 +77,7 @@ impl Ending {
             Err(error) => return self.failures.push(format!("{option}: {error}")),
         };
         match file.write(&content) {
-            // As with what is printed.
+            // As with printed results, a closed pipe is not a failure.
             Err(error) if to_stdout && error.is_unread() => {}
             Err(error) => self.failures.push(format!("{option}: {error}")),
             Ok(()) => {}
@@ -89,8 +89,8 @@ impl Ending {
         self.file(option, || json::text(value));
     }
 
-    /// Prints results to stdout; to stderr, if one of the files goes to stdout. That
-    /// nobody reads them is not a failure.
+    /// Prints results to stdout; to stderr, if one of the files goes to stdout. It is not a
+    /// failure if no one reads them.
     pub fn print(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let printed = if self.prints_to_stderr {
             write_to(anstream::stderr().lock(), write)
@@ -136,7 +136,7 @@ pub(super) fn print(
     Ok(ending.exit())
 }
 
-/// Prints a part of a command's results; the command ends if that cannot be done.
+/// Prints a part of a command's results; the command ends if that fails.
 pub(super) fn tell(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     write_to(anstream::stdout().lock(), write)
         .map_err(|error| Stop::Because(Exit::Failed, unprinted(&error)))

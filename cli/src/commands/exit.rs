@@ -1,4 +1,4 @@
-//! A command's exit: well, or early and for a reason.
+//! The exit of a command: normal, or early and for a reason.
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Stop {
         Self::Because(Exit::Usage, what.to_string())
     }
 
-    /// What was run failed, or could not be run.
+    /// Something that was run failed, or could not be run.
     pub fn failed(is_not_run: bool, what: impl ToString) -> Self {
         let exit = if is_not_run {
             Exit::NothingRan

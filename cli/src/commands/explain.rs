@@ -1,4 +1,4 @@
-//! `lockstep explain`: what memory accesses touch, as maps.
+//! `lockstep explain`: maps of what memory accesses touch.
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
@@ -16,20 +16,20 @@ use maps::{Fragment, FragmentMap, Invalid, Layout, Pattern, Tile, svg};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-Of a kernel:
+For a kernel:
   explain transpose_shared            its instructions, and the maps of those that waste most
   explain transpose_shared:267        the maps of one line of its source
 
-Of a tile in shared memory, without a kernel:
+For a tile in shared memory, without a kernel:
   explain --rows 32 --cols 16 --type f32 --access column --layout swizzle:1,3,3
   explain --rows 32 --cols 32 --type f32 --access store:row --access column --search
 
   accesses  row, column, diagonal, stride:N, broadcast, ldmatrix.x4 (.x2, .x1), stmatrix;
-            store: or atomic: before it, x4 behind the name for four elements per lane,
-            :N behind that for the N-th row or column (of matrices :ROW,COLUMN)
+            store: or atomic: in front, x4 after the name for four elements per lane,
+            :N after that for the N-th row or column (for matrices :ROW,COLUMN)
   layouts   plain, pad:N, swizzle:B,M,S (several with +), xor, shift (xor:CHUNK,LINE in bytes)
 
-Of a matrix in the registers of a warp:
+For a matrix in the registers of a warp:
   explain --fragment m16n8k16.a";
 
 const NOTHING_NAMED: &str = "\
@@ -42,7 +42,7 @@ name what to explain, in one of three ways:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A kernel's name, as `list` shows it; a line of its source behind a colon.
+    /// A kernel's name, as `list` shows it; optionally with a colon and a line of its source.
     #[arg(value_name = "KERNEL[:LINE]")]
     kernel: Option<String>,
 
@@ -50,11 +50,11 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", requires = "kernel")]
     shape: Option<String>,
 
-    /// The block that is looked at, by its number in the grid.
+    /// The block to look at, by its number in the grid.
     #[arg(long, value_name = "N", default_value_t = 0)]
     block: u64,
 
-    /// The PTX to run: that for this architecture.
+    /// The architecture whose PTX is run.
     #[arg(long, value_enum, requires = "kernel")]
     arch: Option<Arch>,
 
@@ -164,7 +164,7 @@ fn of_kernel(args: &Args, kernel: &str) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// Whether the line that was asked for accesses memory.
+/// Checks that the requested line accesses memory.
 fn check_line(explained: &Explained, line: Option<u32>) -> Result<(), Stop> {
     let Some(line) = line else { return Ok(()) };
     if explained.lines.iter().any(|one| one.is_at(line)) {
@@ -180,7 +180,7 @@ fn check_line(explained: &Explained, line: Option<u32>) -> Result<(), Stop> {
     )))
 }
 
-/// The tile and the accesses that are asked about.
+/// The requested tile and accesses.
 fn question(args: &Args) -> Result<Question, Stop> {
     let invalid = |error: Invalid| usage(error);
     let (Some(rows), Some(columns)) = (args.rows, args.cols) else {
@@ -238,13 +238,13 @@ fn of_fragment(args: &Args, name: &str) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// Pictures by their file names.
+/// Pictures, by file name.
 #[derive(Default)]
 struct Pictures(Vec<(String, String)>);
 
 impl Pictures {
-    /// Adds one, if it is not there yet: loops that are unrolled access memory in many places
-    /// alike.
+    /// Adds one, if it is not there yet: unrolled loops make the same access in many
+    /// places.
     fn add(&mut self, name: &str, svg: String) {
         let svg = svg::standalone(&svg);
         if self.0.iter().all(|(_, known)| *known != svg) {
@@ -252,7 +252,7 @@ impl Pictures {
         }
     }
 
-    /// Writes them into the folder that was named, if one was.
+    /// Writes them into the requested folder, if there is one.
     fn write(self, args: &Args) -> Result<(), Stop> {
         let Some(dir) = &args.svg else { return Ok(()) };
         let failed = |what: &std::path::Path, error: std::io::Error| {

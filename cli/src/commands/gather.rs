@@ -1,5 +1,5 @@
-//! `lockstep gather DIR`: what a bundle holds beside the program. For `cargo xtask
-//! bundle`, so that one program writes it and reads it.
+//! `lockstep gather DIR`: the contents of a bundle, except for the program. For `cargo xtask
+//! bundle`, so that the same program writes and reads it.
 
 use super::exit::{Exit, Stop};
 use crate::report::json;
@@ -18,7 +18,7 @@ pub struct Args {
     dir: PathBuf,
 }
 
-/// The folders whose sources line tables name.
+/// The folders of the sources that line tables name.
 const SOURCES: [&str; 2] = ["gpu-kernels/src", "crates/cuda_std/src"];
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         commit: home.commit(),
         topics,
     };
-    // Last, so that a bundle that is not whole is known as such.
+    // Last, so that an incomplete bundle can be recognized.
     json::text(&mark)
         .and_then(|text| fs::write(args.dir.join(BUNDLE_MARK), text))
         .map_err(|error| cannot_write(&args.dir, &error))?;
@@ -48,7 +48,7 @@ fn cannot_write(dir: &Path, error: &io::Error) -> Stop {
     Stop::Because(Exit::Failed, what)
 }
 
-/// Writes PTX and sources; gives the topics, in their order.
+/// Writes PTX and sources; returns the topics, in their order.
 fn write(dir: &Path, root: &Path, modules: &[PtxModule]) -> io::Result<Vec<String>> {
     for folder in ["ptx", "sources"] {
         renew(&dir.join(folder))?;

@@ -112,13 +112,13 @@ fn write_json(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&json::text(&lessons)?)
 }
 
-/// For people.
+/// For people to read.
 fn write(out: &mut dyn Write, width: Width) -> io::Result<()> {
-    /// Columns before a kernel's name, or before what it does below it.
+    /// Columns before a kernel's name, or before its description below it.
     const INDENT: usize = 4;
     /// Between the two on one line.
     const GAP: usize = 2;
-    /// What it does has at least this many columns beside its name.
+    /// The description next to the name has at least this many columns.
     const NARROWEST: usize = 30;
     let kernels = LESSONS.iter().flat_map(|lesson| lesson.kernels);
     let widest = kernels.map(|kernel| kernel.id.len()).max().unwrap_or(0);

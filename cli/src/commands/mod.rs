@@ -3,7 +3,7 @@
 //! Results go to stdout, progress and reasons to stderr. The exit status says
 //! how it ended: 0, everything passed; 1, something failed; 2, the command was
 //! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
-//! not run. It is the same whether or not somebody reads the results (`ending`).
+//! not run. It is the same whether or not anyone reads the results (`ending`).
 
 mod bench;
 mod book;
@@ -51,11 +51,11 @@ Files to read: - is standard input.
 
 Environment:
   LOCKSTEP_LIBCUDA=PATH     the CUDA driver's library, instead of libcuda.so.1
-  LOCKSTEP_TIME_LIMIT_S=N   seconds after which a GPU kernel is taken to never end (60)
+  LOCKSTEP_TIME_LIMIT_S=N   seconds after which a GPU kernel is assumed never to end (60)
   CUDA_VISIBLE_DEVICES      which GPU is used: the first of these
   CUDA_HOME                 where `ptx --sass` looks for ptxas and nvdisasm first
   NO_COLOR                  no colours
-  COLUMNS                   how wide tables are where stdout is not a terminal (100)";
+  COLUMNS                   width of tables if stdout is not a terminal (100)";
 
 /// CUDA kernels in Rust, run and checked on a GPU or on the PTX simulator.
 #[derive(Debug, Parser)]
@@ -69,9 +69,9 @@ struct Cli {
 enum Command {
     /// Run kernels and compare them with their references.
     RunAll(run_all::Args),
-    /// Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS.
+    /// Time kernels on a GPU, against copies, CUDA C++, CUB and cuBLAS.
     Bench(bench::Args),
-    /// Look for races, bad accesses and the like: the simulator's checks, and compute-sanitizer.
+    /// Look for races, bad accesses and so on: the simulator's checks, and compute-sanitizer.
     Sanitize(sanitize::Args),
     /// List lessons and kernels.
     List(list::Args),
@@ -79,11 +79,11 @@ enum Command {
     Neighbors(neighbors::Args),
     /// Solve exercises, judged on the simulator after every save.
     Learn(learn::Args),
-    /// Print a kernel's PTX, or what a GPU makes of it.
+    /// Print a kernel's PTX, or the machine code made from it.
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
     Counters(counters::Args),
-    /// Show where a kernel's memory work is done, line by line.
+    /// Show a kernel's memory work, line by line.
     Profile(profile::Args),
     /// Show which banks and sectors memory accesses touch, and find layouts without conflicts.
     Explain(explain::Args),
@@ -93,9 +93,9 @@ enum Command {
     SimBench(sim_bench::Args),
     /// Make a page of all lessons for a browser: counts, times, source with heat, PTX.
     Report(report::Args),
-    /// Renew the generated parts of the documents.
+    /// Update the generated parts of the documents.
     Readme(readme::Args),
-    /// Write what a bundle holds beside this program.
+    /// Write the contents of a bundle, except for this program.
     #[command(hide = true)]
     Gather(gather::Args),
     /// Write the book's chapters out.
@@ -108,18 +108,18 @@ pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
-/// Whether there is such a command line, without the program's name.
+/// Checks a command line, without the program's name.
 ///
 /// # Errors
 ///
-/// There is none: in words.
+/// It is not valid; the error says why.
 pub fn understood(arguments: &[String]) -> Result<(), String> {
     let words = std::iter::once("lockstep").chain(arguments.iter().map(String::as_str));
     let parsed = command().try_get_matches_from(words);
     parsed.map(drop).map_err(|error| error.to_string())
 }
 
-/// The command line of this process; its help says the words that were typed.
+/// The command line of this process; its help shows the command as it was typed.
 fn parsed() -> Cli {
     let mut command = command().bin_name(hints::command_words());
     let matches = command.get_matches_mut();

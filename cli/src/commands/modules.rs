@@ -1,4 +1,4 @@
-//! The modules that a command runs: the kernels', or one that the user names.
+//! Modules to run: the kernels' own, or one that the user names.
 
 use super::exit::{Exit, Stop};
 use super::progress;
@@ -8,17 +8,17 @@ use lesson::Registered;
 use lockstep::engine::{EngineError, PtxModule};
 use std::path::Path;
 
-/// The kernels' modules, compiled when they are wanted.
+/// The kernels' modules, compiled on demand.
 pub(super) fn modules() -> Result<Vec<PtxModule>, Stop> {
     kernels::modules().map_err(no_kernels)
 }
 
-/// The same, with those that these kernels need compiled.
+/// The same, but only those that these kernels need are compiled.
 pub(super) fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, Stop> {
     kernels::modules_for(selected).map_err(no_kernels)
 }
 
-/// Why there are no kernels. What rustc says of them is shown as it is.
+/// Why there are no kernels. Messages of rustc are shown unchanged.
 pub(super) fn no_kernels(error: KernelsError) -> Stop {
     match error {
         KernelsError::NoHome(error) => Stop::Because(Exit::NothingRan, error.to_string()),

@@ -8,8 +8,8 @@ use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
-/// Arguments of `ncu` for counters: no times are wanted, so the clocks stay as
-/// they are.
+/// Arguments of `ncu` for counters: times are not needed, so the clocks are left
+/// alone.
 const ARGUMENTS: &[&str] = &[
     "--csv",
     "--page",
@@ -20,7 +20,7 @@ const ARGUMENTS: &[&str] = &[
     "none",
 ];
 
-/// The command that measures `metrics` of a kernel (or of all), as one types it.
+/// The command that measures `metrics` of a kernel (or of all), as the user types it.
 pub fn command_line(kernel: Option<&str>, metrics: &[impl Borrow<str>], arguments: &str) -> String {
     let filter = kernel.map_or_else(String::new, |kernel| format!("--kernel-name {kernel} "));
     format!(
@@ -31,7 +31,7 @@ pub fn command_line(kernel: Option<&str>, metrics: &[impl Borrow<str>], argument
     )
 }
 
-/// Runs this program with `arguments` under `ncu`; the metrics of each launch of
+/// Runs this program with `arguments` under `ncu`; returns the metrics of each launch of
 /// the kernel (or of all).
 pub fn run_self(
     kernel: Option<&str>,
@@ -42,7 +42,7 @@ pub fn run_self(
     let failed = |what: String| Stop::Because(Exit::Failed, what);
     let ncu = Tool::Ncu.find().map_err(nothing)?;
     let program = std::env::current_exe()
-        .map_err(|error| nothing(format!("this program does not find itself: {error}")))?;
+        .map_err(|error| nothing(format!("this program cannot find its own file: {error}")))?;
     let folder = tempfile::tempdir()
         .map_err(|error| nothing(format!("no temporary folder could be made: {error}")))?;
     let log = folder.path().join("ncu.csv");
@@ -67,7 +67,7 @@ pub fn run_self(
     let text = std::fs::read_to_string(&log).unwrap_or_default();
     if text.contains("ERR_NVGPUCTRPERM") {
         return Err(nothing(
-            "ncu may not read the hardware counters: the administrator must allow it, or run it \
+            "ncu cannot read the hardware counters: the administrator must allow it, or run it \
              as root (ERR_NVGPUCTRPERM)"
                 .to_owned(),
         ));

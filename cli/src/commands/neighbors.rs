@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// What to run the kernels on.
+    /// The engine that runs the kernels.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineChoice,
 }
@@ -75,7 +75,7 @@ fn stopped(error: NeighborError) -> Stop {
     Stop::failed(is_not_run, error)
 }
 
-/// A line per atom: its index, its number of neighbours, and who they are.
+/// A line per atom: its index, its number of neighbours, and their indices.
 fn write(out: &mut dyn Write, lists: &Lists) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     for (atom, list) in lists.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Pages for a browser: where they are written, and what of a run is on them.
+//! Pages for a browser: their files, and their content from a run.
 
 use super::exit::Stop;
 use super::progress::say;
@@ -23,16 +23,16 @@ pub(super) fn file_in(folder: &Path) -> Result<PathBuf, Stop> {
     Ok(folder.join("index.html"))
 }
 
-/// What ran, and on which modules.
+/// The runs, and the modules that they used.
 pub(super) struct Runs<'m> {
     modules: &'m [PtxModule],
     runs: Vec<Ran>,
-    /// Whether the kernels are the repository's, which were measured before.
+    /// Whether the kernels are the repository's own, which were measured before.
     is_own: bool,
 }
 
 impl<'m> Runs<'m> {
-    /// Of results, and what was recorded of each, if that was.
+    /// Runs from results and from what was recorded of each, if anything was.
     pub fn of(
         modules: &'m [PtxModule],
         results: &[CaseResult],
@@ -51,7 +51,7 @@ impl<'m> Runs<'m> {
         }
     }
 
-    /// The page, with the times of this run from a GPU, else with those that the repository
+    /// The page, with this run's times if it was on a GPU, else with those that the repository
     /// keeps.
     pub fn page(&self, engine: &Machine, why: &str, selected: &[Registered]) -> Page {
         let measured = match engine {
@@ -103,8 +103,8 @@ impl<'m> Runs<'m> {
     }
 }
 
-/// The times that the repository keeps; none where there are none, and why if they cannot be
-/// read.
+/// The times that the repository keeps; none if there are none, or if they cannot be read,
+/// which is reported.
 fn kept() -> Measured {
     let kept = home()
         .map_err(|error| error.to_string())

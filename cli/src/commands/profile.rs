@@ -1,4 +1,4 @@
-//! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
+//! `lockstep profile KERNEL`: its memory work, line by line, and what is wasted.
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
@@ -21,12 +21,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-The profile is also shown of a kernel whose result is wrong, or whose counts are not
-those of the catalogue; what differs is said below it.
+A kernel whose result is wrong, or whose counts differ from the catalogue's, is profiled
+all the same; the differences are listed below.
 
 Exit status: 0, everything is as the catalogue says; 1, the result or the counts are
-wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run,
-or with --measure not be measured; 4, not all of its launches could be run.";
+wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run
+or, with --measure, not measured; 4, not all of its launches could be run.";
 
 /// Options of `profile`.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE")]
     shape: Option<String>,
 
-    /// The PTX to run: that for this architecture.
+    /// The architecture whose PTX is run.
     #[arg(long, value_enum)]
     arch: Option<Arch>,
 
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "arch")]
     ptx: Option<PathBuf>,
 
-    /// Also measure the kernel by Nsight Compute on this machine's GPU.
+    /// Also measure the kernel with Nsight Compute on this machine's GPU.
     #[arg(long)]
     measure: bool,
 
@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Only launch the kernel, once, on the GPU; what runs under Nsight Compute.
+    /// Only launch the kernel, once, on the GPU; this is what runs under Nsight Compute.
     #[arg(long, hide = true)]
     launch_only: bool,
 }
@@ -72,7 +72,7 @@ pub(super) enum Arch {
     /// Everything since Ampere.
     #[value(name = "sm_80")]
     Sm80,
-    /// Hopper alone.
+    /// Hopper only.
     #[value(name = "sm_90a")]
     Sm90a,
 }
@@ -106,14 +106,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// What is asked: what a kernel of a module does on a shape.
+/// The question: what a module's kernel does on a shape.
 struct Question {
     registered: Registered,
     shape: Shape,
     module: PtxModule,
     /// The arguments with which this program launches the case on the GPU.
     launch: Vec<String>,
-    /// Whether Nsight Compute is asked, too.
+    /// Whether Nsight Compute measures too.
     measure: bool,
 }
 
@@ -142,7 +142,7 @@ impl Question {
         })
     }
 
-    /// The case on the GPU, once.
+    /// Launches the case on the GPU, once.
     fn launch(self) -> Result<Exit, Stop> {
         let gpu = Gpu::new(vec![self.module]).map_err(Stop::nothing_ran)?;
         profile::run_case(self.registered, &self.shape, &gpu)
@@ -150,7 +150,7 @@ impl Question {
         Ok(Exit::Passed)
     }
 
-    /// The profile by the simulator, with what the hardware says, and the verdict.
+    /// The simulator's profile, with the hardware's figures, and the verdict.
     fn profile(&self) -> Result<(Profile, Exit), Stop> {
         let Self {
             registered, shape, ..
@@ -171,7 +171,7 @@ impl Question {
         if self.measure {
             match self.measured(&profile) {
                 Ok(measured) => launches = Some(measured),
-                // What was predicted is worth printing all the same.
+                // The prediction is worth printing all the same.
                 Err(Stop::Because(why, what)) => {
                     say(&format!("not measured: {what}"));
                     if exit == Exit::Passed {
@@ -190,9 +190,9 @@ impl Question {
         Ok((profile, exit))
     }
 
-    /// What Nsight Compute says of the same launches.
+    /// Nsight Compute's figures of the same launches.
     fn measured(&self, profile: &Profile) -> Result<Vec<BTreeMap<String, u64>>, Stop> {
-        // Asked first, so that ncu does not have to say that there is no GPU.
+        // Checked first, so that the report of a missing GPU does not come from ncu.
         let gpu = Gpu::new(Vec::new()).map_err(Stop::nothing_ran)?;
         say(&format!("measuring on {}", gpu.device().name));
         drop(gpu);
@@ -220,10 +220,10 @@ fn exit_of(profile: &Profile) -> Exit {
     }
 }
 
-/// What to type to look at a case that failed, if a profile shows more of it; with
+/// The command that shows more of a failed case, if a profile does; with
 /// the file whose PTX was run, if it was not our own.
 pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Option<String> {
-    // A profile is of the usual order.
+    // A profile runs in the usual order.
     if !result.can_be_profiled || result.schedule.is_some() {
         return None;
     }
@@ -231,12 +231,12 @@ pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Opt
     Some(width::hint("to look at it", &command, width))
 }
 
-/// What to type to see the profile of a kernel.
+/// The command that shows the profile of a kernel.
 fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
     let mut words = vec!["profile".to_owned(), kernel.to_owned()];
     let registered = registry::kernel(kernel).ok();
     let default = registered.and_then(profile::default_shape);
-    // Of a sweep there is no profile.
+    // A sweep has no profile.
     if !shape.is_sweep() && default.as_ref() != Some(shape) {
         words.push(format!("--shape={}", shape.name()));
     }
@@ -246,12 +246,12 @@ fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
     hints::command(&hints::shell_words(&words))
 }
 
-/// The shape asked for; else one with claims about the counts, or the largest.
+/// The requested shape; else one with claims about the counts, or the largest.
 fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String> {
     shape_among(registered, asked, profile::default_shape(registered))
 }
 
-/// The shape asked for, else a default.
+/// The requested shape, else a default.
 pub(super) fn shape_among(
     registered: Registered,
     asked: Option<&str>,
@@ -261,7 +261,7 @@ pub(super) fn shape_among(
     let Some(asked) = asked else {
         return default.ok_or_else(|| {
             format!(
-                "the lesson {} has no single size; name one by --shape",
+                "the lesson {} has no single size; name one with --shape",
                 lesson.id
             )
         });
@@ -271,7 +271,7 @@ pub(super) fn shape_among(
         .map(|side| side.parse().ok().filter(|&side| side > 0))
         .collect();
     let dims = dims.ok_or_else(|| {
-        format!("--shape {asked}: numbers above 0 are expected, with x between: 1024x1024")
+        format!("--shape {asked}: numbers above 0, separated by x, are expected: 1024x1024")
     })?;
     if let Some(example) = default
         && example.dims().len() != dims.len()
@@ -294,8 +294,8 @@ fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
     Err(format!("{} has no entry `{entry}`", module.name))
 }
 
-/// The report of a case that has no profile: with the source lines that are
-/// at fault.
+/// The report of a case that has no profile, with the source lines at
+/// fault.
 pub(super) fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
     let told = format!("{} at {shape}: {error}", registered.kernel.id);
     let lines = excerpts(&told, Width::of_stdout().columns());

@@ -7,12 +7,12 @@ use ptx_sim::Schedule;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-/// An error, to stderr. Nobody listening is not an error.
+/// Prints an error to stderr. It is not a failure if no one reads it.
 pub fn say_error(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
 }
 
-/// A remark, to stderr.
+/// Prints a remark to stderr.
 pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
@@ -29,7 +29,7 @@ impl Progress {
     pub fn new(n_cases: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(n_cases as u64);
-            // A constant of ours: it is either right or never shown.
+            // A constant of ours: the template is valid, or the style is never used.
             if let Ok(style) = ProgressStyle::with_template("{spinner} [{pos}/{len}] {msg}") {
                 bar.set_style(style);
             }

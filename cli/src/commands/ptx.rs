@@ -1,5 +1,5 @@
-//! `lockstep ptx KERNEL`: what rustc made of a kernel, and what the GPU's
-//! assembler makes of that.
+//! `lockstep ptx KERNEL`: a kernel's PTX from rustc, and the machine code that
+//! ptxas makes from it.
 
 use super::ending;
 use super::exit::{Exit, Stop};
@@ -13,7 +13,7 @@ pub struct Args {
     /// The kernel's name, as `list` shows it, or that of a lesson with one kernel.
     kernel: String,
 
-    /// The machine code instead, by ptxas and nvdisasm.
+    /// Print the machine code instead, by ptxas and nvdisasm.
     #[arg(long)]
     sass: bool,
 
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let arch = args.arch.as_deref().or(module.target_name());
         sass(whole, entry, arch.unwrap_or("sm_80"))?
     } else {
-        let no_listing = || format!("the PTX of `{entry}` could not be cut out of its module");
+        let no_listing = || format!("the PTX of `{entry}` could not be extracted from its module");
         ptx::kernel_listing(whole, entry)
             .ok_or_else(|| Stop::Because(Exit::Failed, no_listing()))?
     };
@@ -85,7 +85,7 @@ fn sass(module: &str, entry: &str, arch: &str) -> Result<String, Stop> {
     })
 }
 
-/// The part of nvdisasm's listing that is the code of one kernel.
+/// The code of one kernel in nvdisasm's listing.
 fn section(listing: &str, entry: &str) -> Option<String> {
     let heading = format!(".text.{entry} ");
     let is_heading = |line: &str| line.starts_with("//---");

@@ -13,23 +13,23 @@ use host::registry::LESSONS;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A part of a document between two lines.
+/// A part of a document between two marker lines.
 struct Part {
     begin: &'static str,
     end: &'static str,
-    /// The file of results that it is made from, if not that of `--results`, beside which it is.
+    /// The results file that it is made from, in the folder of `--results`; without one, that file.
     results: Option<&'static str>,
     generate: fn(Option<&BenchReport>) -> String,
 }
 
-/// What `bench gemm` wrote: GEMM in turn with everything.
+/// The output of `bench gemm`: GEMM in alternation with everything else.
 const GEMM_RESULTS: &str = "gemm.json";
-/// What `bench gemm --alone` wrote: the ladder and cubes.
+/// The output of `bench gemm --alone`: the ladder and cubes.
 const CUBES: Option<&str> = Some("gemm-cubes.json");
-/// What `bench gemm --alone --fastest` wrote: the chosen kernels on other products.
+/// The output of `bench gemm --alone --fastest`: the chosen kernels on other products.
 const PRODUCTS: Option<&str> = Some("gemm-products.json");
 
-/// Of docs/tools.md.
+/// The generated parts of docs/tools.md.
 const TOOLS: [Part; 1] = [Part {
     begin: "<!-- report: written by `cargo xtask readme` -->\n",
     end: "<!-- end of report -->",
@@ -37,7 +37,7 @@ const TOOLS: [Part; 1] = [Part {
     generate: |_| page::example(),
 }];
 
-/// Of docs/results.md.
+/// The generated parts of docs/results.md.
 const RESULTS: [Part; 6] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, default_value = ".")]
     root: PathBuf,
 
-    /// What `bench --json` wrote on a GPU.
+    /// The output of `bench --json` on a GPU.
     #[arg(long, default_value = "bench/results/h200/bench.json")]
     results: PathBuf,
 
@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(Exit::Passed)
 }
 
-/// Renews the tuning logs in `docs/tuning`, if there are any.
+/// Updates the tuning logs in `docs/tuning`, if there are any.
 fn tuning_logs(args: &Args, reports: &[BenchReport]) -> Result<(), Stop> {
     let folder = args.root.join("docs/tuning");
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -159,14 +159,14 @@ fn tuning_logs(args: &Args, reports: &[BenchReport]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Writes a file that is not as it should be, or says so.
+/// Writes a file that is out of date, or reports it.
 fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), Stop> {
     if old == Some(new) {
         return Ok(());
     }
     if args.check {
         let command = hints::command("readme");
-        let what = format!("{} is out of date; `{command}` renews it", path.display());
+        let what = format!("{} is out of date; `{command}` updates it", path.display());
         return Err(Stop::Because(Exit::Failed, what));
     }
     let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());

@@ -21,8 +21,8 @@ use std::time::Instant;
 /// Options of `report`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder for the page, which is named `index.html`; `target/report` of the
-    /// repository if none is named.
+    /// The folder for the page, `index.html`; by default `target/report` of the
+    /// repository.
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -34,16 +34,16 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
 
-    /// The folder with times that `bench --json` wrote; `bench/results/h200` of the repository
-    /// if none is named.
+    /// The folder with times from `bench --json`; by default `bench/results/h200` of the
+    /// repository.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 
-    /// Afterwards, try the page in a browser: Chromium, driven by Node.js.
+    /// Afterwards, test the page in a browser: Chromium, driven by Node.js.
     #[arg(long)]
     test: bool,
 
-    /// With --test: write pictures of what the browser showed to this folder.
+    /// With --test: write screenshots to this folder.
     #[arg(long, value_name = "DIR", requires = "test")]
     pictures: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.print(|out| {
         writeln!(
             out,
-            "{}: {} kernels, {size}; of its runs {} passed, {} failed, {} were not run; {:.1} s",
+            "{}: {} kernels, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
             file.display(),
             selected.len(),
             tally.n_passed,
@@ -94,13 +94,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-/// What it prints, as docs/tools.md shows it: with what every machine prints.
+/// The output, as docs/tools.md shows it: only what is the same on every machine.
 pub(super) fn example() -> String {
     let selected: Vec<Registered> = registry::kernels().collect();
     let (n_kernels, n_runs) = (selected.len(), cases(&selected, false).len());
     format!(
         "```console\n$ cargo xtask report\n…/target/report/index.html: {n_kernels} kernels, … MiB; \
-         of its runs {n_runs} passed, 0 failed, 0 were not run; … s\n```\n"
+         runs: {n_runs} passed, 0 failed, 0 not run; … s\n```\n"
     )
 }
 
@@ -138,9 +138,9 @@ fn measured(args: &Args) -> Result<Measured, Stop> {
     measured.map_err(Stop::usage)
 }
 
-/// A shape of each kernel that is large enough to count and small enough to wait for; the
+/// For each kernel, a shape that is large enough to count and small enough to wait for; the
 /// quick ones for a first look. Sweeps are not counted, so they are left out where there is
-/// another.
+/// another shape.
 fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
     let effort = if is_quick {
         Effort::Quick

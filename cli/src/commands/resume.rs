@@ -1,11 +1,11 @@
-//! Going on after a GPU was lost: in a new process, with the results so far.
+//! Resuming after a GPU was lost: in a new process, with the results so far.
 //!
-//! A fault takes the GPU away from the process that made it, whatever the process does, and
-//! a kernel that never ends keeps it. A new process has it back. So this one writes down
-//! what it has found out, and becomes a new one, which takes that as its own and goes on
-//! with the next case: a fault costs one kernel.
+//! After a fault, the process that caused it cannot use the GPU again, and a kernel that never
+//! ends keeps it busy. A new process can use it. So this one saves its results and replaces
+//! itself by a new one, which takes them over and goes on with the next case: a fault costs
+//! one kernel.
 //!
-//! Left out: systems other than Unix, where no process becomes another. Cases after a
+//! Left out: systems other than Unix, where a process cannot replace itself. Cases after a
 //! fault are not run there.
 
 use super::progress::say;
@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 /// The environment variable that names the file with the results so far.
 const VARIABLE: &str = "LOCKSTEP_RESULTS_SO_FAR";
 
-/// What a process leaves to the next.
+/// What a process hands over to the next.
 #[derive(Serialize, Deserialize)]
 struct SoFar {
     elapsed_s: f64,
     results: Vec<Saved>,
 }
 
-/// A result, without what its case says already.
+/// A result, without the parts that its case already has.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     kernel: String,
@@ -52,7 +52,7 @@ impl Saved {
         }
     }
 
-    /// The result again, if it is the case's.
+    /// The full result, if it belongs to the case.
     fn into_result(self, case: &Case) -> Option<CaseResult> {
         let lesson::Registered { lesson, kernel } = case.registered;
         if (self.kernel.as_str(), &self.shape) != (kernel.id, &case.shape.name()) {
@@ -73,13 +73,13 @@ impl Saved {
     }
 }
 
-/// A way through cases, which may take several processes.
+/// A walk through cases, which may take several processes.
 pub(super) struct Walk {
-    /// Of the first cases.
+    /// Results of the first cases.
     pub results: Vec<CaseResult>,
-    /// How many of them the processes before this one have.
+    /// How many of them come from the processes before this one.
     n_handed_over: usize,
-    /// How long those took.
+    /// The time that those took.
     before: Duration,
     started: Instant,
     /// Whether a process may follow.
@@ -87,7 +87,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Through these cases, from where the process before this one stopped.
+    /// A walk through these cases, from where the process before this one stopped.
     pub(super) fn through(cases: &[Case]) -> Self {
         let (results, before) = results_so_far(cases);
         Self {
@@ -104,8 +104,8 @@ impl Walk {
         self.before + self.started.elapsed()
     }
 
-    /// Runs those of the cases, the walk's first, that have no result yet. Where one has
-    /// taken the GPU away, a new process goes on with the next; if there can be none, the
+    /// Runs those of these cases, the walk's first ones, that have no result yet. If one
+    /// takes the GPU away, a new process goes on with the next; if none can be started, the
     /// rest is not run.
     pub(super) fn go_through(
         &mut self,
@@ -114,7 +114,7 @@ impl Walk {
         mut run: impl FnMut(&Case) -> CaseResult,
     ) {
         for case in cases.iter().skip(self.results.len()) {
-            // A process that got nowhere is followed by none, which would not either.
+            // A process that got nowhere is not followed by another, which would not either.
             let got_on = self.results.len() > self.n_handed_over;
             if self.goes_on && got_on && gpu.is_usable().is_err() {
                 self.go_on_in_a_new_process();
@@ -124,8 +124,8 @@ impl Walk {
         }
     }
 
-    /// Becomes a new process that goes on after these results. Comes back only if that
-    /// cannot be.
+    /// Becomes a new process that goes on after these results. Returns only if that
+    /// fails.
     fn go_on_in_a_new_process(&self) {
         let so_far = SoFar {
             elapsed_s: self.elapsed().as_secs_f64(),
@@ -133,7 +133,7 @@ impl Walk {
         };
         let lost_to = self.results.last().map_or("", |result| result.kernel);
         say(&format!(
-            "the GPU was lost to this process by `{lost_to}`; a new process goes on with the next case"
+            "`{lost_to}` cost this process the GPU; a new process goes on with the next case"
         ));
         if let Err(error) = write(&so_far).and_then(|path| become_another(&path)) {
             say(&format!("no new process could be started: {error}"));
@@ -141,8 +141,8 @@ impl Walk {
     }
 }
 
-/// What the process before this one found out, and in which time; nothing if there was
-/// none, or if it ran other cases.
+/// The results of the process before this one, and the time it took; none if there was no
+/// such process, or if it ran other cases.
 fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
     let nothing = || (Vec::new(), Duration::ZERO);
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else {
@@ -162,7 +162,7 @@ fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
     let elapsed = Duration::try_from_secs_f64(so_far.elapsed_s).unwrap_or_default();
     match results {
         Some(results) => {
-            // Whoever starts programs from here on starts them anew.
+            // Programs that are started from here on start afresh.
             let _ = std::fs::remove_file(&path);
             (results, elapsed)
         }
@@ -195,7 +195,7 @@ fn become_another(_results: &Path) -> std::io::Result<()> {
     Err(std::io::Error::other("this system has no such call"))
 }
 
-/// Has all files closed that the new process does not know: the driver's keep the device's
+/// Closes all files that the new process does not know: those of the driver keep the device's
 /// memory, and a kernel that never ends, alive.
 #[cfg(unix)]
 fn leave_files_behind() {
@@ -207,7 +207,7 @@ fn leave_files_behind() {
         .filter(|&number| number > LAST_STANDARD)
         .collect::<Vec<_>>()
     {
-        // SAFETY: a file that is closed meanwhile is an error of the call.
+        // SAFETY: if a file has been closed meanwhile, the call returns an error.
         let file = unsafe { BorrowedFd::borrow_raw(number) };
         let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
     }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// Options of `run-all`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to run the kernels on.
+    /// The engine that runs the kernels.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineChoice,
 
@@ -54,15 +54,15 @@ pub struct Args {
     #[arg(long, alias = "peers", value_name = "DIR")]
     baselines: Option<PathBuf>,
 
-    /// Simulator: warp instructions that a launch may execute, all its blocks
-    /// together. A kernel that needs more fails: it is assumed never to end. By
+    /// Simulator: warp instructions that a launch may execute, over all its blocks.
+    /// A kernel that needs more fails: it is assumed never to end. By
     /// default a launch fails when its blocks make no progress, and a block after
     /// 1,073,741,824 and 33,554,432 more for each of its warps.
     #[arg(long, value_name = "N", value_parser = fuel)]
     fuel: Option<u64>,
 
-    /// Simulator: also look for races, for reads of memory that nothing was
-    /// written to, and for what else a GPU lets pass (docs/checks.md). At the
+    /// Simulator: also look for races, for reads of memory that was never
+    /// written, and for other faults that a GPU does not report (docs/checks.md). At the
     /// quick shapes unless --full is given: it is many times slower.
     #[arg(long)]
     check: bool,
@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long)]
     once: bool,
 
-    /// With --once: kernels that have nothing but a sweep run that. For `sanitize`.
+    /// With --once: kernels that have only a sweep run it. For `sanitize`.
     #[arg(long, hide = true, requires = "once")]
     every_kernel: bool,
 
@@ -98,7 +98,7 @@ impl Args {
         }
     }
 
-    /// An option that was given and that the simulator alone has.
+    /// An option that was given and that only the simulator has.
     fn for_the_simulator(&self) -> Option<&'static str> {
         match (self.check, self.schedules.given(), self.fuel) {
             (true, _, _) => Some("--check"),
@@ -108,7 +108,7 @@ impl Args {
         }
     }
 
-    /// The words that run one case again, under this schedule.
+    /// The arguments that run one case again, under this schedule.
     fn replay(&self, kernel: &str, schedule: Schedule) -> String {
         let mut words = vec!["run-all".to_owned()];
         let mut add = |option: &str, value: &dyn std::fmt::Display| {
@@ -169,8 +169,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         load_baselines(engine.timing(), folder)?;
     }
     let cases = cases(args, &selected, engine.engine().kind());
-    room::check_cases(&cases, engine.engine().kind(), args.check)
-        .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
+    room::check_cases(&cases, engine.engine().kind(), args.check).map_err(|what| {
+        Stop::usage(format!(
+            "{what}; --quick needs less; --filter chooses kernels"
+        ))
+    })?;
 
     let mut walk = Walk::through(&cases);
     let recorded = run_cases(args, &engine, &cases, &orders, &mut walk);
@@ -191,7 +194,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// What only the simulator has is not silently left out.
+/// Options that only the simulator has are not silently ignored.
 fn refuse_on_gpu(args: &Args) -> Result<(), Stop> {
     if args.engine != EngineChoice::Gpu {
         return Ok(());
@@ -204,8 +207,8 @@ fn refuse_on_gpu(args: &Args) -> Result<(), Stop> {
     )))
 }
 
-/// What to run: the shapes that suit the engine, with --once each single one of the
-/// simulator's.
+/// The cases to run: the shapes that suit the engine; with --once, each single shape of the
+/// simulator's run.
 fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> {
     let sizes_of = if args.once { EngineKind::Sim } else { engine };
     let mut cases = run::cases(selected, sizes_of, args.effort());
@@ -219,8 +222,8 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-/// Runs the cases that have no result yet, and gives what was recorded of each, if that is
-/// wanted. On a GPU that a case takes away it goes on in a new process.
+/// Runs the cases that have no result yet, and returns what was recorded of each, if that is
+/// wanted. If a case takes the GPU away, a new process goes on.
 fn run_cases(
     args: &Args,
     engine: &Machine,
@@ -258,7 +261,7 @@ fn run_cases(
 }
 
 fn load_baselines(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
-    // Asked first with nothing, so that nobody waits for nvcc in vain.
+    // Tried first with nothing, so that no one waits for nvcc in vain.
     engine.load_baselines(&[]).map_err(Stop::usage)?;
     Tool::Nvcc.find().map_err(Stop::nothing_ran)?;
     let baselines = baselines::compile(folder, engine.device().sm).map_err(Stop::usage)?;

@@ -1,4 +1,4 @@
-//! `--schedules N`, `--schedule S`: other orders than the usual one, and what is reported of
+//! `--schedules N`, `--schedule S`: orders other than the usual one, and the report of
 //! a case that failed in one.
 
 use super::exit::Stop;
@@ -12,9 +12,9 @@ use ptx_sim::schedule::Varies;
 pub(super) struct Options {
     /// Simulator: run each kernel in its usual order, then in N others, each from a seed
     /// (0, 1, 2, …) that determines which blocks, warps and lanes run when. A kernel's
-    /// search ends with the first order that fails. That one is reduced to the simplest
-    /// that still fails, and reported with the command that repeats it. At the quick shapes, unless --full is given
-    /// (run-all): each order costs as much as a whole run.
+    /// search ends with the first order that fails. That order is reduced to the simplest one
+    /// that still fails, and reported with the command that repeats it. At the quick shapes,
+    /// unless --full is given (run-all): each order costs as much as a whole run.
     #[arg(long, value_name = "N", value_parser = n_schedules)]
     schedules: Option<u64>,
 
@@ -27,7 +27,7 @@ pub(super) struct Options {
     )]
     seed: u64,
 
-    /// Simulator: run in this order alone, as --schedules has named it: 7, 7/warps or
+    /// Simulator: run only in this order, as reported by --schedules: 7, 7/warps or
     /// 7/warps+lanes/12. At the same shapes.
     #[arg(long, value_name = "SCHEDULE", conflicts_with = "schedules")]
     schedule: Option<Schedule>,
@@ -51,19 +51,19 @@ impl Options {
         }
     }
 
-    /// Whether schedules are tried that the user has not named.
+    /// Whether schedules are tried that the user did not name.
     pub fn is_search(&self) -> bool {
         self.schedules.is_some()
     }
 
-    /// The orders that were asked for.
+    /// The requested orders.
     pub fn orders(&self) -> Result<Orders, Stop> {
         let Some(n) = self.schedules else {
             return Ok(self.schedule.map_or(Orders::Usual, Orders::One));
         };
         let end = self.seed.checked_add(n).ok_or_else(|| {
             Stop::usage(format!(
-                "--seed {} --schedules {n}: the last seed is {}; begin earlier, or try fewer",
+                "--seed {} --schedules {n}: the last seed is {}; start lower, or try fewer",
                 self.seed,
                 u64::MAX
             ))
@@ -72,7 +72,7 @@ impl Options {
     }
 }
 
-/// What is reported of the order in which a case did not pass, if it was not the usual one.
+/// The report of the order in which a case did not pass, if it was not the usual one.
 pub(super) fn told(result: &CaseResult) -> Option<String> {
     let schedule = result.schedule?;
     let order = format!("under schedule {schedule}: {}", described(schedule));
@@ -87,7 +87,7 @@ pub(super) fn told(result: &CaseResult) -> Option<String> {
     ))
 }
 
-/// What a schedule changes, in words.
+/// Describes what a schedule changes.
 fn described(schedule: Schedule) -> String {
     let kinds = match schedule.varies {
         Varies::ALL => "blocks, warps and lanes".to_owned(),

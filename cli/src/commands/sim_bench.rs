@@ -26,17 +26,17 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Show the figures beside those of this file.
+    /// Compare the figures with those of this file.
     #[arg(long, value_name = "JSON")]
     compare: Option<PathBuf>,
 
-    /// Measure nothing: renew the table in the simulator's documentation from
+    /// Measure nothing: update the table in the simulator's documentation from
     /// the results in the repository.
     #[arg(long, conflicts_with_all = ["filter", "json", "compare"])]
     document: bool,
 
-    /// Only this mode; may be repeated. Not `bare` alone, which counts nothing to
-    /// divide by.
+    /// Only this mode; may be repeated. `bare` cannot be the only one, since it counts no
+    /// instructions.
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Vec<Mode>,
 
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
-/// The small loops and the kernels that some filters choose: all of them if there is none.
+/// The small loops and the kernels that the filters choose: all of them without a filter.
 fn chosen(filters: &[String]) -> Result<(Vec<Loop>, Vec<Registered>), NoMatch> {
     let chooses = |filter: &String, one: &Loop| one.0.contains(filter.as_str());
     let loops = LOOPS
@@ -124,7 +124,7 @@ fn read(path: &Path) -> Result<Report, Stop> {
 
 /// The file with the table, relative to the repository.
 const DOCUMENT: &str = "simulator/ptx_sim/SPEED.md";
-/// The figures in it, and those before the work that it describes.
+/// The current figures, and those before the work that it describes.
 const RESULTS: [&str; 2] = [
     "bench/results/sim/sim-bench.json",
     "bench/results/sim/sim-bench-before.json",
@@ -186,7 +186,7 @@ mod tests {
             names(&["arithmetic"]),
             Some((vec!["arithmetic"], Vec::new()))
         );
-        // A filter that chooses nothing is an error, whatever others choose.
+        // A filter that chooses nothing is an error, whatever the other filters choose.
         assert_eq!(names(&["arithmetic", "no_such_kernel"]), None);
     }
 

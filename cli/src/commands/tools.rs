@@ -1,5 +1,5 @@
-//! NVIDIA's command-line tools, where they are installed. Nothing but static
-//! reports needs them.
+//! NVIDIA's command-line tools, where they are installed. Only static
+//! reports need them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ pub enum Tool {
     Nvdisasm,
     /// The CUDA C++ compiler.
     Nvcc,
-    /// What looks for bad accesses and races on a GPU.
+    /// The checker for bad accesses and races on a GPU.
     ComputeSanitizer,
     /// Nsight Compute's command line.
     Ncu,
@@ -30,17 +30,17 @@ impl Tool {
         }
     }
 
-    /// Where to get it, beside the CUDA toolkit.
+    /// Where to get it, other than from the CUDA toolkit.
     fn source(self) -> &'static str {
         match self {
-            Self::Ptxas | Self::Nvcc => "`pip install nvidia-cuda-nvcc` brings it",
-            Self::Nvdisasm => "`pip install nvidia-cuda-nvdisasm` brings it",
-            Self::ComputeSanitizer => "`pip install nvidia-cuda-sanitizer-api` brings it",
-            Self::Ncu => "Nsight Compute brings it",
+            Self::Ptxas | Self::Nvcc => "install it with `pip install nvidia-cuda-nvcc`",
+            Self::Nvdisasm => "install it with `pip install nvidia-cuda-nvdisasm`",
+            Self::ComputeSanitizer => "install it with `pip install nvidia-cuda-sanitizer-api`",
+            Self::Ncu => "install it with Nsight Compute",
         }
     }
 
-    /// Where it is: in `CUDA_HOME`, on the `PATH`, in the toolkit's usual folder
+    /// Its path: in `CUDA_HOME`, on the `PATH`, in the toolkit's usual folder
     /// or among Python's packages. An error says how to get it.
     pub fn find(self) -> Result<PathBuf, String> {
         let mut not_executable = None;
@@ -56,12 +56,12 @@ impl Tool {
         }
         Err(match not_executable {
             Some(path) => format!(
-                "{} may not be executed; `chmod +x {}` helps",
+                "{} is not executable; try `chmod +x {}`",
                 path.display(),
                 path.display()
             ),
             None => format!(
-                "`{}` was not found on the PATH, in CUDA_HOME/bin or among Python's packages; {}, and so does the CUDA toolkit",
+                "`{}` was not found on the PATH, in CUDA_HOME/bin or among Python's packages; {} or with the CUDA toolkit",
                 self.name(),
                 self.source()
             ),
@@ -69,7 +69,7 @@ impl Tool {
     }
 }
 
-/// Where environment variables say that the CUDA toolkit is.
+/// The CUDA toolkit's folders according to environment variables.
 fn named_toolkits() -> impl Iterator<Item = PathBuf> {
     ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
         .into_iter()
@@ -82,7 +82,7 @@ fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<_> = std::env::split_paths(&path).collect();
     let usual = ["/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer"].map(PathBuf::from);
-    // Asking Python takes a moment, so it is asked last.
+    // Python is asked last, because that takes a moment.
     toolkits
         .chain(on_path)
         .chain(usual)

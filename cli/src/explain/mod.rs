@@ -1,12 +1,12 @@
-//! The memory accesses of a kernel: banks, sectors, and what its warps wait for.
+//! The memory accesses of a kernel: banks, sectors, and the waits of its warps.
 //!
 //! A kernel's lesson is run on the simulator at a small size, and one block of its first launch
-//! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.
+//! is traced. The maps come from the crate `maps`; here they are joined with source lines.
 //!
-//! In reading order: this file, a kernel; [`text`], how it is shown; [`tile`], a tile and accesses
-//! to it without any kernel; [`pictures`], those of the README.
+//! In reading order: this file, a kernel; [`text`], its display; [`tile`], a tile and accesses
+//! to it without a kernel; [`pictures`], those of docs/tools.md.
 //!
-//! Left out: counts of whole launches, which are the [`profile`](crate::profile)'s.
+//! Left out: counts of whole launches, which belong to the [`profile`](crate::profile).
 
 pub mod pictures;
 pub mod text;
@@ -25,7 +25,7 @@ use ptx_sim::TraceOptions;
 pub struct Explained {
     /// The kernel's entry.
     pub kernel: &'static str,
-    /// What its lesson says of it.
+    /// What its lesson says about it.
     pub technique: &'static str,
     /// The file of its lesson, relative to the repository.
     pub source: &'static str,
@@ -37,7 +37,7 @@ pub struct Explained {
     pub block: u64,
     /// Its memory instructions, in the PTX's order.
     pub lines: Vec<ExplainedLine>,
-    /// What its warps wait for.
+    /// The waits of its warps.
     pub timeline: Timeline,
     /// What was wrong with the run, if its result or its counts were not right.
     pub trouble: Option<String>,
@@ -48,7 +48,7 @@ pub struct Explained {
 pub struct ExplainedLine {
     /// The line of the kernel's own source that it comes from.
     pub line: Option<Place>,
-    /// The line that it was written on, if that is another.
+    /// The line that it was written on, if it is a different one.
     pub written_at: Option<Place>,
     /// Line of the PTX module, from 1.
     pub ptx_line: u32,
@@ -56,7 +56,7 @@ pub struct ExplainedLine {
     pub opcode: String,
     /// Accesses that were traced: the first of each warp.
     pub n_accesses: u32,
-    /// The first of those that waste most.
+    /// The most wasteful of them; the first one, if several are equal.
     pub access: Access,
     /// The warp that made it.
     pub warp: u32,
@@ -83,13 +83,13 @@ impl ExplainedLine {
 }
 
 impl Explained {
-    /// Whether there is more to see of its warps than barriers that all of them come to.
+    /// Whether its warps wait for anything other than barriers that all of them reach.
     pub fn has_timeline(&self) -> bool {
         self.timeline.has_more_than_barriers()
     }
 }
 
-/// The shape at which a kernel is explained unless another is asked for: the smallest for which
+/// The shape at which a kernel is explained by default: the smallest for which
 /// the catalogue states its counts, else the smallest that its lesson runs.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
     let lesson = registered.lesson;
@@ -107,12 +107,12 @@ pub fn default_shape(registered: Registered) -> Option<Shape> {
         .cloned()
 }
 
-/// What block `block` of the kernel's first launch on a shape does; none if the lesson never
+/// What block `block` does in the kernel's first launch on a shape; `None` if the lesson never
 /// launched it.
 ///
 /// # Errors
 ///
-/// The case stopped before the launch had ended, or the launch has no such block.
+/// The case stopped before the launch ended, or the launch does not have that block.
 pub fn of(
     registered: Registered,
     shape: &Shape,
@@ -122,7 +122,7 @@ pub fn of(
     on(&Sim::new(modules), registered, shape, block)
 }
 
-/// The same on a simulator that has the kernel's module, and perhaps those of others.
+/// The same on a simulator that has the kernel's module, and perhaps those of other kernels.
 ///
 /// # Errors
 ///

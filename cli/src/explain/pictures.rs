@@ -1,4 +1,4 @@
-//! The pictures of docs/tools.md: made by the same code as everybody's.
+//! The pictures of docs/tools.md, made by the code that makes everyone's pictures.
 
 use maps::{Access, BankMap, Invalid, Layout, Pattern, SectorMap, Tile, svg};
 use ptx_sim::AccessClass;
@@ -8,7 +8,7 @@ use ptx_sim::ir::Space;
 ///
 /// # Errors
 ///
-/// Never, unless a tile, a layout or a pattern below makes no sense.
+/// Never, unless a tile, a layout or a pattern below is invalid.
 pub fn all() -> Result<[(&'static str, String); 3], Invalid> {
     Ok([
         ("docs/pictures/ldmatrix-plain.svg", matrices("plain")?),
@@ -29,7 +29,7 @@ fn matrices(layout: &str) -> Result<String, Invalid> {
     Ok(svg::standalone(&BankMap::of(&accesses[0]).svg_of_phase(0)))
 }
 
-/// A load of neighbouring words that begins one word behind a sector's beginning.
+/// A load of neighbouring words that begins one word after a sector's start.
 fn one_element_later() -> String {
     let addresses = std::array::from_fn(|lane| 4 + 4 * lane as u64);
     let access = Access::new(AccessClass::Load, Space::Global, 4, u32::MAX, addresses);

@@ -11,7 +11,7 @@ const MOST_MAPS: usize = 4;
 /// Characters of an opcode in the overview.
 const LONGEST_OPCODE: usize = 26;
 
-/// Writes the maps: of one line, if it is named, else of those that waste most.
+/// Writes the maps: of one line, if it is named, else of the most wasteful lines.
 pub fn write(
     out: &mut dyn Write,
     explained: &Explained,
@@ -56,7 +56,7 @@ fn shown(explained: &Explained, line: Option<u32>) -> Vec<&ExplainedLine> {
 }
 
 impl ExplainedLine {
-    /// Whether it comes from this line of a source file: of the kernel's own, or of the one that
+    /// Whether it comes from this line of a source file: the kernel's own, or the one that
     /// it was written in.
     pub fn is_at(&self, line: u32) -> bool {
         let mut places = self.line.iter().chain(&self.written_at);
@@ -73,7 +73,7 @@ fn heading(out: &mut dyn Write, explained: &Explained, width: Width) -> io::Resu
         writeln!(out, "{HEADING}{line}{HEADING:#}")?;
     }
     let what = format!(
-        "block {} of {}, on the simulator: of each instruction the access that wastes most, among \
+        "block {} of {}, on the simulator: for each instruction, the most wasteful access among \
          the first ones of each warp",
         explained.block, explained.config
     );
@@ -88,7 +88,7 @@ fn heading(out: &mut dyn Write, explained: &Explained, width: Width) -> io::Resu
     Ok(())
 }
 
-/// What is said of an instruction in the overview.
+/// An instruction's entry in the overview.
 #[derive(PartialEq)]
 struct Said {
     place: String,
@@ -97,7 +97,7 @@ struct Said {
     is_wasteful: bool,
 }
 
-/// Every instruction in a line; those of which the same is said in one.
+/// Every instruction in a line; those with the same entry share one.
 fn overview(out: &mut dyn Write, explained: &Explained, width: Width) -> io::Result<()> {
     writeln!(out)?;
     let mut all: Vec<(Said, u32)> = Vec::new();
@@ -169,7 +169,7 @@ pub(super) fn with_summary(out: &mut dyn Write, text: &str, width: Width) -> io:
     write!(out, "{body}")
 }
 
-/// How to see the others.
+/// Says how to see the other maps.
 fn rest(
     out: &mut dyn Write,
     explained: &Explained,
@@ -183,7 +183,7 @@ fn rest(
     let example = explained.lines.iter().find_map(|line| line.line.as_ref());
     let example = example.map_or(1, |place| place.line);
     let command = host::hints::command(&format!("explain {}:{example}", explained.kernel));
-    let what = format!("the maps of {n_left} more are to be had by line: {command}");
+    let what = format!("{n_left} more maps can be shown by line: {command}");
     writeln!(out)?;
     for line in wrap(&what, width.prose()) {
         writeln!(out, "{FAINT}{line}{FAINT:#}")?;

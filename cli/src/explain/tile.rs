@@ -1,4 +1,4 @@
-//! A tile in shared memory, a layout, and accesses to it: no kernel is needed for that.
+//! A tile in shared memory, a layout, and accesses to it, without a kernel.
 
 use super::text::with_summary;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
@@ -14,7 +14,7 @@ pub struct Question {
     pub tile: Tile,
     /// Its layout.
     pub layout: Layout,
-    /// What is done to it.
+    /// The accesses to it.
     pub patterns: Vec<Pattern>,
 }
 
@@ -27,18 +27,18 @@ pub struct Answer {
     pub n_accesses: usize,
     /// Bank conflicts of all of them.
     pub conflicts: u32,
-    /// The first of those with most.
+    /// The first access with the most conflicts.
     pub worst: BankMap,
-    /// Where in the tile its lanes are.
+    /// The places of its lanes in the tile.
     pub tile: TileMap,
 }
 
 impl Question {
-    /// What each pattern costs.
+    /// The cost of each pattern.
     ///
     /// # Errors
     ///
-    /// The layout or a pattern is not for this tile.
+    /// The layout or a pattern does not suit this tile.
     pub fn answers(&self) -> Result<Vec<Answer>, Invalid> {
         self.patterns.iter().map(|one| self.answer(one)).collect()
     }
@@ -75,7 +75,7 @@ pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Resul
         )?;
         with_summary(out, &answer.tile.text(width.columns()), width)?;
         if answer.n_accesses > 1 {
-            writeln!(out, "{FAINT}the access with most conflicts:{FAINT:#}")?;
+            writeln!(out, "{FAINT}the access with the most conflicts:{FAINT:#}")?;
         }
         with_summary(out, &answer.worst.text(width.columns()), width)?;
     }
@@ -85,7 +85,7 @@ pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Resul
 /// Layouts that are shown.
 const MOST_LAYOUTS: usize = 10;
 
-/// Writes what was found by a search.
+/// Writes the results of a search.
 pub fn write_found(
     out: &mut dyn Write,
     question: &Question,
@@ -127,8 +127,8 @@ pub fn write_found(
         writeln!(out, "  … {} more", n_free - MOST_LAYOUTS)?;
     }
     for line in wrap(
-        "Conflicts were counted, by the rules that reproduce an H200's counters, for every access \
-         that goes over the tile.",
+        "Conflicts were counted for every access to the tile, by the rules that reproduce \
+         an H200's counters.",
         width.prose(),
     ) {
         writeln!(out, "{FAINT}{line}{FAINT:#}")?;

@@ -1,4 +1,4 @@
-//! The source lines that a report of a fault names.
+//! The source lines that a fault's report names.
 
 use super::sources;
 use crate::report::width::{cut, wrap_code};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 const CONTEXT: usize = 2;
 
 /// The lines that `report` names, as `at gpu-kernels/src/01_copy.rs:12:5`, with those
-/// around them; nothing if it names none that are known.
+/// around them; empty if it names none that are known.
 pub fn excerpts(report: &str, columns: usize) -> String {
     let mut text = String::new();
     let mut shown: Vec<(&str, usize)> = Vec::new();

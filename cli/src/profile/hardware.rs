@@ -1,10 +1,10 @@
-//! The same figures on a GPU: Nsight Compute's names, and what it measured.
+//! The same figures on a GPU: Nsight Compute's names, and its measurements.
 
 use super::{Figure, Profile};
 use crate::report::metrics::{self, Metric};
 use std::collections::BTreeMap;
 
-/// The figures of a profile, beside what was measured of its launches; those that
+/// The figures of a profile, with the measurements of its launches; those that
 /// are zero throughout are left out, except for bank conflicts.
 pub fn figures(profile: &Profile, launches: Option<&[BTreeMap<String, u64>]>) -> Vec<Figure> {
     metrics::ALL

@@ -1,4 +1,4 @@
-//! A profile as a part of a page for a browser (`lockstep_page`), and as a page of its own.
+//! A profile as a part of a page for a browser (`lockstep_page`), and as its own page.
 
 use super::{Figure, Profile, Trouble, sources};
 use lockstep_page::{Counted, Hardware, Kernel, Page, Remark, Run, State};
@@ -13,7 +13,7 @@ pub fn page(profile: &Profile) -> String {
     page.html()
 }
 
-/// All that a profile tells of its kernel.
+/// Everything that a profile says about its kernel.
 pub fn kernel(profile: &Profile) -> Kernel {
     let lines = profile.rows.iter().filter_map(|row| row.line.as_ref());
     let mut texts = BTreeMap::new();
@@ -42,7 +42,7 @@ fn run(profile: &Profile) -> Run {
     Run {
         shape: profile.shape.clone(),
         state,
-        // It is said among the remarks.
+        // It is among the remarks.
         reason: None,
         notes: Vec::new(),
     }
@@ -68,7 +68,7 @@ fn counted(profile: &Profile) -> Counted {
     }
 }
 
-/// What was expected otherwise.
+/// Deviations from what was expected.
 fn remarks(profile: &Profile) -> Vec<Remark> {
     let trouble = profile.trouble.iter().map(|trouble| Remark {
         label: trouble.label().to_owned(),

@@ -1,8 +1,8 @@
-//! The source with its heat: each line's share of the memory work, as a bar of what
-//! was needed and what was wasted.
+//! The source with its heat: each line's share of the memory work, as a bar of needed
+//! and wasted work.
 //!
-//! Lines with memory work are shown whole, on several lines if they must be; those
-//! around them are cut where the output ends.
+//! Lines with memory work are shown whole, wrapped if necessary; the lines
+//! around them are cut at the width of the output.
 
 use super::{Profile, sources};
 use crate::report::style::{BAD, FAINT, HEADING};
@@ -17,11 +17,11 @@ const NEEDED: Style = AnsiColor::Cyan.on_default();
 /// Lines shown before and after a line with memory work.
 const CONTEXT: u32 = 2;
 
-/// How everything is scaled.
+/// The scale of everything.
 struct Scale {
     /// The work of the whole kernel.
     total: u64,
-    /// That of the costliest line.
+    /// The work of the costliest line.
     most: u64,
     /// Characters of the longest bar.
     bar: usize,
@@ -116,7 +116,7 @@ impl Scale {
         file: &str,
         hot: &BTreeMap<u32, Cost>,
     ) -> io::Result<()> {
-        let what = format!("{file}: its text is not here");
+        let what = format!("{file}: its text is not available");
         for line in wrap(&what, self.width.columns()) {
             writeln!(out, "{FAINT}{line}{FAINT:#}")?;
         }

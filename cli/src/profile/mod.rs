@@ -1,21 +1,21 @@
 //! A profile of a kernel's memory work: instruction by instruction, and line by line of its source.
 //!
 //! The simulator counts every access of every instruction, exactly and by the
-//! hardware's rules. Here those counts meet the source: which line of which file,
+//! hardware's rules. Here those counts are mapped to the source: which line of which file,
 //! how much of its work is needed, how much is wasted, and why.
 //!
-//! A kernel whose result or whose counts are wrong is profiled like any other: that
-//! is when one looks.
+//! A kernel whose result or counts are wrong is profiled like any other, since a
+//! profile is most useful then.
 //!
 //! Reading order: this file (what a profile is), `lockstep::record` (how one is made),
 //! `lockstep::source` (which line an instruction comes from), `lockstep_page::work` (what its
-//! figures are) and `lockstep_page::verdict` (what they mean), `lesson::differences` (what the
-//! catalogue says otherwise), [`sources`] (the text of the lines), [`hardware`] (the same
+//! figures are) and `lockstep_page::verdict` (what they mean), `lesson::differences` (deviations
+//! from the catalogue), [`sources`] (the text of the lines), [`hardware`] (the same
 //! figures from a GPU), then the two ways to show it, [`text`] (with `listing`, the lines and
-//! their heat) and [`html`], by `lockstep_page`. Of what could not be profiled, [`excerpt`]
+//! their heat) and [`html`], by `lockstep_page`. For runs that could not be profiled, [`excerpt`]
 //! shows the lines at fault.
 //!
-//! Left out: time. A wavefront and a sector are work, and what they cost depends
+//! Left out: time. A wavefront and a sector are work, and their cost depends
 //! on what else the GPU has to do. Also left out: launches that did not end. Which
 //! blocks had run when one of them failed depends on the host's threads.
 
@@ -52,7 +52,7 @@ pub struct Profile {
     /// What its lesson shows.
     #[serde(skip)]
     pub idea: &'static str,
-    /// What its lesson says of it.
+    /// What its lesson says about it.
     pub technique: &'static str,
     /// The file of its lesson, relative to the repository.
     pub source: &'static str,
@@ -60,7 +60,7 @@ pub struct Profile {
     pub shape: String,
     /// The module that was run: `kernels.ptx`.
     pub module: String,
-    /// What it was compiled for: `sm_80`.
+    /// The architecture it was compiled for: `sm_80`.
     pub target: String,
     /// Launches of the kernel.
     pub n_launches: usize,
@@ -72,16 +72,16 @@ pub struct Profile {
     pub rows: Vec<Row>,
     /// All that was counted, by name.
     pub totals: Vec<(&'static str, u64)>,
-    /// The same, as what it is.
+    /// The same, in typed form.
     #[serde(skip)]
     pub counts: Counts,
-    /// What else happened than a right result.
+    /// What went wrong, if the result was not right.
     pub trouble: Option<Trouble>,
     /// What differs from the catalogue.
     pub differences: Vec<Difference>,
     /// What is wasted, and what to do about it.
     pub verdicts: Vec<Verdict>,
-    /// The same on a GPU; empty until it is asked for.
+    /// The same on a GPU; empty until it is requested.
     pub hardware: Vec<Figure>,
     /// The command that measures it there.
     pub command: String,
@@ -92,17 +92,17 @@ pub struct Profile {
 pub struct Figure {
     /// Nsight Compute's name.
     pub metric: &'static str,
-    /// By the simulator.
+    /// The simulator's figure.
     pub predicted: u64,
-    /// By the hardware, if it was asked.
+    /// The hardware's figure, if it was measured.
     pub measured: Option<u64>,
 }
 
-/// Why a profiled run is not right.
+/// What is wrong with a profiled run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trouble {
-    /// All launches ended, and the result is wrong.
+    /// All launches ended, but the result is wrong.
     WrongResult(String),
     /// A launch failed. The launches before it were counted.
     Stopped(String),
@@ -120,7 +120,7 @@ impl Trouble {
         }
     }
 
-    /// What exactly.
+    /// The details.
     pub fn reason(&self) -> &str {
         let (Self::WrongResult(what) | Self::Stopped(what) | Self::NotRun(what)) = self;
         what
@@ -134,7 +134,7 @@ impl Profile {
         self.trouble.is_none() && self.differences.is_empty()
     }
 
-    /// How many launches the geometry is the first of, if there are several.
+    /// The number of launches, if the geometry is the first of several.
     fn launches(&self) -> String {
         match self.n_launches {
             1 => String::new(),
@@ -165,8 +165,8 @@ pub fn run_case(
     (registered.kernel.run)(&mut trial)
 }
 
-/// The shape at which a kernel is profiled unless another is asked for: one for which
-/// the catalogue states its counts, or the largest. None if its lesson has no single
+/// The shape at which a kernel is profiled by default: one for which
+/// the catalogue states its counts, or the largest. `None` if its lesson has no single
 /// shape.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
     let lesson = registered.lesson;
@@ -179,8 +179,8 @@ pub fn default_shape(registered: Registered) -> Option<Shape> {
     }
 }
 
-/// The profile of a kernel of `module` on a shape, by the simulator, also if its
-/// result or its counts are wrong; none if the lesson never launched it.
+/// The simulator's profile of a kernel of `module` on a shape, even if its
+/// result or its counts are wrong; `None` if the lesson never launched it.
 ///
 /// # Errors
 ///
@@ -198,7 +198,7 @@ pub fn simulate(
     match ended {
         Ok(()) => profile.differences.clear(),
         Err(CaseError::Counts { differences, .. }) => profile.differences = differences,
-        // The lesson had no chance to say what differs.
+        // The lesson could not report the differences.
         Err(error) => {
             profile.trouble = Some(match &error {
                 CaseError::Wrong(what) => Trouble::WrongResult(what.clone()),
@@ -210,7 +210,7 @@ pub fn simulate(
     Ok(Some(profile))
 }
 
-/// The module, and after it those of other topics for the same architecture: a lesson
+/// The module, followed by those of other topics for the same architecture: a lesson
 /// may launch their kernels too.
 pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     let mut modules = vec![module.clone()];
@@ -224,13 +224,13 @@ pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     modules
 }
 
-/// The profile of what a run of a case launched, whose end is reported elsewhere, and what in it
-/// differs from the catalogue, which speaks of single launches; none if it never launched the
-/// kernel.
+/// The profile of the launches of a case, whose outcome is reported elsewhere, and its
+/// differences from the catalogue, which is about single launches; `None` if it never launched
+/// the kernel.
 ///
 /// # Errors
 ///
-/// The module's text could not be got.
+/// The module's text is not available.
 pub fn recorded(
     registered: Registered,
     shape: &Shape,

@@ -3,9 +3,9 @@
 use host::home::home;
 use std::path::{Component, Path};
 
-/// The text of a file of the repository, by its path from the root, if it is there.
+/// The text of a file of the repository, by its path from the root, if it exists.
 pub fn text(path: &str) -> Option<String> {
-    // A line table names the standard library's files and other crates' too.
+    // A line table also names files of the standard library and of other crates.
     let is_inside = Path::new(path)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));

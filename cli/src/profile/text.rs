@@ -1,5 +1,5 @@
 //! A profile on a terminal: a table, the verdicts, the source with its heat, the
-//! figures to measure, and at the end what is wrong with it all.
+//! figures to measure, and at the end anything that is wrong with the run.
 
 use super::{Figure, Profile, Row, Space, listing};
 use crate::report::grid::{Cell, Column, Grid};
@@ -41,7 +41,7 @@ fn heading(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<(
     ))?;
     for (entry, n_launches) in &profile.others {
         faint(format!(
-            "not in here: {n_launches} × {entry}, launched with it"
+            "not included: {n_launches} × {entry}, launched with it"
         ))?;
     }
     writeln!(out)
@@ -78,7 +78,7 @@ fn table(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()>
     writeln!(out, "{total}")
 }
 
-/// What [`COLUMNS`] hold.
+/// The cells of [`COLUMNS`].
 fn cells(row: &Row) -> Vec<Cell> {
     let in_shared = row.wavefronts > 0 || row.space == Space::Shared;
     let in_sectors = row.space != Space::Shared;
@@ -103,7 +103,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     ]
 }
 
-/// The kernel's line, and the inlined function's behind it.
+/// The kernel's line, followed by the inlined function's.
 fn source(row: &Row) -> String {
     let Some(line) = &row.line else {
         return "?".to_owned();
@@ -114,7 +114,7 @@ fn source(row: &Row) -> String {
     }
 }
 
-/// Without the parts of a long opcode that never differ.
+/// An opcode without the parts of long opcodes that never differ.
 fn short(opcode: &str) -> String {
     opcode
         .replace(".sync.aligned.m8n8", "")
@@ -139,7 +139,7 @@ fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Res
 }
 
 fn hardware(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
-    writeln!(out, "The same on a GPU, as Nsight Compute names it:")?;
+    writeln!(out, "The same on a GPU, by Nsight Compute's names:")?;
     let mut grid = Grid::new(&[
         Column::words("metric"),
         Column::numbers("predicted"),
@@ -174,7 +174,7 @@ fn difference(figure: &Figure) -> Cell {
     }
 }
 
-/// What was expected otherwise.
+/// Deviations from what was expected.
 fn say_trouble(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
     if profile.is_right() {
         return Ok(());

@@ -1,30 +1,30 @@
-//! The kernels beside their CUDA C++ baselines.
+//! The kernels compared with their CUDA C++ baselines.
 
 use lesson::Measurement;
 use lesson::measure::{Side, geometric_mean};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The kernels beside their CUDA C++ baselines.
+/// The kernels compared with their CUDA C++ baselines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSummary {
-    /// Kernels that have been timed beside a baseline.
+    /// Kernels that were timed alongside a baseline.
     pub n_kernels: usize,
-    /// Geometric mean over the kernels of how many times as fast as its baseline each
-    /// is; of a kernel with several shapes the mean over these counts.
+    /// Geometric mean over the kernels of each one's speed relative to its baseline; for
+    /// a kernel with several shapes, the mean over these counts.
     pub geometric_mean: Option<f64>,
     /// The slowest shape of each kernel, the worst kernel first.
     pub slowest: Vec<BaselineCase>,
 }
 
-/// A kernel beside its baseline.
+/// A kernel compared with its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaselineCase {
     /// The kernel's id.
     pub kernel: String,
     /// The shape's name.
     pub shape: String,
-    /// How many times as fast as its baseline it is.
+    /// Its speed relative to its baseline.
     pub speed: f64,
 }
 

@@ -11,7 +11,7 @@ use lockstep::engine::DeviceProperties;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The only schema there is so far.
+/// The only schema so far.
 pub const SCHEMA: u32 = 1;
 
 /// The file.
@@ -21,23 +21,23 @@ pub struct BenchReport {
     pub schema: u32,
     /// `bench`, so that it is not taken for another command's.
     pub kind: String,
-    /// What was measured.
+    /// The device that was measured.
     pub device: String,
-    /// What it was built from.
+    /// The commit it was built from.
     pub commit: String,
     /// More about the machine.
     pub machine: Machine,
     /// What the kernels could be compared with.
     #[serde(alias = "peers")]
     pub baselines: Vec<Baseline>,
-    /// Runs of each that were wanted.
+    /// Requested runs of each.
     pub n_runs: u32,
-    /// A launch that does nothing: the part of every time that is not a kernel's.
+    /// An empty launch: the part of every time that is not the kernel's.
     pub empty_launch: Option<Times>,
-    /// The same, one of many in a row.
+    /// The same for one of many in a row.
     #[serde(default)]
     pub empty_launch_in_row: Option<Times>,
-    /// Of each kernel and its CUDA C++ baseline.
+    /// Comparison of the kernels with their CUDA C++ baselines.
     #[serde(alias = "twins")]
     pub beside_baselines: BaselineSummary,
     /// The targets, from the cases below.
@@ -46,7 +46,7 @@ pub struct BenchReport {
     pub cases: Vec<Measurement>,
 }
 
-/// The machine, as far as it tells.
+/// The machine, as far as it is known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Machine {
     /// 90 for sm_90.
@@ -79,19 +79,19 @@ impl From<&DeviceProperties> for Machine {
     }
 }
 
-/// Something to compare with, or why it is not there.
+/// Something to compare with, or why it is missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// `CUDA C++`, `CUB`, `cuBLAS`.
     pub name: String,
-    /// Which of it, if it took part.
+    /// Its version, if it took part.
     pub version: Option<String>,
-    /// Why it took no part.
+    /// Why it did not take part.
     pub absent: Option<String>,
 }
 
 impl BenchReport {
-    /// What was measured on, in words.
+    /// The measured device and its driver, in words.
     pub fn device_and_driver(&self) -> String {
         match &self.machine.driver {
             Some(driver) => format!("{}, driver for CUDA {driver}", self.device),
@@ -99,7 +99,7 @@ impl BenchReport {
         }
     }
 
-    /// Of the results of a run.
+    /// The report of a run's results.
     pub fn new(
         device: &DeviceProperties,
         baselines: Vec<Baseline>,
@@ -134,7 +134,7 @@ impl BenchReport {
         Self::parse(&text).map_err(|error| format!("{}: {error}", input::name(path)))
     }
 
-    /// Of the text of a file.
+    /// Reads the text of a file.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The results of a bench run for people: a table on the terminal, and the same as Markdown.
+//! The results of a bench run for people: a table on the terminal, and as Markdown.
 
 use super::scoreboard::Row;
 use crate::report::bench::BenchReport;
@@ -25,7 +25,7 @@ fn speed(speed: Option<f64>) -> String {
     speed.map_or_else(String::new, |speed| format!("{speed:.3}"))
 }
 
-/// The cases, each that was also timed in a row followed by itself in that row.
+/// The cases; each that was also timed in a row is followed by that measurement.
 pub(super) fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
     let both = cases
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
     both.flatten().collect()
 }
 
-/// The cases. Every `×` is how many times as fast the kernel is.
+/// The cases. Every `×` is the kernel's speed relative to something else.
 pub fn cases(cases: &[Measurement]) -> Grid {
     let mut grid = Grid::new(&[
         Column::words("kernel"),
@@ -83,7 +83,7 @@ pub fn cases(cases: &[Measurement]) -> Grid {
     grid
 }
 
-/// 10¹² operations per second where they are the point: beside a library for products.
+/// 10¹² operations per second where they matter: compared with a library for products.
 fn computed(case: &Measurement) -> String {
     let beside = case.times.contains_key(&Side::CublasLt);
     let speed = case.teraflops(Side::Kernel).filter(|_| beside);
@@ -108,8 +108,8 @@ fn remarks(case: &Measurement) -> String {
     remarks.join(", ")
 }
 
-/// What cuBLASLt did, and the board meanwhile: where power is the limit, its clock is not the
-/// highest, and only ratios tell.
+/// cuBLASLt's speed, and the board's clock and power meanwhile: where power is the limit, the
+/// clock is below its maximum, and only ratios are meaningful.
 fn beside_cublaslt(case: &Measurement, speed: f64) -> String {
     let mut text = format!("cuBLASLt {speed:.1} TFLOP/s");
     if let Some(choice) = case.choices.get(&Side::CublasLt) {
@@ -188,7 +188,7 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
             format!("; back to back in a graph, {time}")
         });
         let text = format!(
-            "\n{} of each time are the launch itself: that is what one that does nothing takes{}",
+            "\n{} of each time is the launch itself: an empty launch takes that long{}",
             duration(times.median_ms),
             in_row.unwrap_or_default()
         );
@@ -202,7 +202,7 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
     scoreboard(&report.scoreboard).write(out, width)
 }
 
-/// The kernels that are slower than their baselines, the worst first, and the mean.
+/// The kernels that are slower than their baselines, the slowest first, and the mean.
 fn write_beside_baselines(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     /// Enough to see where to look.
     const N_SHOWN: usize = 10;
@@ -212,7 +212,7 @@ fn write_beside_baselines(out: &mut dyn Write, report: &BenchReport) -> io::Resu
     };
     writeln!(
         out,
-        "\n{HEADING}Beside CUDA C++{HEADING:#}: {} kernels, geometric mean {mean:.4}\nThe slowest:",
+        "\n{HEADING}Against CUDA C++{HEADING:#}: {} kernels, geometric mean {mean:.4}\nThe slowest:",
         beside.n_kernels
     )?;
     for case in beside.slowest.iter().take(N_SHOWN) {
@@ -261,7 +261,7 @@ pub fn write_comparison(
     );
     if let Some(drift) = comparison.drift {
         summary += &format!(
-            "\nthe copies beside them: {drift:.3} × before, which is the machine's own drift"
+            "\nthe copies alongside: {drift:.3} × before, which is the machine's own drift"
         );
     }
     writeln!(out, "{}", indented(&summary, 0, width.prose()))
@@ -399,7 +399,7 @@ mod tests {
             // Prose of pipes stays in whole lines.
             let long = long
                 .iter()
-                .filter(|line| !line.contains(" of each time are "));
+                .filter(|line| !line.contains(" of each time is "));
             assert_eq!(long.count(), 0, "{columns}:\n{text}");
             for case in &report.cases {
                 assert!(text.contains(&case.kernel), "{}", case.kernel);

@@ -1,18 +1,18 @@
 //! Two bench runs side by side: what became faster, what slower, and what is noise.
 //!
-//! A difference is real if it is larger than the band of noise around it: what the
-//! runs of both sides commonly stray from their medians, and never less than
-//! [`LEAST_BAND`], because two runs of the program differ by more than two runs in
-//! one.
+//! A difference is real if it is larger than the band of noise around it: the usual
+//! deviation of both sides' runs from their medians, and never less than
+//! [`LEAST_BAND`], because two runs of the program differ by more than two timed runs
+//! within one.
 
 use crate::report::bench::BenchReport;
 use lesson::Measurement;
 use lesson::measure::{Side, Times, geometric_mean};
 
-/// The band that no two runs of the program stay within for sure.
+/// The band that two runs of the program cannot be expected to stay within.
 pub const LEAST_BAND: f64 = 0.01;
 
-/// What has become of a kernel.
+/// How a kernel has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It takes less time, by more than noise.
@@ -37,16 +37,16 @@ impl Verdict {
 /// Old and new times of one thing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// How many times as fast as before it is.
+    /// Its speed relative to before.
     pub speed: f64,
     /// A speed between 1 ÷ (1 + band) and 1 + band is noise.
     pub band: f64,
-    /// What that means.
+    /// The verdict from the two.
     pub verdict: Verdict,
 }
 
 impl Change {
-    /// From `old` to `new`.
+    /// The change from `old` to `new`.
     pub fn between(old: &Times, new: &Times) -> Self {
         let speed = old.median_ms / new.median_ms;
         let band = (old.spread() + new.spread()).max(LEAST_BAND);
@@ -65,22 +65,22 @@ impl Change {
     }
 }
 
-/// What two reports say about the cases that both have.
+/// A comparison of the cases that two reports share.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison<'r> {
-    /// The new cases with what became of them.
+    /// The new cases with their changes.
     pub changes: Vec<(&'r Measurement, Change)>,
     /// New cases that the old report does not have.
     pub n_new: usize,
     /// Old cases that the new report does not have.
     pub n_gone: usize,
-    /// How many times as fast as before the copies beside the kernels are, which no
+    /// The speed, relative to before, of the copies timed alongside the kernels, which no
     /// change of ours makes faster: the machine's own drift.
     pub drift: Option<f64>,
 }
 
 impl<'r> Comparison<'r> {
-    /// From `old` to `new`.
+    /// The comparison from `old` to `new`.
     pub fn of(old: &BenchReport, new: &'r BenchReport) -> Self {
         let same = |a: &Measurement, b: &Measurement| a.kernel == b.kernel && a.shape == b.shape;
         let mut comparison = Self {

@@ -1,9 +1,9 @@
-//! The simulator's counts beside a GPU's hardware counters, launch by launch.
+//! The simulator's counts compared with a GPU's hardware counters, launch by launch.
 //!
 //! The hardware's come from Nsight Compute as CSV, the simulator's from a results
-//! file, which also tells what else was launched; both of the same cases in the
+//! file, which also lists the other launches; both are of the same cases in the
 //! same order. A kernel that one of them launched more often than the other is left
-//! out, and said to be.
+//! out and reported as such.
 
 use super::metrics::{self, Metric};
 use super::ncu::Launches;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is compared.
+/// The compared metrics.
 pub const METRICS: &[Metric] = &[
     metrics::SHARED_LOAD_CONFLICTS,
     metrics::SHARED_STORE_CONFLICTS,
@@ -34,9 +34,9 @@ pub struct Compared {
     pub shape: String,
     /// The hardware counter.
     pub metric: &'static str,
-    /// What the simulator counted.
+    /// The simulator's count.
     pub simulator: u64,
-    /// What the hardware counted.
+    /// The hardware's count.
     pub hardware: u64,
 }
 
@@ -49,20 +49,20 @@ pub struct Comparison {
     pub left_out: Vec<String>,
 }
 
-/// What the simulator said of one launch, where it counted.
+/// The simulator's counts of one launch, where it counted.
 type Counted<'a> = Option<&'a Value>;
 
-/// Pairs the n-th launch of a kernel on one with its n-th launch on the other,
-/// and compares those that the simulator counted.
+/// Pairs the n-th launch of a kernel in one with its n-th launch in the other,
+/// and compares the launches that the simulator counted.
 ///
 /// # Errors
 ///
-/// The results file does not tell its launches: another program's, or an old one.
+/// The results file does not list its launches: another program's, or an old one.
 pub fn compare(hardware: &Launches, simulator: &Value) -> Result<Comparison, String> {
     let mut launches: BTreeMap<&str, Vec<Counted>> = BTreeMap::new();
     let mut order = Vec::new();
     for result in simulator["results"].as_array().into_iter().flatten() {
-        let missing = "its results do not tell their launches: run `run-all` again";
+        let missing = "its results do not list their launches: run `run-all` again";
         let runs = result["launches"].as_array().ok_or(missing)?;
         let counted = result["counted_launch"].as_u64();
         let mut number = 0;

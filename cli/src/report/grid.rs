@@ -1,8 +1,8 @@
 //! Tables that fit the width of the output.
 //!
-//! Columns in which every cell is empty are left out. What is still too wide is made
-//! narrower step by step: headings of two lines; the first column on a line of its
-//! own above the others, and some below them; at last every row as a paragraph. No cell
+//! Columns in which every cell is empty are left out. A table that is still too wide is
+//! narrowed step by step: headings of two lines; the first column on its own line
+//! above the others, and some below them; finally every row as a paragraph. No cell
 //! is ever cut.
 
 use super::style::{FAINT, HEADING};
@@ -21,7 +21,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Of words.
+    /// A column of words.
     pub const fn words(heading: &'static str) -> Self {
         Self {
             heading,
@@ -30,7 +30,7 @@ impl Column {
         }
     }
 
-    /// Of numbers.
+    /// A column of numbers.
     pub const fn numbers(heading: &'static str) -> Self {
         Self {
             is_words: false,
@@ -38,7 +38,7 @@ impl Column {
         }
     }
 
-    /// On a line below the row, behind its heading, where lines are short.
+    /// On a line below the row, after its heading, where lines are short.
     pub const fn below(self) -> Self {
         Self {
             is_below: true,
@@ -47,7 +47,7 @@ impl Column {
     }
 }
 
-/// What stands in a column.
+/// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     text: String,
@@ -74,7 +74,7 @@ impl<T: Into<String>> From<T> for Cell {
 #[derive(Clone, Debug)]
 enum Line {
     Cells(Vec<Cell>),
-    /// Between the rows, from edge to edge.
+    /// A line between the rows, from edge to edge.
     Across {
         indent: usize,
         cell: Cell,
@@ -92,21 +92,21 @@ pub struct Grid {
 /// Space between columns.
 const GAP: usize = 2;
 
-/// What is below something, is so much to the right of it.
+/// Indent of what is below something.
 const BELOW: usize = 2;
 
-/// A way to write a table: the columns that are shown, and their widths.
+/// A way to write a table: the columns to show, and their widths.
 struct Layout {
-    /// By column; none where it is left out.
+    /// By column; `None` where it is left out.
     widths: Vec<Option<usize>>,
     /// Whether headings have two lines.
     is_tall: bool,
-    /// Whether the first column is on lines of its own, and some are below the row.
+    /// Whether the first column is on its own lines, and some are below the row.
     is_stacked: bool,
 }
 
 impl Grid {
-    /// Without rows.
+    /// A table without rows.
     pub fn new(columns: &[Column]) -> Self {
         Self {
             columns: columns.to_vec(),
@@ -115,13 +115,13 @@ impl Grid {
         }
     }
 
-    /// The same, beginning at another column than the third.
+    /// The same, starting at a column other than the third.
     #[must_use]
     pub fn with_indent(self, indent: usize) -> Self {
         Self { indent, ..self }
     }
 
-    /// Adds a row. What it has too little is empty.
+    /// Adds a row. Missing cells are empty.
     pub fn row(&mut self, mut cells: Vec<Cell>) {
         cells.resize(self.columns.len(), Cell::default());
         self.lines.push(Line::Cells(cells));
@@ -144,7 +144,7 @@ impl Grid {
         self.rows().any(|row| !row[column].text.is_empty())
     }
 
-    /// Writes it for so wide an output.
+    /// Writes it for an output of this width.
     pub fn write(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
         let mut layouts = [(false, false), (false, true), (true, true)]
             .into_iter()
@@ -153,7 +153,7 @@ impl Grid {
         if let Some(layout) = &layout {
             self.write_headings(out, layout, width)?;
         }
-        // The cell that the rows stand below.
+        // The cell that the rows are below.
         let mut above: Option<&Cell> = None;
         for line in &self.lines {
             let cells = match line {
@@ -196,7 +196,7 @@ impl Grid {
         }
     }
 
-    /// Columns that the longest line takes.
+    /// Columns of the longest line.
     fn width_of(&self, layout: &Layout) -> usize {
         let first = usize::from(layout.is_stacked);
         let widths: Vec<usize> = layout.widths[first..].iter().flatten().copied().collect();
@@ -236,7 +236,7 @@ impl Grid {
     fn write_row(&self, out: &mut dyn Write, layout: &Layout, cells: &[Cell]) -> io::Result<()> {
         let first = usize::from(layout.is_stacked);
         let mut line = String::new();
-        // Spaces that are only written if something follows.
+        // Spaces that are written only if something follows.
         let mut spaces = self.indent + first * BELOW;
         let columns = self.columns.iter().zip(&layout.widths).zip(cells);
         for ((column, width), Cell { text, style }) in columns.skip(first) {
@@ -255,7 +255,7 @@ impl Grid {
         writeln!(out, "{line}")
     }
 
-    /// Some cells behind their headings, but never the first.
+    /// Some cells after their headings, but never the first.
     fn write_labelled(
         &self,
         out: &mut dyn Write,
@@ -263,7 +263,7 @@ impl Grid {
         wanted: impl Fn(&Column) -> bool,
         width: Width,
     ) -> io::Result<()> {
-        // A heading stays whole, and on one line with what follows.
+        // A heading stays whole, and on one line with what follows it.
         let no_break = "\u{a0}";
         let items = self.columns.iter().zip(cells).skip(1);
         let items = items
@@ -280,7 +280,7 @@ impl Grid {
         writeln!(out, "{}", text.replace(no_break, " "))
     }
 
-    /// As Markdown, with a line end after each row.
+    /// The table as Markdown, with a newline after each row.
     pub fn markdown(&self) -> String {
         let shown: Vec<usize> = (0..self.columns.len())
             .filter(|&column| self.is_used(column))
@@ -300,7 +300,7 @@ impl Grid {
     }
 }
 
-/// A heading in two lines; one that is not broken stands on the lower.
+/// A heading in two lines; one that is not broken is on the lower line.
 fn lines_of(heading: &'static str, is_tall: bool) -> [&'static str; 2] {
     match (heading.rfind(' '), heading.rfind('/')) {
         (Some(at), _) if is_tall => [&heading[..at], &heading[at + 1..]],

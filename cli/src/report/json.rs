@@ -17,17 +17,17 @@ pub struct Report {
     pub schema: u32,
     /// `gpu` or `sim`.
     pub engine: &'static str,
-    /// What ran the kernels.
+    /// The device that ran the kernels.
     pub device: String,
-    /// What it was built from.
+    /// The commit it was built from.
     pub commit: String,
     /// More about the machine.
     pub machine: Machine,
-    /// One entry a kernel and shape.
+    /// One entry per kernel and shape.
     pub results: Vec<Entry>,
 }
 
-/// The machine, as far as it tells.
+/// The machine, as far as it is known.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// 90 for sm_90.
@@ -55,9 +55,9 @@ pub struct Entry {
     pub status: Status,
     /// Why it did not pass.
     pub reason: Option<String>,
-    /// The order in which it ended so: `7/warps/12`. Null for the usual one.
+    /// The order in which it ended this way: `7/warps/12`. Null for the usual one.
     pub schedule: Option<String>,
-    /// Schedules that it passed under, beside the usual order. Null if none was tried.
+    /// Schedules that it passed under, in addition to the usual order. Null if none was tried.
     pub n_schedules_passed: Option<u64>,
     /// Largest difference from the reference. Null also if it is not a number.
     pub max_abs_error: Option<f64>,
@@ -73,18 +73,18 @@ pub struct Entry {
     pub gigabytes_per_second: Option<f64>,
     /// Median of a device-to-device copy of as many bytes, in the same run.
     pub copy_time_ms_median: Option<f64>,
-    /// Median of the kernel's CUDA C++ baseline, in turn with it.
+    /// Median of the kernel's CUDA C++ baseline, alternating with it.
     #[serde(alias = "peer_time_ms_median")]
     pub baseline_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,
-    /// What was launched, in order; no timed launches.
+    /// Launches in order, without the timed ones.
     pub launches: Vec<LaunchRun>,
-    /// Which of these launches the counts are of, from 0.
+    /// The launch that the counts are of, from 0.
     pub counted_launch: Option<usize>,
 }
 
-/// Times of the runs beside their median.
+/// Times of the runs, apart from their median.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Spread {
     /// The fastest.
@@ -99,7 +99,7 @@ pub struct Spread {
     pub n_runs: usize,
 }
 
-/// Some counts by their names, or nulls from an engine that does not count.
+/// Some counts by name, or nulls from an engine that does not count.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryCounts(Option<Counts>);
 
@@ -172,7 +172,7 @@ impl From<&CaseResult> for Entry {
 }
 
 impl Report {
-    /// Of a run on `engine`.
+    /// The report of a run on `engine`.
     pub fn new(engine: &dyn Engine, results: &[CaseResult]) -> Self {
         let device = engine.device();
         Self {
@@ -197,7 +197,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// The value has a map whose keys are not text: a mistake of ours.
+/// The value has a map whose keys are not text: a bug of ours.
 pub fn text(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());

@@ -1,5 +1,5 @@
-//! Ladders: what each step reached, and gained over the one before; that of GEMM as tables of
-//! docs/results.md, with what the kernels reach on other products.
+//! Ladders: the rate of each step, and its gain over the one before; GEMM's ladder as tables of
+//! docs/results.md, with the kernels' rates on other products.
 
 use super::bench::BenchReport;
 use crate::report::grid::{Column, Grid};
@@ -19,15 +19,15 @@ pub const SIDE: u64 = LADDER as u64;
 pub struct Step<'r> {
     /// The kernel.
     pub kernel: &'static KernelEntry,
-    /// What was measured of it, if that was.
+    /// Its measurement, if there is one.
     pub case: Option<&'r Measurement>,
-    /// 10¹² operations per second: without a pause, where that was timed, else in turn.
+    /// 10¹² operations per second: without a pause, where that was timed, else alternating.
     pub teraflops: Option<f64>,
-    /// How many times as fast as the step before that was measured.
+    /// Its speed relative to the last measured step before it.
     pub gain: Option<f64>,
 }
 
-/// The steps of a ladder, from the first on, on a shape of these extents.
+/// The steps of a ladder, from the first one, on a shape of these extents.
 pub fn steps<'r>(
     kernels: &'static [KernelEntry],
     cases: &'r [Measurement],
@@ -50,7 +50,7 @@ pub fn steps<'r>(
     kernels.iter().map(step).collect()
 }
 
-/// 10¹² operations per second of a side: without a pause, where that was timed, else in turn.
+/// 10¹² operations per second of a side: without a pause, where that was timed, else alternating.
 pub fn rate_of(case: &Measurement, side: Side) -> Option<f64> {
     match case.alone.get(&side) {
         Some(alone) => (case.flops != 0).then(|| teraflops(case.flops, alone.steady.median_ms)),
@@ -66,7 +66,7 @@ fn number(number: Option<f64>, digits: usize) -> String {
     number.map_or_else(String::new, |number| format!("{number:.digits$}"))
 }
 
-/// What stands beside the baseline, in the order of the columns.
+/// The columns that compare with the baseline, in order.
 const BESIDE: [&str; 4] = [
     "× cuBLASLt, no pause",
     "after a rest",
@@ -83,7 +83,7 @@ fn beside_cells(beside: Option<Beside>) -> [String; 4] {
     ]
 }
 
-/// The table as Markdown; without a run's times, what will be in it.
+/// The table as Markdown; without a run's times, the table that will hold them.
 pub fn table(report: Option<&BenchReport>) -> String {
     let cases = report.map_or(&[][..], |report| &report.cases);
     let steps = steps(gemm::steps(), cases, &[SIDE; 3]);
@@ -115,7 +115,7 @@ pub fn table(report: Option<&BenchReport>) -> String {
         .find_map(|step| theirs(cases, step.case?));
     let under = match theirs {
         Some(theirs) => format!("{product}, without a pause; cuBLASLt: {theirs}."),
-        None => format!("{product}, beside cuBLASLt; not measured yet."),
+        None => format!("{product}, against cuBLASLt; not measured yet."),
     };
     format!("{}\n{under}\n\n", grid.markdown())
 }
@@ -123,7 +123,7 @@ pub fn table(report: Option<&BenchReport>) -> String {
 /// Only the kernels that are measured beyond this cube are in the chart of cubes.
 const LADDER_END: u64 = 8192;
 
-/// What a kernel reached on cubes, of cuBLASLt's speed.
+/// A kernel's rates on cubes, relative to cuBLASLt's.
 #[derive(Clone, Debug)]
 pub struct OnCubes {
     /// The kernel.
@@ -151,7 +151,7 @@ pub fn on_cubes(cases: &[Measurement]) -> Vec<OnCubes> {
     kernels.filter(is_large).collect()
 }
 
-/// What the fastest kernels by `wgmma` reached on cubes, as Markdown; nothing without times.
+/// The rates of the fastest kernels by `wgmma` on cubes, as Markdown; empty without times.
 pub fn cubes(report: Option<&BenchReport>) -> String {
     let products = CUBES.into_iter().flat_map(|side| {
         [false, true].map(|wants_bf16| Product {
@@ -163,13 +163,13 @@ pub fn cubes(report: Option<&BenchReport>) -> String {
     products_table("cube", "fastest kernel", report, products.collect())
 }
 
-/// What the chosen kernel reached on each product that people have, as Markdown; nothing without
+/// The rates of the chosen kernel on each product from real models, as Markdown; empty without
 /// times.
 pub fn people(report: Option<&BenchReport>) -> String {
     products_table("m × n × k", "chosen kernel", report, of_f16(&OF_PEOPLE))
 }
 
-/// The same on products that nobody tuned for.
+/// The same on products that no kernel was tuned for.
 pub fn untuned(report: Option<&BenchReport>) -> String {
     products_table("m × n × k", "chosen kernel", report, of_f16(&UNTUNED))
 }
@@ -190,8 +190,8 @@ fn of_f16(shapes: &[[u32; 3]]) -> Vec<Product> {
     shapes.iter().map(product).collect()
 }
 
-/// The fastest kernel by time for each product, the baseline beside it, and what that makes on the
-/// whole.
+/// The kernel that is fastest by time on each product, compared with the baseline, and the
+/// summary.
 fn products_table(
     product: &'static str,
     kernel: &'static str,
@@ -239,9 +239,9 @@ fn products_table(
     format!("{}\n{}", grid.markdown(), on_the_whole(&all))
 }
 
-/// The mean and the worst in both states, of products whose rows of C the library takes.
+/// The mean and the worst in both states, for products whose rows of C the library takes.
 fn on_the_whole(all: &[(&Measurement, Beside)]) -> String {
-    // An odd row of C is one that its fast algorithms refuse.
+    // The library's fast algorithms refuse odd rows of C.
     let is_even = |case: &Measurement| case.dims().get(1).is_some_and(|n| n.is_multiple_of(8));
     let even: Vec<_> = all
         .iter()
@@ -318,7 +318,7 @@ mod tests {
         let has = |row: &str| assert!(text.contains(row), "{row} is not in\n{text}");
         has("| 27 |  | 0.040 | 0.050 | 0.050 | 10.00 |");
         has("| 69 | 2.50 | 0.100 | 0.200 | 0.110 | 5.00 |");
-        // Measured elsewhere only.
+        // Only measured elsewhere.
         has("| 3 | `gemm_swizzled` | tiles swizzled by XOR, fragments by ldmatrix |  |  |");
         has("cuBLASLt: 687 TFLOP/s, 1500 MHz, 500 W.");
     }

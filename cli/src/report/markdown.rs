@@ -1,5 +1,5 @@
-//! The generated parts of docs/results.md: the lessons, with what the registry claims beside
-//! what a bench run measured, and the targets for speed. Nothing in them is typed
+//! The generated parts of docs/results.md: the lessons, with the registry's claims and a
+//! bench run's measurements, and the targets for speed. Nothing in them is typed
 //! by hand.
 
 use crate::report::bench::BenchReport;
@@ -51,30 +51,30 @@ pub fn lessons(lessons: &[&Lesson], report: Option<&BenchReport>) -> String {
     text
 }
 
-/// The targets for speed and what a run has measured, as Markdown.
+/// The targets for speed and a run's measurements, as Markdown.
 pub fn speed(report: Option<&BenchReport>) -> String {
     let Some(report) = report else {
         return "No GPU has measured anything yet.\n\n".to_owned();
     };
     let mean = report.beside_baselines.geometric_mean.map(|mean| {
         format!(
-            " Beside their CUDA C++ baselines {} kernels were timed: geometric mean {mean:.3}.",
+            " {} kernels were timed against their CUDA C++ baselines: geometric mean {mean:.3}.",
             report.beside_baselines.n_kernels
         )
     });
-    // By the names that targets have now; those that the run knew nothing of are left out.
+    // By the current names of targets; those that the run does not know are left out.
     let mut rows = scoreboard::rows(&report.cases);
     let was_known = |item: &str| report.scoreboard.iter().any(|old| old.item == item);
     rows.retain(|row| row.measured.is_some() || was_known(&row.item));
     format!(
-        "{}, everything in one run, medians of runs that alternated.{}\n\n{}\n",
+        "{}, all in one run, medians of alternating runs.{}\n\n{}\n",
         report.device_and_driver(),
         mean.unwrap_or_default(),
         bench_table::scoreboard(&rows).markdown()
     )
 }
 
-/// With a capital and a full stop.
+/// The text with a capital letter and a full stop.
 pub fn sentence(idea: &str) -> String {
     let mut characters = idea.chars();
     let first = characters.next().map(|first| first.to_uppercase());
@@ -104,7 +104,7 @@ fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
         .max_by_key(|case| case.bytes)?;
     let shape = case.shape.replace('x', "×");
     let mut text = format!("{} at {shape}", duration(case.median_ms()?));
-    // Of what computes more than it moves, a copy's speed says nothing.
+    // For kernels that compute more than they move, a copy's speed means nothing.
     let copy = case.speed_of(Side::Copy).filter(|&speed| speed >= 0.01);
     if let Some(speed) = copy {
         let _ = write!(text, ", {:.0}% of a copy's speed", 100.0 * speed);
@@ -115,7 +115,7 @@ fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
     Some(text)
 }
 
-/// How many times as fast as others the kernel is, as far as they took part.
+/// The kernel's speed relative to others, as far as they took part.
 pub fn beside(case: &Measurement) -> impl Iterator<Item = (&'static str, f64)> {
     let lt = case.ratio_to(Side::CublasLt).map(|ratio| ratio.median);
     let all = [

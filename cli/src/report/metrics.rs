@@ -1,13 +1,13 @@
-//! Nsight Compute's counters beside the counts that they are: the one place that
-//! knows which is which.
+//! Nsight Compute's counters and the counts that they correspond to: the only place that
+//! maps one to the other.
 
-/// A hardware counter and what it counts, in our names.
+/// A hardware counter, and the names of our counts for it.
 #[derive(Clone, Copy)]
 pub struct Metric {
     /// Nsight Compute's name.
     pub ncu: &'static str,
     /// The counts whose sum it is. The hardware's counters of shared loads and
-    /// stores hold those of ldmatrix and stmatrix too.
+    /// stores include those of ldmatrix and stmatrix.
     pub counts: &'static [&'static str],
 }
 

@@ -1,6 +1,6 @@
-//! Results as people read them ([`table`], [`bench_table`], [`markdown`], [`tuning`]) and as
-//! programs do ([`json`], [`mod@bench`]). What times mean: beside baselines ([`baselines`]), beside
-//! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
+//! Results for people ([`table`], [`bench_table`], [`markdown`], [`tuning`]) and for
+//! programs ([`json`], [`mod@bench`]). What times mean: against baselines ([`baselines`]), against
+//! targets ([`scoreboard`]), against another run ([`compare`]). Text for people fits their
 //! terminal ([`width`], [`grid`]).
 
 pub mod bench;

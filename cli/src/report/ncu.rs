@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Launches by kernel, in their order, each with its metrics by name.
 pub type Launches = BTreeMap<String, Vec<BTreeMap<String, u64>>>;
 
-/// Reads what `ncu --csv --page raw` printed; lines that are none of the table
+/// Reads the output of `ncu --csv --page raw`; lines outside the table
 /// are the profiled program's own, or ncu's.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn read(text: &str) -> Result<Launches, String> {
     Ok(launches)
 }
 
-/// The numbers of a row; thousands may have commas between.
+/// The numbers of a row; thousands may be separated by commas.
 fn metrics(header: &StringRecord, row: &StringRecord) -> BTreeMap<String, u64> {
     header
         .iter()

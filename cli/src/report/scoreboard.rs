@@ -1,4 +1,4 @@
-//! The project's targets for speed, and what a run has to say about each: those of all
+//! The project's targets for speed, and a run's results for each: those of all
 //! kernels here, and those of each lesson.
 
 use super::baselines::BaselineSummary;
@@ -8,23 +8,23 @@ use lesson::target::least;
 use lesson::{Found, Measurement, Target};
 use serde::{Deserialize, Serialize};
 
-/// A target beside what was measured.
+/// A target, and its measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What is to be fast.
+    /// The item that should be fast.
     pub item: String,
     /// What it is compared with.
     pub relative_to: String,
     /// The number to reach.
     pub target: f64,
-    /// Whether to reach it from below: more is better.
+    /// Whether more is better.
     pub more_is_better: bool,
     /// The number, if this run measured it.
     pub measured: Option<f64>,
     /// Half of the distance between the quartiles of both sides, as a share of the
     /// number.
     pub spread: Option<f64>,
-    /// Which kernel, on which shape.
+    /// The kernel and the shape.
     pub at: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Row {
         })
     }
 
-    /// As people read it.
+    /// The verdict for people.
     pub fn verdict(&self) -> &'static str {
         match self.is_reached() {
             Some(true) => "reached",
@@ -68,7 +68,7 @@ const OF_ALL: [Target; 2] = [
     ),
 ];
 
-/// The targets, and what these measurements say about them.
+/// The targets, and their results from these measurements.
 pub fn rows(measured: &[Measurement]) -> Vec<Row> {
     let of_all = OF_ALL.iter().map(|target| row(target, measured));
     let of_lessons = LESSONS.iter().flat_map(|lesson| {
@@ -102,7 +102,7 @@ fn mean_beside_baselines(measured: &[Measurement]) -> Option<Found> {
     })
 }
 
-/// The slowest beside its baseline, and how many are too slow.
+/// The slowest kernel relative to its baseline, and how many are too slow.
 fn worst_beside_its_baseline(measured: &[Measurement]) -> Option<Found> {
     let speeds = measured.iter();
     let speeds: Vec<Found> = speeds

@@ -1,4 +1,4 @@
-//! The styles of what people read.
+//! The styles of text for people.
 
 use anstyle::{AnsiColor, Style};
 use lesson::Status;
@@ -11,7 +11,7 @@ pub const BAD: Style = AnsiColor::Red.on_default().bold();
 pub const UNSURE: Style = AnsiColor::Yellow.on_default();
 /// For headings.
 pub const HEADING: Style = Style::new().bold();
-/// For what is read second.
+/// For less important text.
 pub const FAINT: Style = Style::new().dimmed();
 
 /// The style of a status.

@@ -11,7 +11,7 @@ use lockstep_page::numbers::{grouped, quotient};
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// A paragraph that begins with a label in a style; what follows the first line is
+/// A paragraph that begins with a styled label; all lines but the first are
 /// indented by two.
 pub fn labelled(label: &str, style: Style, text: &str, columns: usize) -> String {
     const INDENT: usize = 2;
@@ -43,7 +43,7 @@ pub fn write_trouble(
     )
 }
 
-/// A column, and what stands in it.
+/// A column, and its cells.
 type Figure = (Column, fn(&CaseResult) -> Option<String>);
 
 const FIGURES: &[Figure] = &[
@@ -62,7 +62,7 @@ const FIGURES: &[Figure] = &[
     (Column::numbers("× CUDA C++"), speed_of_baseline),
     (Column::numbers("bank conflicts"), |result| {
         let counts = result.figures.counts.as_ref()?;
-        // Without an access to shared memory there is nothing to be proud of.
+        // Without accesses to shared memory, zero conflicts mean nothing.
         Some(match shared_wavefronts(counts) {
             0 => "–".to_owned(),
             _ => grouped(bank_conflicts(counts)),

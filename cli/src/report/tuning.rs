@@ -1,7 +1,7 @@
-//! The generated parts of the tuning logs (`docs/tuning`): what a run of `bench` measured
-//! of the kernels that a log names.
+//! The generated parts of the tuning logs (`docs/tuning`): a run's measurements of
+//! the kernels that a log names.
 //!
-//! Left out: the logs themselves, which are history and have no file to be made from.
+//! Left out: the logs themselves, which are history and are not generated.
 
 use crate::report::bench::BenchReport;
 use crate::report::bench_table;
@@ -12,12 +12,12 @@ const BEGIN: &str = "<!-- times of ";
 const WRITTEN: &str = ": written by `cargo xtask readme` -->";
 const END: &str = "<!-- end of times -->";
 
-/// A log with the times of a run between its markers: the first one that has measured the kernels.
-/// `<!-- times of a, b: …` stands for the kernels `a` and `b`.
+/// A log with a run's times between its markers: those of the first run that has measured the
+/// kernels. `<!-- times of a, b: …` stands for the kernels `a` and `b`.
 ///
 /// # Errors
 ///
-/// A marker names no kernel of the catalogue, or has no end.
+/// A marker names a kernel that the catalogue does not have, or has no end.
 pub fn with_times(log: &str, reports: &[BenchReport]) -> Result<String, String> {
     let mut text = String::new();
     let mut lines = log.lines();
@@ -84,7 +84,7 @@ mod tests {
             !text.contains("add_stride") && !text.contains("old"),
             "{text}"
         );
-        // A run that has not measured them is passed over.
+        // A run that has not measured them is skipped.
         let other = self::report(vec![case("any", "reduce", "64", &[(Side::Kernel, 0.5)])]);
         assert_eq!(with_times(&text, &[other, report]).as_deref(), Ok(&*text));
         let unmeasured = with_times(&log, &[]).expect("it is right");

@@ -1,21 +1,21 @@
 //! The width of the output, and text fitted to it.
 //!
 //! At a terminal the width is the terminal's, elsewhere `COLUMNS`, and if that is not
-//! set either [`PIPE`]: the same for every pipe and file, so that what is kept of one
-//! run can be compared with another. Prose then stays in whole lines, which `grep`
+//! set either, [`PIPE`]: the same for every pipe and file, so that saved output of one
+//! run can be compared with another's. Prose then stays in whole lines, which `grep`
 //! finds; only tables and listings keep to the width.
 //!
 //! Left out: stderr, and tables themselves ([`super::grid`]).
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns where it is not known how many there are.
+/// Columns where the number is not known.
 pub const PIPE: usize = 100;
 
-/// What is narrower is treated as if it were so wide.
+/// Narrower outputs are treated as if they were this wide.
 const NARROWEST: usize = 40;
 
-/// How wide the output may be.
+/// The width of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     columns: usize,
@@ -23,18 +23,18 @@ pub struct Width {
 }
 
 impl Width {
-    /// Of standard output.
+    /// The width of standard output.
     pub fn of_stdout() -> Self {
         let terminal = terminal_size::terminal_size_of(std::io::stdout());
         let terminal = terminal.map(|(width, _)| usize::from(width.0));
         let variable = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
-        // Some terminals say that they have no columns.
+        // Some terminals report zero columns.
         let told = terminal.filter(|&columns| columns > 0).or_else(variable);
         told.filter(|&columns| columns > 0)
             .map_or(Self::PIPE, Self::of)
     }
 
-    /// Where it is not known how many columns there are.
+    /// The width where the number of columns is not known.
     pub const PIPE: Self = Self {
         columns: PIPE,
         is_known: false,
@@ -91,7 +91,7 @@ fn head(text: &str, columns: usize) -> &str {
 }
 
 /// The text in lines of at most this many columns, broken between words; within a word
-/// only if it is longer than a line. Its own line breaks stay, and what is indented.
+/// only if it is longer than a line. Its own line breaks and indented lines are kept.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let wrap_line = |line: &str| {
         let indent = indent_of(line);
@@ -104,7 +104,7 @@ fn indent_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// Behind what stands before the first line and before the others.
+/// The text wrapped after a prefix for the first line and one for the others.
 fn wrap_behind(text: &str, first: &str, others: &str, columns: usize) -> Vec<String> {
     let options = textwrap::Options::new(columns.max(1))
         .initial_indent(first)
@@ -114,7 +114,7 @@ fn wrap_behind(text: &str, first: &str, others: &str, columns: usize) -> Vec<Str
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The text in lines of at most this many columns, each behind the indent.
+/// The text in lines of at most this many columns, each indented.
 pub fn indented(text: &str, indent: usize, columns: usize) -> String {
     let indent = " ".repeat(indent);
     let lines = text.split('\n').flat_map(|line| {
@@ -124,8 +124,8 @@ pub fn indented(text: &str, indent: usize, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A line of code in lines of at most this many columns, all but the first further to
-/// the right.
+/// A line of code in lines of at most this many columns, all but the first indented
+/// further.
 pub fn wrap_code(code: &str, columns: usize) -> Vec<String> {
     if columns_of(code) <= columns {
         return vec![code.to_owned()];
@@ -134,7 +134,7 @@ pub fn wrap_code(code: &str, columns: usize) -> Vec<String> {
     wrap_behind(code.trim(), indent, &format!("{indent}    "), columns)
 }
 
-/// A command to type, in a line behind what it is for, or in lines of its own below
+/// A command to type, on one line after its purpose, or on its own lines below
 /// that.
 pub fn hint(what_for: &str, command: &str, width: Width) -> String {
     let hint = format!("  {what_for}: {command}");
@@ -144,9 +144,9 @@ pub fn hint(what_for: &str, command: &str, width: Width) -> String {
     format!("  {what_for}:\n{}", shell(command, width.columns()))
 }
 
-/// A shell command in lines of at most this many columns. The shell reads it as one:
-/// lines but the last end with a backslash, between words, behind a comma, or where
-/// nothing else helps within a word.
+/// A shell command in lines of at most this many columns, which the shell reads as one:
+/// all lines but the last end with a backslash, between words, after a comma, or, if
+/// nothing else helps, within a word.
 pub fn shell(command: &str, columns: usize) -> String {
     if columns_of(command) <= columns {
         return command.to_owned();
@@ -248,7 +248,7 @@ mod tests {
                 wrapped.lines().all(|line| columns_of(line) <= columns),
                 "{columns}:\n{wrapped}"
             );
-            // As the shell does: a backslash at the end takes the line break away.
+            // Like the shell: a backslash at the end removes the line break.
             let read = wrapped.replace("\\\n", "");
             let words: Vec<_> = read.split_whitespace().collect();
             assert_eq!(words.join(" "), command, "{columns}:\n{wrapped}");

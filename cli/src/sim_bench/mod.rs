@@ -1,11 +1,11 @@
 //! The simulator's speed: thread-instructions per second, kernel by kernel.
 //!
 //! Every kernel of the catalogue runs its own lesson, and every launch is repeated in several
-//! [`Mode`]s, in turn, so that what changes with time changes for all modes alike. Small loops
-//! of one kind of instruction each ([`LOOPS`]) say what the parts cost.
+//! [`Mode`]s that alternate, so that drift affects all modes alike. Small loops
+//! of one kind of instruction each ([`LOOPS`]) show the cost of the parts.
 //!
-//! Figures are the best of several runs beside the median: on a machine that
-//! does other things too, the best is what repeats.
+//! Figures are the best of several runs, with the median: on a machine that also
+//! does other things, the best is what can be reproduced.
 //!
 //! Left out: what a lesson does around its launches (inputs, references).
 
@@ -44,7 +44,7 @@ impl Mode {
     /// All of them, in the order of the columns.
     pub const ALL: [Self; 4] = [Self::Counted, Self::Bare, Self::AllCores, Self::Checked];
 
-    /// As a heading.
+    /// The column's heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Counted => "counters",
@@ -64,22 +64,22 @@ impl Mode {
     }
 }
 
-/// How to measure each launch: in these modes, at least this many times each, and again until
+/// How to measure each launch: in these modes, at least this many times each, and until
 /// this time is over.
 #[derive(Clone, Debug)]
 pub struct Patience {
     /// The modes.
     pub modes: Vec<Mode>,
-    /// Fewest rounds of all modes.
+    /// Minimum rounds of all modes.
     pub fewest: usize,
-    /// No round begins after this, but the fewest.
+    /// After this, no round begins, except to reach the minimum.
     pub time: Duration,
 }
 
-/// What was measured of the launches of one kernel together.
+/// Measurements of all launches of one kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Instructions, counted for each lane that carries them out.
+    /// Instructions, counted for each lane that executes them.
     pub thread_instructions: u64,
     /// Seconds of the fastest run and of the median one by mode, the sums of all launches.
     pub seconds: BTreeMap<Mode, [f64; 2]>,
@@ -97,8 +97,8 @@ impl Measured {
     }
 }
 
-/// What `work` gives, which launches on `sim`, and what its launches took together. Each is
-/// repeated on the memory that it found; then it runs once, as it would anyway.
+/// The result of `work`, which launches on `sim`, and the time of its launches. Each one is
+/// repeated on the memory that it found; then it runs once more, as it would anyway.
 fn timed<T>(sim: &Sim, patience: &Patience, work: impl FnOnce() -> T) -> (T, Measured) {
     let total = Rc::new(RefCell::new(Measured::default()));
     let (sum, patience) = (total.clone(), patience.clone());
@@ -140,7 +140,7 @@ fn repeat(
     restore()
 }
 
-/// Runs a kernel's lesson on the shape that samples it.
+/// Runs a kernel's lesson on its sample shape.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub fn measure(
     Ok((shape.to_string(), measured))
 }
 
-/// A small loop: its entry, what one round is about, and how many rounds.
+/// A small loop: its entry, what one round does, and the number of rounds.
 pub type Loop = (&'static str, &'static str, u32);
 
 /// All of them.
@@ -179,7 +179,7 @@ pub const LOOPS: &[Loop] = &[
 ///
 /// # Errors
 ///
-/// It could not run to its end.
+/// It did not run to its end.
 pub fn measure_loop(
     (entry, _, n_rounds): Loop,
     patience: &Patience,

@@ -1,4 +1,4 @@
-//! Figures of the simulator's speed as a file, and as a table made of it.
+//! Figures of the simulator's speed as a file, and as a table made from it.
 
 use super::{LOOPS, Measured, Mode};
 use crate::report::grid::{Cell, Column, Grid};
@@ -6,7 +6,7 @@ use lesson::measure::geometric_mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the figures are.
+/// The unit of the figures.
 pub const UNIT: &str = "10⁹ thread-instructions per second, the best of the runs";
 
 /// The file, schema 1.
@@ -14,7 +14,7 @@ pub const UNIT: &str = "10⁹ thread-instructions per second, the best of the ru
 pub struct Report {
     /// Raised when a field changes its meaning.
     pub schema: u32,
-    /// What it was built from.
+    /// The commit it was built from.
     pub commit: String,
     /// The processor.
     pub machine: Machine,
@@ -24,7 +24,7 @@ pub struct Report {
     pub catalogue: Vec<Row>,
 }
 
-/// The processor, as it names itself.
+/// The processor, under its own name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Its model.
@@ -36,7 +36,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// This machine.
     pub fn here() -> Self {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = info.lines().find_map(|line| {
@@ -56,11 +56,11 @@ impl Machine {
 pub struct Row {
     /// Its name.
     pub name: String,
-    /// What it ran on.
+    /// The shape it ran on.
     pub shape: String,
-    /// Instructions, counted for each lane that carries them out.
+    /// Instructions, counted for each lane that executes them.
     pub thread_instructions: u64,
-    /// What it reached.
+    /// Its rates.
     pub modes: BTreeMap<Mode, Rate>,
 }
 
@@ -74,9 +74,9 @@ pub struct Rate {
 }
 
 impl Row {
-    /// Of what was measured.
+    /// A row from a measurement.
     pub fn new(name: &str, shape: String, measured: &Measured) -> Self {
-        // To four digits, which is more than repeats.
+        // To four digits, which is more than can be reproduced.
         let rate = |seconds: f64| {
             (measured.thread_instructions as f64 / (seconds * 1e9) * 1e4).round() / 1e4
         };
@@ -98,7 +98,7 @@ impl Row {
 }
 
 impl Report {
-    /// Of these rows, the small loops among them.
+    /// A report of these rows, some of them small loops.
     pub fn new(rows: Vec<Row>) -> Self {
         let is_loop = |row: &Row| LOOPS.iter().any(|(entry, ..)| *entry == row.name);
         let (micro, catalogue) = rows.into_iter().partition(is_loop);
@@ -111,8 +111,8 @@ impl Report {
         }
     }
 
-    /// As a table, beside an older one if there is one: what was reached before, with counters
-    /// on one core, and how many times as fast it is now. The catalogue's means are of the
+    /// The report as a table; if there is an older one, with its rates, with counters
+    /// on one core, and the ratio of the new ones to them. The catalogue's means are over the
     /// kernels that have the figure.
     pub fn table(&self, before: Option<&Self>) -> Grid {
         let mut columns = vec![

@@ -1,7 +1,7 @@
 //! Charts as SVG that takes its colours from the page.
 //!
-//! They are narrow, so that a phone shows their letters: a name stands above its bar, not
-//! beside it.
+//! They are narrow, so that letters stay readable on a phone: a name is above its bar, not
+//! next to it.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ const INK: &str = "var(--ink)";
 const FAINT: &str = "var(--faint)";
 const LINE: &str = "var(--line)";
 
-/// That of a series: the page has six.
+/// A series' colour: the page has six.
 fn colour_of(series: usize) -> String {
     format!("var(--c{})", series % 6 + 1)
 }
@@ -31,7 +31,7 @@ fn colour_of(series: usize) -> String {
 /// A value with its spread; all finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Half are below.
+    /// Half of the runs are below.
     pub median: f64,
     /// A tenth is below.
     pub p10: f64,
@@ -53,25 +53,25 @@ impl Spread {
 /// A row of a chart: a name, and one value or two.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What the values are of.
+    /// The row's name.
     pub name: String,
-    /// The first side's.
+    /// The first side's value.
     pub value: Spread,
-    /// The other side's, if there is one.
+    /// The other side's value, if there is one.
     pub other: Option<Spread>,
 }
 
 /// A curve: a name, and points with their spread.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// What it is of.
+    /// The curve's name.
     pub name: String,
     /// From left to right.
     pub points: Vec<(f64, Spread)>,
 }
 
-/// Rows with medians, quartiles as boxes and tenths as whiskers, in milliseconds; nothing if
-/// none of them is a number.
+/// Rows with medians, quartiles as boxes and 10th and 90th percentiles as whiskers, in
+/// milliseconds; `None` if none of them is a number.
 pub fn spreads(title: &str, rows: &[Row]) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.value.is_finite()).collect();
     let values = rows.iter().flat_map(|row| [Some(row.value), row.other]);
@@ -109,7 +109,7 @@ pub fn spreads(title: &str, rows: &[Row]) -> Option<String> {
     Some(chart.finish(title))
 }
 
-/// Rows as bars from 0, with a line across at `mark`; nothing if none is a number.
+/// Rows as bars from 0, with a line across at `mark`; `None` if none is a number.
 pub fn bars(title: &str, rows: &[(String, f64)], mark: Option<f64>, label: &str) -> Option<String> {
     let is_shown = |value: &f64| value.is_finite() && *value > 0.0;
     let rows: Vec<_> = rows.iter().filter(|(_, value)| is_shown(value)).collect();
@@ -135,7 +135,7 @@ pub fn bars(title: &str, rows: &[(String, f64)], mark: Option<f64>, label: &str)
     Some(chart.finish(title))
 }
 
-/// Curves over sizes, with tenths as bars; nothing without points.
+/// Curves over sizes, with bars from the 10th to the 90th percentile; `None` without points.
 pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Option<String> {
     let shown = |curve: &Curve| -> Vec<(f64, Spread)> {
         let points = curve.points.iter().filter(|(_, y)| y.is_finite());
@@ -161,7 +161,7 @@ pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Op
     chart.scale_below(&across, x_label);
     for (at, curve) in curves.iter().enumerate() {
         let colour = &colour_of(at);
-        // Names in their curves' colours, in the corner where large sizes rarely come.
+        // Names in their curves' colours, in the corner that large sizes rarely reach.
         let height = low + (high - low) * 0.07 * (at as f64 + 0.3);
         let place = [across.at(left + (right - left) * 0.4), upwards.at(height)];
         chart.text(place, "start", NAME_LETTERS, colour, &curve.name);
@@ -187,7 +187,7 @@ fn tops() -> impl Iterator<Item = f64> {
     (0..).map(|row| MARGIN + ROW * f64::from(row))
 }
 
-/// Where values stand between two places.
+/// The mapping of values to places between two ends.
 struct Scale {
     low: f64,
     high: f64,
@@ -295,7 +295,7 @@ impl Chart {
         self.text(place, "middle", SCALE_LETTERS, FAINT, label);
     }
 
-    /// At the left of what begins at `left`.
+    /// The scale on the left of an area that begins at `left`.
     fn scale_left(&mut self, scale: &Scale, left: f64, label: &str) {
         for tick in scale.ticks() {
             let y = scale.at(tick);

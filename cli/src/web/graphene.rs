@@ -7,7 +7,7 @@ use host::lessons::neighbor::{device, sheet};
 use lockstep::engine::Engine;
 use lockstep_page::page::Picture;
 
-/// Of the sheet.
+/// Size of the sheet.
 const N_ATOMS: u32 = 96;
 
 /// The picture, or why there are no lists to draw.
@@ -25,7 +25,7 @@ pub fn picture(engine: &dyn Engine) -> Result<Picture, String> {
     Ok(Picture {
         caption: format!(
             "Each line is a pair of the neighbour list that the cell list's four kernels computed \
-             (engine: {}); colours: how many neighbours an atom has.",
+             (engine: {}); colours: each atom's number of neighbours.",
             engine.kind()
         ),
         svg: svg.replacen("<svg ", &named, 1),

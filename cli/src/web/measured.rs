@@ -1,4 +1,4 @@
-//! Times that a GPU took, from the files that `bench` wrote, or from the run itself.
+//! Times from a GPU, read from files that `bench` wrote, or from the run itself.
 
 use crate::report::bench::BenchReport;
 use crate::report::markdown::beside;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// counts.
 const FILES: [&str; 3] = ["gemm-cubes.json", "gemm.json", "bench.json"];
 
-/// What was measured, and on what.
+/// Measurements, and what they were made on.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     sources: Vec<Source>,
@@ -21,22 +21,22 @@ pub struct Measured {
 /// Measurements of one run.
 #[derive(Clone, Debug)]
 struct Source {
-    /// Engine, device, and where it is kept.
+    /// Engine, device, and the file.
     on: String,
     cases: Vec<Measurement>,
 }
 
 impl Measured {
-    /// Nothing.
+    /// No measurements.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// What the files of a folder hold; nothing if none is there.
+    /// The contents of a folder's files; no measurements if there are none.
     ///
     /// # Errors
     ///
-    /// In words: a file is there and is not a result.
+    /// In words: a file exists, but is not a results file.
     pub fn read(folder: &Path, shown_as: &str) -> Result<Self, String> {
         let mut sources = Vec::new();
         for name in FILES {
@@ -59,7 +59,7 @@ impl Measured {
         Self::read(&home.source(FOLDER), FOLDER)
     }
 
-    /// What a run on a GPU measured.
+    /// The measurements of a run on a GPU.
     pub fn of_run(device: &str, results: &[CaseResult]) -> Self {
         let cases = results.iter().filter_map(CaseResult::measurement);
         Self {
@@ -70,7 +70,7 @@ impl Measured {
         }
     }
 
-    /// What to say of it all.
+    /// Lines about the measurements.
     pub fn facts(&self) -> Vec<String> {
         if self.sources.is_empty() {
             return vec!["Times: not measured; a GPU is needed for them.".to_owned()];
@@ -89,7 +89,7 @@ impl Measured {
     }
 
     /// All measurements of the file that has a lesson's first kernel, from which a ladder starts,
-    /// and what they were made on.
+    /// and the device they were made on.
     pub fn with_lesson(&self, lesson: &Lesson) -> Option<(&str, &[Measurement])> {
         let first = lesson.kernels.first()?.id;
         let has = |source: &&Source| source.cases.iter().any(|case| case.kernel == first);

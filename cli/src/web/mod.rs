@@ -1,11 +1,11 @@
-//! The page of all lessons for a browser (`lockstep_page`): what the simulator counted of each
-//! kernel, what a GPU measured, and charts of it.
+//! The page of all lessons for a browser (`lockstep_page`): the simulator's counts of each
+//! kernel, a GPU's measurements, and charts of them.
 //!
 //! Reading order: this file (from runs to a page), [`measured`] (times, from results), [`charts`]
-//! (how they are drawn), [`pictures`] (what is drawn of each lesson), [`graphene`] (a picture of
+//! (drawing), [`pictures`] (each lesson's pictures), [`graphene`] (a picture of
 //! the neighbour lists).
 //!
-//! Left out: the page itself, which knows no lesson; running the kernels, which is `cli`'s.
+//! Left out: the page itself, which knows nothing of lessons; running kernels, which `cli` does.
 
 pub mod charts;
 pub mod graphene;
@@ -45,7 +45,7 @@ impl Ran {
             }
             let module = kernels::with_entry(modules, registered)?;
             let profile = profile::recorded(registered, &result.shape, module, recorded).ok()??;
-            // What differs is among the reasons of the result.
+            // Differences are among the reasons of the result.
             let differences = Vec::new();
             Some(Profile {
                 differences,
@@ -59,25 +59,25 @@ impl Ran {
     }
 }
 
-/// What the lanes of a kernel touch at a small size: its lesson is run once more; none if the
-/// kernel does not come so far.
+/// What the lanes of a kernel touch at a small size: its lesson is run once more; `None` if the
+/// kernel is never reached.
 pub fn touched(sim: &Sim, registered: Registered) -> Option<Touched> {
     let shape = explain::default_shape(registered)?;
     let explained = explain::on(sim, registered, &shape, 0).ok()??;
     let maps = explained.lines.iter();
     let maps = maps.map(|line| Map::of(line.line.clone(), &line.opcode, &line.access));
     let caption = format!(
-        "Block {} of {}, at {}; of each instruction an access that wastes most.",
+        "Block {} of {}, at {}; for each instruction, the most wasteful access.",
         explained.block, explained.config, explained.shape
     );
     Some(Touched::with(caption, maps, &explained.timeline))
 }
 
-/// What a page is made of.
+/// The contents of a page.
 pub struct Content<'c> {
-    /// What ran the kernels, in words.
+    /// The engine that ran the kernels, in words.
     pub engine: String,
-    /// The kernels that it is about, in reading order.
+    /// The kernels to show, in reading order.
     pub kernels: &'c [Registered],
     /// Their runs.
     pub runs: &'c [Ran],
@@ -154,7 +154,7 @@ fn kernel(content: &Content<'_>, registered: Registered) -> Kernel {
 }
 
 /// The profile to show of a kernel: of a run that failed, else of a shape that the catalogue
-/// speaks of, else of the last.
+/// makes claims about, else of the last one.
 fn shown<'r>(
     registered: Registered,
     own: impl Iterator<Item = &'r Ran> + Clone,

@@ -11,7 +11,7 @@ use lockstep_page::page::Picture;
 use maps::{Tile, TileMap};
 use std::collections::BTreeMap;
 
-/// Shapes of a lesson that get a chart of their own, at most.
+/// Maximum number of a lesson's shapes that get their own chart.
 const MOST_SHAPES: usize = 2;
 
 impl From<&Times> for Spread {
@@ -38,7 +38,7 @@ impl From<&Ratio> for Spread {
     }
 }
 
-/// The pictures of a lesson's kernels, as far as something was measured.
+/// The pictures of a lesson's kernels, as far as there are measurements.
 pub fn of(lesson: &'static Lesson, own: &[Registered], measured: &Measured) -> Vec<Picture> {
     let mut pictures = Vec::new();
     let kernels: Vec<&str> = own.iter().map(|one| one.kernel.id).collect();
@@ -98,7 +98,7 @@ const TILES: [(&str, TileOf, &[&str]); 4] = [
     ),
 ];
 
-/// In which bank the elements of a tile lie, layout by layout.
+/// The bank of each element of a tile, layout by layout.
 fn tiles(lesson: &str) -> impl Iterator<Item = Picture> {
     let of_lesson = TILES.iter().filter(move |(id, ..)| *id == lesson);
     of_lesson.flat_map(|(_, of, layouts)| layouts.iter().filter_map(|layout| tile(*of, layout)))
@@ -106,7 +106,7 @@ fn tiles(lesson: &str) -> impl Iterator<Item = Picture> {
 
 /// With the first column marked.
 fn tile((rows, columns, element_bytes, vector): TileOf, layout: &str) -> Option<Picture> {
-    // A test holds that all of them are tiles and layouts.
+    // A test checks that all of them are valid tiles and layouts.
     let tile = Tile::new(rows, columns, element_bytes).ok()?;
     let map = TileMap::by_vectors(tile, layout.parse().ok()?, vector).ok()?;
     let column: Vec<(u32, u32)> = (0..rows).map(|row| (row, 0)).collect();
@@ -119,7 +119,7 @@ fn tile((rows, columns, element_bytes, vector): TileOf, layout: &str) -> Option<
     })
 }
 
-/// Times at a shape, beside those of the CUDA C++ baselines.
+/// Times at a shape, compared with those of the CUDA C++ baselines.
 fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
     let row = |case: &&Measurement| {
         let value = Spread::from(case.times.get(&Side::Kernel)?);
@@ -134,7 +134,7 @@ fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
     let has_baselines = rows.iter().any(|row| row.other.is_some());
     let title = format!("Times at {}", shape.replace('x', "×"));
     let legend = if has_baselines {
-        " Below each, where there is one, its CUDA C++ baseline."
+        " Below each is its CUDA C++ baseline, if it has one."
     } else {
         ""
     };
@@ -153,13 +153,15 @@ fn spreads(shape: &str, cases: &[&Measurement], on: &str) -> Option<Picture> {
     let rows = rows.iter().map(cells).collect();
     Some(Picture {
         title,
-        caption: format!("Median, quartiles (box) and tenths (line). {on}.{legend}"),
+        caption: format!(
+            "Median, quartiles (box), 10th and 90th percentiles (line). {on}.{legend}"
+        ),
         svg,
         table: Some((headings.into_iter().map(str::to_owned).collect(), rows)),
     })
 }
 
-/// What each step of a ladder reached.
+/// The rate of each step of a ladder.
 fn steps(
     kernels: &'static [KernelEntry],
     cases: &[Measurement],
@@ -203,7 +205,7 @@ fn steps(
     })
 }
 
-/// What kernels reached on cubes, of cuBLASLt's speed.
+/// The kernels' speed on cubes, relative to cuBLASLt's.
 fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
     let kernels = ladder::on_cubes(cases);
     let curve = |kernel: &ladder::OnCubes| Curve {
@@ -215,7 +217,7 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
             .collect(),
     };
     let curves: Vec<Curve> = kernels.iter().map(curve).collect();
-    let title = "Cubes beside cuBLASLt".to_owned();
+    let title = "Cubes against cuBLASLt".to_owned();
     let svg = charts::curves(&title, &curves, "side", "× cuBLASLt")?;
     let mut sides: Vec<u64> = kernels
         .iter()
@@ -236,7 +238,8 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
     headings.extend(kernels.iter().map(|kernel| kernel.kernel.to_owned()));
     Some(Picture {
         caption: format!(
-            "How many times as fast as cuBLASLt's best, each with the device to itself, without a pause; lines across: tenths. {on}."
+            "Speed relative to cuBLASLt's best, each with the device to itself, without a pause; \
+             bars: 10th to 90th percentiles. {on}."
         ),
         svg,
         table: Some((headings, sides.iter().map(row).collect())),

@@ -149,7 +149,7 @@ fn wrong_profiles_are_usage_errors() {
     }
 }
 
-/// Profiles a kernel of an edited module at 64×64, with files; gives what was told,
+/// Profiles a kernel of an edited module at 64×64, with files; returns the output,
 /// the JSON and the page.
 fn profile_edited(
     kernel: &str,
@@ -167,7 +167,7 @@ fn profile_edited(
     (output, json, read(&html))
 }
 
-/// The counts are bad, so the profile is what one wants to see.
+/// The counts are bad, so the profile is of interest.
 #[test]
 fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
     let (output, json, html) = profile_edited("transpose_swizzled", |text| without_xor(text, 2));
@@ -181,7 +181,7 @@ fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
     ];
     fails(&output, 1, &words);
     let out = stdout(&output);
-    // It is the last that is said, where a terminal ends up.
+    // It comes last, at the end of a terminal's screen.
     let last = out.lines().last().unwrap_or_default();
     assert!(last.starts_with("differs from"), "{last}");
     assert!(!out.contains("the result is wrong"), "{out}");
@@ -220,7 +220,7 @@ fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
 #[test]
 fn a_wrong_result_with_bad_counts_is_told_with_both() {
     let (output, json, _) = profile_edited("transpose_swizzled", |text| {
-        // Every block as if it were the first: right for that one alone.
+        // Every block as if it were the first: right for that one only.
         without_xor(text, 2).replace("%ctaid.x;", "%tid.z;")
     });
     let differs = "differs from the catalogue: bank conflicts";
@@ -228,8 +228,8 @@ fn a_wrong_result_with_bad_counts_is_told_with_both() {
     assert!(json["trouble"]["wrong_result"].is_string(), "{json}");
 }
 
-/// What had run when a launch failed depends on the host's threads, so there is no
-/// profile, but the lines at fault.
+/// Which blocks had run when a launch failed depends on the host's threads, so there is no
+/// profile, only the lines at fault.
 #[test]
 fn a_fault_is_told_with_its_lines() {
     let (output, json, html) = profile_edited("transpose_coalesced_read", with_bad_load);
@@ -244,7 +244,7 @@ fn a_fault_is_told_with_its_lines() {
     );
 }
 
-/// `run-all` names the line as well, and what to type to see more.
+/// `run-all` names the line as well, and the command that shows more.
 #[test]
 fn a_run_names_the_line_and_the_command_to_look_at_it() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -263,7 +263,7 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
         1,
         &["expected 0, counted 31, at 01_tiles.rs:", &look],
     );
-    // What it says to type is right.
+    // The command that it suggests works.
     let words = look.split_whitespace().skip(6).collect::<Vec<_>>();
     fails(&xtask(&words), 1, &["32-way bank conflict"]);
 
@@ -273,7 +273,7 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
     fails(&output, 1, &[place, look]);
 }
 
-/// A lesson's name stands for its kernel if it has one only.
+/// A lesson's name stands for its kernel if it has only one.
 #[test]
 fn a_lessons_name_lists_its_kernels() {
     for command in ["profile", "ptx"] {
@@ -307,7 +307,7 @@ fn a_file_without_the_kernel_is_a_usage_error() {
     fails(&output, 2, &["has no entry `copy`"]);
 }
 
-/// Without a GPU the prediction is printed, and that nothing was measured is said.
+/// Without a GPU the prediction is printed, with a remark that nothing was measured.
 #[test]
 fn measuring_without_a_gpu_is_not_run() {
     let profile = [

@@ -1,4 +1,4 @@
-//! `learn`: a course in a folder of its own, from the first question to the last exercise; and
+//! `learn`: a course in its own folder, from the first question to the last exercise; and
 //! exercises by others.
 
 use super::support::{command, fails, no_panic_trace, stderr, stdout};
@@ -45,7 +45,7 @@ impl Learner {
         output
     }
 
-    /// With this course.
+    /// Runs `learn` with this course.
     fn course(&self, arguments: &[&str]) -> Output {
         let course = self.path("course");
         let mut all = vec!["--exercises", &course];
@@ -53,7 +53,7 @@ impl Learner {
         self.learn(&all)
     }
 
-    /// What it prints when it succeeds.
+    /// Its output when it succeeds.
     fn told(&self, arguments: &[&str]) -> String {
         let output = self.course(arguments);
         assert!(
@@ -65,7 +65,7 @@ impl Learner {
         format!("{}{}", stdout(&output), stderr(&output))
     }
 
-    /// Ends with this status with this course, and tells why in these words.
+    /// Ends with this status with this course, and says why in these words.
     fn fails(&self, arguments: &[&str], status: i32, words: &[&str]) {
         fails(&self.course(arguments), status, words);
     }
@@ -96,7 +96,7 @@ fn a_course_is_gone_through_from_question_to_end() {
     );
     learner.fails(&["back"], 2, &["this is the first exercise"]);
     learner.fails(&["solution"], 2, &["01_first is not solved yet"]);
-    // Unsolved: reported with what was seen, and where the file is.
+    // Unsolved: reported with the observed value and the file's place.
     let unsolved = [
         "result",
         "with n = 1",
@@ -114,7 +114,7 @@ fn a_course_is_gone_through_from_question_to_end() {
         hint.contains("hint 2 of 2") && hint.contains("the last hint"),
         "{hint}"
     );
-    // A mistake of the learner's is shown at its line.
+    // A learner's mistake is shown at its line.
     fs::write(
         learner.copy("01_first"),
         "use cuda_std::prelude::*;\nnot rust\n",
@@ -178,7 +178,7 @@ fn a_reset_gives_the_exercise_back_and_keeps_what_was_written() {
             .contains("index_1d")
     );
     assert!(learner.told(&["list"]).contains("0 of 2 solved"));
-    // The course's own files are as they were.
+    // The course's own files are unchanged.
     learner.fails(
         &["--workplace", &learner.path("course"), "list"],
         2,
@@ -203,7 +203,7 @@ fn exercises_by_others_are_proved() {
     ] {
         assert!(text.contains(line), "`{line}` is missing in: {text}");
     }
-    // A solution that is none, and a cheat that gets through.
+    // A solution that fails, and a cheat that passes.
     fs::copy(
         learner.path("course/01_first/exercise.rs"),
         learner.path("course/01_first/solution.rs"),
@@ -244,7 +244,7 @@ fn what_cannot_be_is_told() {
         2,
         &["is there already"],
     );
-    // Nothing is made among this repository's own exercises.
+    // Nothing is created among this repository's own exercises.
     let inside = root().join("exercises/99_mine");
     fails(
         &learner.learn(&["new", &inside.display().to_string()]),

@@ -1,12 +1,12 @@
-//! A kernel that takes the GPU away costs that kernel only. The GPU is the simulator's
-//! driver: it answers as a GPU's does, a fault to all later calls of the process too.
+//! A kernel that takes the GPU away costs only that kernel. The GPU is the simulator's
+//! driver: like a real one, it answers all later calls of the process with a fault too.
 
 use super::support::{command, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The simulator's driver. Tests need no shared library, so cargo has not linked it yet; its
-/// parts are there, if all of the workspace's are asked for.
+/// parts exist if the whole workspace was built.
 fn driver() -> PathBuf {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--workspace", "--lib", "--offline"])
@@ -50,9 +50,9 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
         assert!(lines(kernel, "passed") > 1, "{out}");
     }
     assert!(out.contains(" 0 not run"), "{out}");
-    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    let handed_over = "`copy` cost this process the GPU; a new process goes on";
     assert!(err.contains(handed_over), "{err}");
-    // The table and the file have all of it, and nothing is left lying about.
+    // The table and the file are complete, and no temporary file is left.
     let text = std::fs::read_to_string(&json).expect("it is written");
     let results: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     let passed = ["copy_vectorized", "copy_safe"].map(|kernel| lines(kernel, "passed"));
@@ -103,7 +103,7 @@ fn bench_goes_on_after_a_fault_too() {
         .expect("it runs");
     let (out, err) = (stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
-    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    let handed_over = "`copy` cost this process the GPU; a new process goes on";
     // Once for each of its sizes.
     assert_eq!(err.matches(handed_over).count(), 2, "{err}");
     let text = std::fs::read_to_string(&json).expect("it is written");

@@ -1,9 +1,9 @@
 //! The program as people run it: what it prints, where, and how it ends.
 //!
-//! Here is what all commands share; files that are written are in [`outputs`],
-//! verdicts that nobody reads in [`pipes`], other orders than the usual one in
-//! [`schedules`], exercises in [`learn`], what does not fit in [`sizes`], hints and refusals
-//! in [`words`], atoms of the user's own in [`neighbors`], the simulator as an instrument in
+//! This file has what all commands share; written files are in [`outputs`],
+//! verdicts that no one reads in [`pipes`], orders other than the usual one in
+//! [`schedules`], exercises in [`learn`], shapes that do not fit in [`sizes`], hints and refusals
+//! in [`words`], the user's own atoms in [`neighbors`], the simulator as an instrument in
 //! [`instrument`], the page of lessons in [`report`], tables at several widths in [`widths`].
 
 mod instrument;
@@ -47,7 +47,7 @@ fn a_run_that_passes_ends_with_zero() {
     let table = stdout(&output);
     assert!(table.contains("0 failed, 0 not run"), "{table}");
     assert!(!table.contains('\u{1b}'), "no colours for a pipe: {table}");
-    // Progress belongs to stderr alone.
+    // Progress goes only to stderr.
     assert!(!table.contains("[1/"), "{table}");
     // Counts are the same everywhere; the time it took is not.
     let (table, _) = table.rsplit_once(" in ").expect("a summary");
@@ -138,7 +138,7 @@ fn a_missing_driver_is_told_with_its_cure() {
             "LOCKSTEP_LIBCUDA",
         ],
     );
-    // Left to choose, it runs on the simulator and says so in one line.
+    // If the choice is free, it runs on the simulator and says so in one line.
     let chosen = run("auto");
     assert_eq!(chosen.status.code(), Some(0));
     assert_eq!(
@@ -205,7 +205,7 @@ fn an_unknown_instruction_is_named_and_not_run() {
         text.replace("bar.sync", "frobnicate.sync")
             .replace("barrier.sync", "frobnicate.sync")
     });
-    // Not the kernel's fault, so it has not failed; but nothing has passed.
+    // Not the kernel's fault, so it has not failed; but nothing has passed either.
     fails(
         &output,
         3,
@@ -289,7 +289,7 @@ fn results_as_json() {
     ] {
         assert!(one["counts"][count].is_u64(), "{count}");
     }
-    // What a sweep counts means nothing, so it is null, but it is there.
+    // Counts of a sweep mean nothing, so they are null, but present.
     let sweep = results
         .iter()
         .find(|result| result["shape"] != "256x256")
@@ -316,7 +316,7 @@ fn sass_without_tools_says_how_to_get_them() {
     }
 }
 
-/// Without a GPU nothing is measured, and that is not a success.
+/// Without a GPU nothing is measured, which is not a success.
 #[test]
 fn bench_needs_a_gpu_and_says_so() {
     let mut bench = command(&["bench", "copy"]);
@@ -328,7 +328,7 @@ fn bench_needs_a_gpu_and_says_so() {
     assert!(output.stdout.is_empty());
 }
 
-/// What is wrong with the command is found before the GPU is looked for.
+/// Errors in the command are found before a GPU is looked for.
 #[test]
 fn bench_refuses_what_it_cannot_do() {
     let sizes = ["bench", "transpose", "--sizes", "64"];

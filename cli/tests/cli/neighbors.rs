@@ -88,7 +88,7 @@ fn the_picture_does_not_replace_the_atoms() {
     fails(
         &lockstep(&["neighbors", path, "--svg", path]),
         2,
-        &["is the file that is read"],
+        &["is also the input file"],
     );
     assert_eq!(std::fs::read_to_string(&file).expect("it"), "0 0\n");
 }

@@ -1,7 +1,7 @@
-//! Files that are written: tried before the work, whole or untouched after it, and
-//! never put in the place of what is not a file.
+//! Output files: tried before the work, whole or untouched after it, and
+//! never put in place of something that is not a file.
 //!
-//! Nothing here names a device outside of a temporary folder: links in there lead to
+//! No test names a device outside a temporary folder: links in the folder lead to
 //! `/dev/null` and `/dev/full`.
 
 use super::support::{command, fails, lockstep, no_panic_trace, stderr, stdout};
@@ -62,7 +62,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 // ---------------------------------------------------------------------------
-// What is there stays what it is
+// Devices and links stay what they are
 // ---------------------------------------------------------------------------
 
 #[test]
@@ -102,8 +102,8 @@ fn an_existing_file_keeps_its_rights() {
     assert_eq!(names(folder.path()), ["file"]);
 }
 
-/// The program as somebody who may not do everything: root changes to nobody, with a
-/// copy of the program that nobody reaches.
+/// The program run by an unprivileged user: root changes to nobody, with a
+/// copy of the program that nobody can reach.
 fn as_nobody(arguments: &[&str], folder: &Path) -> Command {
     let is_root = fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0);
     if !is_root {
@@ -132,7 +132,7 @@ fn without_permission_nothing_is_written() {
     refused(&file, &["file cannot be written", "ermission"]);
     assert_eq!(fs::read_to_string(&file).expect("it"), "old");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).expect("ours");
-    refused(&new, &["new cannot be written: nothing can be made in"]);
+    refused(&new, &["new cannot be written: nothing can be created in"]);
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours");
     assert_eq!(names(folder.path()), ["file"]);
 }
@@ -160,7 +160,7 @@ fn two_outputs_do_not_fall_into_one() {
     let profile = ["profile", "transpose_padded", "--shape", "64x64"];
     for (json, html) in [("-", "-"), (text(&file), text(&link))] {
         let output = lockstep(&[&profile[..], &["--json", json, "--html", html]].concat());
-        fails(&output, 2, &["--json and --html name one file"]);
+        fails(&output, 2, &["--json and --html name the same file"]);
     }
 }
 
@@ -211,7 +211,7 @@ fn every_command_tries_its_files_first() {
 // After the work
 // ---------------------------------------------------------------------------
 
-/// The results are printed, the error comes after them, and it is one.
+/// The results are printed, and exactly one error follows them.
 fn is_printed_all_the_same(output: &Output, words: &str) {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
     assert!(!output.stdout.is_empty(), "{}", stderr(output));
@@ -264,7 +264,7 @@ fn a_full_disk_takes_no_results_away() {
     assert!(fs::symlink_metadata(full).expect("it").is_symlink());
 }
 
-/// A shell's limit on the size of files stands for a full disk.
+/// A shell's limit on file sizes, in place of a full disk.
 fn with_small_files(arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"])
@@ -314,7 +314,7 @@ fn results_that_cannot_be_printed_are_an_error() {
     }
 }
 
-/// `readme` writes what it reads.
+/// `readme` writes the files that it reads.
 #[test]
 fn documents_are_replaced_whole() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,9 @@
-//! A verdict does not depend on whether somebody reads the results.
+//! A verdict does not depend on whether anyone reads the results.
 
 use super::support::{command, fails, lockstep, no_panic_trace, stderr};
 use std::process::{Output, Stdio};
 
-/// Runs it with a reader who has gone away.
+/// Runs the program with a reader who has gone away.
 fn unread(arguments: &[&str]) -> Output {
     let mut child = command(arguments)
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
@@ -29,7 +29,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn a_failure_is_not_lost_in_a_pipe() {
     let folder = tempfile::tempdir().expect("a folder");
     let cases = folder.path().join("cases.csv");
-    // Lanes side by side, and twice the wavefronts that takes.
+    // Lanes side by side, and twice the wavefronts that this takes.
     let offsets: Vec<String> = (0..32).map(|lane| (4 * lane).to_string()).collect();
     let text = format!(
         "{}\nld.shared.u32,4,ffffffff,{},2,1,,\n",
@@ -56,7 +56,7 @@ fn a_failure_is_not_lost_in_a_pipe() {
         let output = unread(arguments);
         assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
         no_panic_trace(&output);
-        // As it is when somebody reads.
+        // The same as with a reader.
         let read = lockstep(arguments);
         assert!(!read.stdout.is_empty());
         fails(&read, status, &[]);

@@ -1,5 +1,5 @@
-//! The page of all lessons, and of a run: what is on it, and that nothing is loaded from
-//! elsewhere.
+//! The page of all lessons, and the page of a run: their contents, and that they load nothing
+//! from elsewhere.
 
 use super::support::{edited, told, with_bad_load, without_xor, xtask};
 use host::registry::{LESSONS, kernels};
@@ -14,13 +14,13 @@ fn page(folder: &Path) -> String {
     fs::read_to_string(folder.join("index.html")).expect("it was written")
 }
 
-/// What stands between `before` and the next quotation mark, wherever that is.
+/// The text between each `before` and the next quotation mark.
 fn attributes<'p>(page: &'p str, before: &str) -> Vec<&'p str> {
     let values = page.split(before).skip(1);
     values.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Nothing is loaded, links lead to places of the page, and places have one name each.
+/// Nothing is loaded, links lead to places of the page, and names of places are unique.
 fn holds_together(page: &str) {
     for loading in [
         " src=",
@@ -75,9 +75,9 @@ fn the_page_of_all_lessons_is_small_and_complete() {
             "{anchor}"
         );
     }
-    // Of Rust's generics and references.
+    // From Rust's generics and references.
     assert!(page.contains("::&lt;") && page.contains("&amp;mut"));
-    // Times have engine and device, and what has none says so.
+    // Times come with engine and device; where there are none, the page says so.
     assert!(page.contains("Times: GPU, NVIDIA H200, driver for CUDA"));
     assert!(page.contains("not measured"));
     for wrong in ["NaN", "inf ms", "undefined", "null ms"] {
@@ -86,7 +86,7 @@ fn the_page_of_all_lessons_is_small_and_complete() {
     assert!(page.contains("32-way bank conflict") && page.contains("Graphene, "));
 }
 
-/// The page without its style, its script and what is packed.
+/// The page without its style, its script and its packed parts.
 fn shown(page: &str) -> String {
     let mut text = page.to_owned();
     for tag in ["script", "style"] {
@@ -99,7 +99,7 @@ fn shown(page: &str) -> String {
     text
 }
 
-/// Runs a kernel of an edited module, and gives the page.
+/// Runs a kernel of an edited module, and returns the page.
 fn page_of_edited(kernel: &str, edit: impl Fn(&str) -> String) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = edited(folder.path(), kernel, edit);
@@ -130,7 +130,7 @@ fn a_run_that_failed_is_shown_as_failed() {
     );
     assert!(shown.contains("<span class=\"badge bad\">failed</span>"));
     assert!(shown.contains("elements are wrong; first at row 0, column 1"));
-    // Others did not run, and what was measured is not of this module.
+    // Other kernels did not run, and the saved measurements are not of this module.
     assert_eq!(page.matches("<article class=\"kernel\"").count(), 1);
     assert!(shown.contains("Times: not measured") && !shown.contains("H200"));
 }

@@ -1,13 +1,13 @@
-//! Kernels that are right in the usual order of their warps and wrong in another: found,
-//! reported so that it can be repeated, and counted as failures.
+//! Kernels that are right in the usual order of their warps and wrong in another: they are found,
+//! reported so that the failure can be repeated, and counted as failures.
 
 use super::support::{command, fails, lockstep, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// `copy` with a detour: each warp but the first of a block copies what the warp before it
-/// has left in shared memory, the last also its own. A barrier belongs behind the store
-/// there; without it the copy is right as long as warps run one after the other.
+/// has left in shared memory, the last also its own. After the store there must be a barrier;
+/// without it the copy is right only as long as warps run one after another.
 const DETOUR: &str = "
 .version 7.0
 .target sm_80
@@ -51,7 +51,7 @@ END:
 }
 ";
 
-/// It as a file, with or without its barrier.
+/// The kernel as a file, with or without its barrier.
 fn detour(folder: &Path, barrier: &str) -> PathBuf {
     let path = folder.join("detour.ptx");
     std::fs::write(&path, DETOUR.replace("BARRIER", barrier)).expect("a file");
@@ -66,7 +66,7 @@ fn on_copy<'a>(path: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
     [&only[..], &["--filter", "copy"], more].concat()
 }
 
-/// Of the failures that are reported, that of the case `copy 16384`.
+/// Among the reported failures, that of the case `copy 16384`.
 fn trouble(output: &Output) -> String {
     let told = stdout(output);
     let (_, after) = told.split_once(": copy 16384\n").expect("its trouble");
@@ -101,7 +101,7 @@ fn a_defect_that_the_usual_order_hides_is_found_and_can_be_repeated() {
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
-    // A profile is of the usual order, which passes.
+    // A profile runs in the usual order, which passes.
     assert!(!told.contains("to look at it"), "{told}");
 
     let (_, typed) = told.split_once("to run it again: ").expect("what to type");
@@ -113,7 +113,7 @@ fn a_defect_that_the_usual_order_hides_is_found_and_can_be_repeated() {
     fails(&again, 1, &[]);
     let reason = |told: &str| told.lines().next().map(str::to_owned);
     assert_eq!(reason(&trouble(&again)), reason(&told));
-    // There is nothing more to find.
+    // There is nothing more to report.
     assert!(
         !stdout(&again).contains("to run it again"),
         "{}",
@@ -163,7 +163,7 @@ fn results_name_their_schedule() {
         (&found["status"], &found["schedule"])
     );
     assert!(one["n_schedules_passed"].is_null());
-    // Nothing is out of its order, so that all is well; counts are the usual order's alone.
+    // Zero choices change nothing, so all is well; counts are only of the usual order.
     let none = result(&["--schedule", "5/warps/0"]);
     assert_eq!(none["status"], "passed");
     assert!(none["counts"]["global_load_sectors"].is_null());
@@ -179,7 +179,7 @@ fn schedules_ask_for_the_simulator_and_the_quick_shapes() {
     );
     let told = stderr(&output);
     let line = told.lines().next().expect("a line");
-    assert_eq!(line, "engine: simulator (which alone has --schedules)");
+    assert_eq!(line, "engine: simulator (only it has --schedules)");
     assert!(stdout(&output).contains("16384"), "{}", stdout(&output));
 }
 
@@ -237,7 +237,7 @@ fn checks_are_made_in_other_orders_too() {
     let output = lockstep(&arguments);
     fails(&output, 0, &["1 kernels without findings"]);
     assert!(stderr(&output).contains("in the usual order and under schedules 0 to 1"));
-    // In every order the race is found where it is looked for.
+    // The race is found in every order in which it is looked for.
     let folder = tempfile::tempdir().expect("a folder");
     let path = detour(folder.path(), "");
     let checked = lockstep(&on_copy(&path, &["--check", "--schedule", "3"]));

@@ -1,4 +1,4 @@
-//! Shapes that do not fit the memory are refused before they are tried.
+//! Shapes that do not fit in memory are refused before they are tried.
 
 use super::support::{fails, lockstep, stderr};
 use std::process::{Command, Output};
@@ -34,7 +34,7 @@ fn sizes_to_time_are_tried_before_the_gpu_is_looked_for() {
     fails(&output, 2, &["of memory are needed", "--sizes"]);
 }
 
-/// Half a gigabyte is too little for 8192×8192, and enough for small shapes.
+/// Half a gigabyte is too little for 8192×8192, but enough for small shapes.
 #[test]
 fn a_catalogue_that_does_not_fit_is_refused() {
     let run = ["run-all", "--engine", "sim", "--filter", "transpose_padded"];

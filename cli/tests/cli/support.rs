@@ -1,14 +1,14 @@
-//! The program as tests run it, and kernels that it is to find fault with.
+//! The program as tests run it, and faulty kernels for it to find.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program, run.
+/// Runs the program.
 pub fn lockstep(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the program runs")
 }
 
-/// Without the surroundings' wishes about colours, widths, engines and tools.
+/// Without the environment's settings for colours, widths, engines and tools.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
     command
@@ -20,24 +20,24 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// What it printed.
+/// Its standard output.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-/// What it said.
+/// Its standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// What is said first on stderr, but for what compiling the kernels has to say.
+/// The first line on stderr, apart from messages about compiling the kernels.
 pub fn first_line(output: &Output) -> String {
     let told = stderr(output);
     let mut lines = told.lines().filter(|line| !line.starts_with("lockstep: "));
     lines.next().expect("a line").to_owned()
 }
 
-/// No error is a panic of ours.
+/// Errors are never panics of ours.
 pub fn no_panic_trace(output: &Output) {
     for text in [stdout(output), stderr(output)] {
         assert!(
@@ -47,7 +47,7 @@ pub fn no_panic_trace(output: &Output) {
     }
 }
 
-/// Ends with this status, and tells why in these words, on stdout or stderr.
+/// Ends with this status, and says why in these words, on stdout or stderr.
 pub fn fails(output: &Output, status: i32, words: &[&str]) {
     let told = format!("{}{}", stdout(output), stderr(output));
     assert_eq!(output.status.code(), Some(status), "{told}");
@@ -74,7 +74,7 @@ pub fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
     ])
 }
 
-/// Without the instruction that begins so.
+/// Without the instruction that begins like this.
 pub fn without(text: &str, instruction: &str) -> String {
     text.lines()
         .filter(|line| !line.trim_start().starts_with(instruction))
@@ -82,7 +82,7 @@ pub fn without(text: &str, instruction: &str) -> String {
         .join("\n")
 }
 
-/// The program without a driver, whatever the machine has, as `cargo xtask` starts it.
+/// The program without a driver, whatever the machine has, started as `cargo xtask` does.
 pub fn xtask_command(arguments: &[&str]) -> Command {
     let mut command = command(arguments);
     command
@@ -91,7 +91,7 @@ pub fn xtask_command(arguments: &[&str]) -> Command {
     command
 }
 
-/// The same, run.
+/// Runs the same.
 pub fn xtask(arguments: &[&str]) -> Output {
     xtask_command(arguments).output().expect("the program runs")
 }
@@ -112,8 +112,8 @@ pub fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> Pat
     path
 }
 
-/// With the first `n` of the instructions `xor a, b, c` made to `mov a, b`: of both
-/// in `transpose_swizzled` the column is left as it is, of one the result is wrong.
+/// With the first `n` of the instructions `xor a, b, c` replaced by `mov a, b`: with both
+/// in `transpose_swizzled` the column stays unchanged, with one the result is wrong.
 pub fn without_xor(text: &str, n: usize) -> String {
     let mut left = n;
     let lines = text.lines().map(|line| {
@@ -130,7 +130,7 @@ pub fn without_xor(text: &str, n: usize) -> String {
     text
 }
 
-/// With the first load from global memory far behind its place.
+/// With the first load from global memory far past its place.
 pub fn with_bad_load(text: &str) -> String {
     let load = text
         .lines()

@@ -1,13 +1,13 @@
-//! Tables fit the width of the output, and at none is anything lost that matters.
+//! Tables fit the width of the output, and no width loses anything that matters.
 
 use super::support::{edited, told, with_bad_load, without_xor, xtask_command};
 use std::os::unix::process::CommandExt;
 use unicode_width::UnicodeWidthStr;
 
-/// What stdout holds at a width, or in a pipe of no known width, which is 100.
+/// The contents of stdout at a width, or in a pipe of unknown width, which is 100.
 fn printed(arguments: &[&str], columns: Option<usize>) -> String {
     let mut command = xtask_command(arguments);
-    // What it says of how to start it must not depend on where this checkout is.
+    // Suggested commands must not depend on where this checkout is.
     command.arg0("lockstep");
     if let Some(columns) = columns {
         command.env("COLUMNS", columns.to_string());
@@ -17,7 +17,7 @@ fn printed(arguments: &[&str], columns: Option<usize>) -> String {
     out
 }
 
-/// No line is longer, at any width; gives the texts with their widths.
+/// No line is longer, at any width; returns the texts with their widths.
 fn fitting(arguments: &[&str]) -> Vec<(usize, String)> {
     [Some(60), Some(80), Some(120), None]
         .map(|columns| {
@@ -37,7 +37,7 @@ fn has(text: &str, words: &[&str]) {
     }
 }
 
-/// Without its line breaks, those of a shell's command too: what is found in it may
+/// Without its line breaks, including those of a shell's command: words to be found may
 /// have been broken anywhere.
 fn joined(text: &str) -> String {
     let words = text.split_whitespace().filter(|word| *word != "\\");

@@ -1,4 +1,4 @@
-//! Hints that can be typed, and refusals of what would be silently left out.
+//! Hints that can be typed, and refusals of options that would be ignored.
 
 use super::support::{command, fails, first_line, lockstep, stderr, stdout};
 use std::process::Output;
@@ -29,7 +29,7 @@ fn hints_use_the_words_that_were_typed() {
         let told = stderr(&output);
         assert!(!told.contains("lockstep "), "{told}");
     }
-    // Without them, by its own name.
+    // Without the environment variable, under its own name.
     fails(&lockstep(&["ptx", "qqq"]), 2, &["lockstep list` shows"]);
 }
 
@@ -47,7 +47,7 @@ fn the_engine_is_told_in_one_short_line() {
     );
     assert_eq!(
         told(&[&quick[..], &["--check"]].concat()),
-        "engine: simulator (which alone has --check)"
+        "engine: simulator (only it has --check)"
     );
     assert_eq!(
         told(&[&quick[..], &["--engine", "sim"]].concat()),
@@ -203,7 +203,7 @@ fn ptx_comes_from_standard_input_too() {
 }
 
 // ---------------------------------------------------------------------------
-// The simulator is not a measure of itself
+// The simulator does not measure itself
 // ---------------------------------------------------------------------------
 
 #[test]

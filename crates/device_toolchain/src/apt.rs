@@ -1,11 +1,11 @@
-//! Asking apt, without root and without touching the system's own lists.
+//! Queries to apt, without root and without touching the system's own lists.
 //!
-//! apt is given a state folder of its own and one source: the system's archive
+//! apt gets its own state folder and one source: the system's archive
 //! with another suite. It checks the archive's signature as always; proxies and
-//! credentials in the system's settings hold too.
+//! credentials in the system's settings apply too.
 //!
-//! The folder must be new: apt takes lists that it finds for whole ones, and a
-//! package of the right size for the right one, whatever is in them.
+//! The folder must be new: apt assumes that existing lists are complete, and that a
+//! package of the right size is the right one, whatever they contain.
 
 use crate::{Locator, MINIMUM, Progress, Release, process, room};
 use sha2::{Digest, Sha256};
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// apt's settings. The folder is named as the one that apt is started in: so
-/// its path may hold characters that these settings have no way to quote.
+/// apt's settings. The folder is named as apt's working directory, so
+/// its path may contain characters that these settings cannot quote.
 const SETTINGS: &str = r##"#clear APT::Architectures;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -43,21 +43,21 @@ Dir::Etc::Preferences "/dev/null";
 Dir::Etc::PreferencesParts "/dev/null";
 "##;
 
-/// Where the compilers are looked for: the suites of Debian that have a new one.
+/// The suites of Debian that have a new compiler.
 const SUITES: [&str; 2] = ["sid", "testing"];
 
-/// Where Debian keeps its archive's keys; other archives' are among those that apt trusts.
+/// The keys of Debian's archive; those of other archives are among the keys that apt trusts.
 const DEBIAN_KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// What is fetched with rustc itself: the sources of the same version, and the standard library.
-/// On the latter depend the shared libraries that rustc loads, and nothing that it does not need:
-/// what links is the host's.
+/// Packages fetched with rustc itself: the sources of the same version, and the standard library.
+/// The latter depends on the shared libraries that rustc loads, and on nothing that it does not
+/// need: linking is done by the host.
 const BESIDE_RUSTC: [&str; 2] = ["rust-src", "libstd-rust-dev"];
 
-/// How long apt may take.
+/// Time limit for apt.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
-/// A package, as the archive's signed list describes it.
+/// A package, as described by the archive's signed list.
 pub(crate) struct Package {
     name: String,
     version: String,
@@ -69,14 +69,14 @@ pub(crate) struct Package {
     sha256: String,
 }
 
-/// A set of packages that make a compiler.
+/// A set of packages that make up a compiler.
 pub(crate) struct Selection {
     pub release: Release,
     pub packages: Vec<Package>,
 }
 
-/// The addresses that the system takes its packages from, those that look like Debian's main
-/// archive first; never none.
+/// The addresses from which the system gets its packages, those that look like Debian's main
+/// archive first; never empty.
 pub(crate) fn archives(locator: &Locator) -> Result<Vec<String>, String> {
     let mut ask = Command::new("apt-get");
     ask.args(["update", "--print-uris"])
@@ -86,7 +86,7 @@ pub(crate) fn archives(locator: &Locator) -> Result<Vec<String>, String> {
     let mut found: Vec<String> = Vec::new();
     for (uri, suite) in said.lines().filter_map(|line| line.split_once("/dists/")) {
         let uri = uri.trim_start_matches('\'');
-        // Security updates lie in archives of their own, which have no compiler.
+        // Security updates are in separate archives, which have no compiler.
         let may_serve = !suite.contains("security") && !uri.starts_with("cdrom:");
         if may_serve && !found.iter().any(|known| known == uri) {
             found.push(uri.into());
@@ -106,7 +106,7 @@ pub(crate) struct Apt<'a> {
 }
 
 impl<'a> Apt<'a> {
-    /// The first offer of the pinned release in `archives`, or else of any that serves. Works in `dir`.
+    /// The first offer of the pinned release in `archives`, or else of any suitable one. Uses `dir`.
     pub fn search(
         locator: &'a Locator,
         archives: &[String],
@@ -130,7 +130,7 @@ impl<'a> Apt<'a> {
                     }
                     Ok(offer) => offers.push((apt, offer)),
                     Err(reason) if room::ran_out(&reason) => return Err(reason),
-                    // What holds for both suites is said once.
+                    // A reason that holds for both suites is given once.
                     Err(reason) => reasons.push(reason.replace(suite, "SUITE")),
                 }
             }
@@ -169,9 +169,9 @@ impl<'a> Apt<'a> {
         process::run(&mut command, PATIENCE, tick)
     }
 
-    /// The packages that make a compiler in this suite.
+    /// The packages that make up a compiler in this suite.
     fn select(&self) -> Result<Selection, String> {
-        // As if the system had no package yet: all that they need is told.
+        // As if the system had no packages yet, so that all dependencies are listed.
         let mut install = vec![
             "install",
             "--print-uris",
@@ -203,7 +203,7 @@ impl<'a> Apt<'a> {
         })
     }
 
-    /// Downloads `packages`. What arrives damaged is fetched a second time.
+    /// Downloads `packages`. Files that arrive damaged are fetched a second time.
     pub fn download(&self, packages: &[Package], progress: &dyn Progress) -> Result<(), String> {
         let total = packages.iter().map(|package| package.size).sum();
         let mut missing: Vec<&Package> = packages.iter().collect();
@@ -217,7 +217,7 @@ impl<'a> Apt<'a> {
             missing.retain(|p| !sha256(&self.file(p)).is_ok_and(|sum| sum == p.sha256));
             for package in &missing {
                 progress.note(&format!("{} arrived damaged", package.name));
-                // apt would take one of the right size for the right one.
+                // apt would accept any file of the right size.
                 let _ = fs::remove_file(self.file(package));
             }
             if missing.is_empty() {
@@ -230,14 +230,14 @@ impl<'a> Apt<'a> {
         ))
     }
 
-    /// Where the file of `package` arrives.
+    /// The path at which the file of `package` arrives.
     pub fn file(&self, package: &Package) -> PathBuf {
         self.dir.join(&package.file)
     }
 }
 
 impl Package {
-    /// Reads a line by `apt-get download --print-uris`:
+    /// Reads a line of `apt-get download --print-uris`:
     /// `'http://…/rustc_1.97.1%2bdfsg1-1_amd64.deb' rustc_1.97.1+dfsg1-1_amd64.deb 4494600 SHA256:83…`.
     fn of(line: &str) -> Option<Self> {
         let [_, file, size, sum] = line.split(' ').collect::<Vec<_>>().try_into().ok()?;
@@ -252,7 +252,7 @@ impl Package {
     }
 }
 
-/// The release of rustc among `packages`, which has its sources among them.
+/// The release of rustc among `packages`, which must include its sources.
 fn release(packages: &[Package]) -> Result<Release, String> {
     let version = |name: &str| {
         let package = packages.iter().find(|package| package.name == name);

@@ -1,4 +1,4 @@
-//! Compilers made of packages, in a folder shared by all clones.
+//! Compilers made from packages, in a folder shared by all clones.
 //!
 //! ```text
 //! CACHE/rustc-1.97.1-amd64/    a compiler: bin/rustc, usr/…
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A run may be killed at any point: nothing that counts as a compiler changes until
-//! one that is whole, tried and on the disk is renamed into its place. Every run works in
-//! a folder of its own: a program that a killed run started may still be writing in
+//! one that is complete, tried and on the disk is renamed into its place. Every run works in
+//! its own folder: a program that a killed run started may still be writing in
 //! another. Looking for a compiler writes nothing: a filled cache may be read-only.
 
 use crate::apt::{self, Apt};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How a run's folder is named.
+/// The prefix of a run's folder.
 const UNFINISHED: &str = "unfinished-";
 
 /// The file that is locked.
@@ -35,7 +35,7 @@ pub(crate) fn find(locator: &Locator) -> Option<Toolchain> {
         })
 }
 
-/// The entries of a folder whose names begin so.
+/// The entries of a folder whose names begin with `start`.
 fn entries(dir: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -43,13 +43,12 @@ fn entries(dir: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// The compiler in `dir`, or what is wrong with it.
+/// The compiler in `dir`, or the reason why there is none.
 fn check(dir: &Path) -> Result<Toolchain, String> {
     Toolchain::probe(&dir.join("bin/rustc"), Source::Packages)
 }
 
-/// Removes what is in the place of a compiler for this machine and does not serve, to make room.
-/// The caller holds the lock.
+/// Removes an unusable compiler for this machine, to make room. The caller holds the lock.
 pub(crate) fn remove_damaged(locator: &Locator, progress: &dyn Progress) {
     let Ok(architecture) = architecture(locator) else {
         return;
@@ -63,7 +62,7 @@ pub(crate) fn remove_damaged(locator: &Locator, progress: &dyn Progress) {
                 "the compiler in {} is damaged ({damage}); fetching it again",
                 path.display()
             ));
-            // What cannot be removed shows when another one takes its place.
+            // If it cannot be removed, replacing it will report that.
             let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
         }
     }
@@ -77,10 +76,10 @@ fn architecture(locator: &Locator) -> Result<String, String> {
     Ok(said.trim().into())
 }
 
-/// Waits until no other process fetches. Also returns whether another one did.
+/// Waits until no other process is fetching. Also returns whether another one was.
 ///
 /// The lock is the kernel's, and ends with the process that holds it, however
-/// that ends; the file stays and means nothing.
+/// that process ends; the file stays and means nothing.
 pub(crate) fn lock(
     cache_dir: &Path,
     progress: &dyn Progress,
@@ -100,7 +99,7 @@ pub(crate) fn lock(
     }
 }
 
-/// In a folder for all, the file may be another user's: reading is enough.
+/// In a shared folder the file may be another user's, so it is opened only for reading.
 fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false);
@@ -108,7 +107,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     opened.or_else(|error| File::open(path).map_err(|_| error))
 }
 
-/// Removes what killed runs left, unless another run is going on or the cache is read-only.
+/// Removes what killed runs left, unless another run is active or the cache is read-only.
 pub(crate) fn tidy(cache_dir: &Path) {
     if entries(cache_dir, UNFINISHED).next().is_some()
         && let Ok(lock) = open_lock(&cache_dir.join(LOCK))
@@ -121,15 +120,15 @@ pub(crate) fn tidy(cache_dir: &Path) {
 /// The caller holds the lock.
 fn remove_unfinished(cache_dir: &Path) {
     for left in entries(cache_dir, UNFINISHED) {
-        // Next time, if not now: nothing depends on it.
+        // If it fails, the next run removes it: nothing depends on it.
         let _ = fs::remove_dir_all(left);
     }
 }
 
-/// The archives that could serve, if there is a package manager to ask them.
+/// The archives that may have a compiler, if there is a package manager to ask.
 pub(crate) fn archives(locator: &Locator) -> Result<Vec<String>, String> {
     if !cfg!(target_os = "linux") {
-        return Err("only on Linux can packages be used".into());
+        return Err("packages can only be used on Linux".into());
     }
     for program in ["apt-get", "dpkg", "dpkg-deb", "tar"] {
         if !locator.has(program) {
@@ -141,7 +140,7 @@ pub(crate) fn archives(locator: &Locator) -> Result<Vec<String>, String> {
 }
 
 /// The loader of shared libraries splits paths at some characters and expands
-/// others; apt speaks with its helpers in lines; cargo speaks UTF-8.
+/// others; apt talks to its helpers in lines; cargo expects UTF-8.
 fn may_hold_a_compiler(dir: &Path) -> Result<(), String> {
     let what = match dir
         .to_str()
@@ -153,17 +152,17 @@ fn may_hold_a_compiler(dir: &Path) -> Result<(), String> {
         Some(Some(c)) => format!("a `{c}`"),
     };
     Err(format!(
-        "no compiler runs in {}, for there is {what} in this path; \
+        "no compiler can run in {}, because this path contains {what}; \
          set LOCKSTEP_CACHE to another folder",
         dir.display()
     ))
 }
 
-/// Fetches the packages from one of `archives` and makes a compiler of them. The caller holds the lock.
+/// Fetches packages from one of `archives` and makes a compiler of them. The caller holds the lock.
 ///
 /// # Errors
 ///
-/// Why it cannot be done.
+/// The reason why it cannot be done.
 pub(crate) fn fetch(
     locator: &Locator,
     archives: &[String],
@@ -207,8 +206,8 @@ pub(crate) fn fetch(
     check(&entry)
 }
 
-/// Returns when all that was written to the disk of `dir` is there: whatever becomes of the
-/// machine, a compiler in its place is whole. Thousands of files one by one would take much longer.
+/// Returns when everything written to the disk of `dir` is there: a compiler in its place is then
+/// complete even after a crash. Syncing thousands of files one by one would take much longer.
 fn sync(dir: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(File::open(dir)?)?;

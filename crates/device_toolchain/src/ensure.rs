@@ -1,13 +1,13 @@
-//! In which order a compiler is looked for, and fetched.
+//! The order of the ways to find and fetch a compiler.
 
 use crate::{Locator, Progress, Room, Source, Toolchain, ToolchainError, cache, room, rustup};
 
 impl Locator {
-    /// The compiler, if it is there already. Fetches nothing.
+    /// The compiler, if it is already there. Fetches nothing.
     ///
     /// # Errors
     ///
-    /// Only if `LOCKSTEP_RUSTC` names one that does not serve.
+    /// Only if `LOCKSTEP_RUSTC` names one that cannot be used.
     pub fn locate(&self) -> Result<Option<Toolchain>, ToolchainError> {
         if let Some(rustc) = &self.rustc_override {
             let probed = if rustc.is_relative() && rustc.components().count() > 1 {
@@ -23,13 +23,13 @@ impl Locator {
         Ok(rustup::installed(self).ok().or_else(|| cache::find(self)))
     }
 
-    /// The compiler, fetched if need be.
+    /// The compiler, fetched if necessary.
     ///
     /// One process fetches at a time; others wait for it and take the result.
     ///
     /// # Errors
     ///
-    /// None of the ways led to a compiler: why each did not, and what helps.
+    /// No way led to a compiler; the error says why for each, and what helps.
     pub fn ensure(&self, progress: &dyn Progress) -> Result<Toolchain, ToolchainError> {
         if let Some(found) = self.locate()? {
             cache::tidy(&self.cache_dir);
@@ -74,11 +74,11 @@ impl Locator {
         })
     }
 
-    /// By which way [`Locator::ensure`] would get a compiler, without trying.
+    /// The way in which [`Locator::ensure`] would get a compiler, without trying it.
     ///
     /// # Errors
     ///
-    /// Why there is no way.
+    /// The reason why there is no way.
     pub fn prospect(&self) -> Result<&'static str, String> {
         match (rustup::is_usable(self), cache::archives(self)) {
             (Ok(()), _) => Ok("rustup will install it"),

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-/// Why there is no compiler for the kernels.
+/// The reason why there is no compiler for the kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
-    /// A compiler was named, and it does not serve.
+    /// A compiler was named, but it cannot be used.
     #[error(
-        "LOCKSTEP_RUSTC names {}, which does not serve: {reason}\n\
+        "LOCKSTEP_RUSTC names {}, which cannot be used: {reason}\n\
          Name a rustc that is 1.97 or newer and has rust-src, or unset the variable.",
         .rustc.display()
     )]
@@ -18,11 +18,11 @@ pub enum ToolchainError {
         reason: String,
     },
 
-    /// Nowhere to keep what is fetched.
-    #[error("no cache folder: set LOCKSTEP_CACHE to a folder that may be written to")]
+    /// There is nowhere to keep fetched files.
+    #[error("no cache folder: set LOCKSTEP_CACHE to a writable folder")]
     NoCacheDir,
 
-    /// The cache folder is not the same one for everybody who asks.
+    /// The cache folder would differ from process to process.
     #[error(
         "LOCKSTEP_CACHE is `{}`, a relative path: cargo runs build scripts in other folders, \
          where it leads elsewhere\n\
@@ -31,9 +31,9 @@ pub enum ToolchainError {
         .path.display(), set_variable("LOCKSTEP_CACHE", &.absolute.display().to_string())
     )]
     RelativeCache {
-        /// What the variable says.
+        /// The variable's value.
         path: PathBuf,
-        /// What it says in the current folder.
+        /// The same, relative to the current folder.
         absolute: PathBuf,
     },
 
@@ -47,24 +47,24 @@ pub enum ToolchainError {
     Full {
         /// The folder.
         path: PathBuf,
-        /// What is free there and what is needed; then what a program said, if it was tried.
+        /// The free and the needed space; then a program's message, if it was tried.
         room: String,
     },
 
     /// The cache folder cannot be used.
     #[error(
         "the cache folder cannot be used: {}: {source}\n\
-         Set LOCKSTEP_CACHE to a folder that may be written to.",
+         Set LOCKSTEP_CACHE to a writable folder.",
         .path.display()
     )]
     Cache {
         /// The folder, or the file in it.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 
-    /// No way led to one.
+    /// No way led to a compiler.
     #[error(
         "no compiler for the kernels (rustc 1.97 or newer, with rust-src)\n\
          \n\
@@ -78,7 +78,7 @@ pub enum ToolchainError {
         set_variable("LOCKSTEP_RUSTC", "/path/to/rustc")
     )]
     NoRoute {
-        /// The release wanted.
+        /// The requested release.
         channel: String,
         /// Why rustup has none.
         rustup: String,
@@ -87,10 +87,10 @@ pub enum ToolchainError {
     },
 }
 
-/// Why rustup cannot be asked where it is missing.
+/// The reason why a missing rustup cannot be asked.
 pub(crate) const NO_RUSTUP: &str = "it is not on this system";
 
-/// Where rustup comes from, for those who lack it.
+/// The address of rustup, if it is missing.
 fn where_to_get(rustup: &str) -> &'static str {
     if rustup == NO_RUSTUP {
         "    # rustup: https://rustup.rs"
@@ -99,7 +99,7 @@ fn where_to_get(rustup: &str) -> &'static str {
     }
 }
 
-/// How a variable is set in the shell that people have: a line to copy.
+/// The command that sets a variable in the user's shell: a line to copy.
 fn set_variable(name: &str, value: &str) -> String {
     if cfg!(windows) {
         format!("$env:{name} = '{value}'")

@@ -1,7 +1,7 @@
-//! The compiler for the kernels: where it is, and how it is fetched.
+//! The compiler for the kernels: finding it, and fetching it.
 //!
-//! Kernels want a newer rustc than the host has, with the sources of `core`.
-//! It is looked for in this order:
+//! Kernels need a newer rustc than the host may have, with the sources of `core`.
+//! The order of the search is:
 //!
 //! 1. `LOCKSTEP_RUSTC`, the path of such a rustc;
 //! 2. the pinned toolchain ([`PINNED`]) in rustup;
@@ -10,11 +10,11 @@
 //! 5. the distribution's own packages, unpacked into the cache. Nothing is
 //!    installed and no root is needed.
 //!
-//! A `rust-toolchain.toml` is not looked at: it names the toolchain of the host's code.
+//! A `rust-toolchain.toml` is ignored: it names the toolchain of the host's code.
 //!
 //! [`Locator::locate`] only looks (1 to 3); [`Locator::ensure`] also fetches.
 //!
-//! What it leaves out: distributions without Debian's archive have steps 1 to 4.
+//! Left out: on distributions without Debian's archive, only steps 1 to 4 are available.
 
 mod apt;
 mod cache;

@@ -1,37 +1,37 @@
-//! The search for a compiler: in which places, and with what.
+//! The search for a compiler: its places and its settings.
 
 use crate::ToolchainError;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The release that everything here was tried with, and the only place where it is
-/// named. It is newer than the host's may be: the nvptx backend and the intrinsics
-/// for shared memory want it.
+/// The release that everything here was tested with, and the only place that
+/// names it. It may be newer than the host's: the nvptx backend and the intrinsics
+/// for shared memory need it.
 pub const PINNED: &str = "1.97.1";
 
-/// Where to look, and with what.
+/// The places of the search, and its settings.
 #[derive(Debug, Clone)]
 pub struct Locator {
-    /// The release wanted, as rustup names toolchains: [`PINNED`] or another.
+    /// The requested release, as rustup names toolchains: [`PINNED`] or another.
     pub channel: String,
     /// A compiler named by the user.
     pub rustc_override: Option<PathBuf>,
-    /// The folder that holds compilers made of packages. Shared by all clones.
+    /// The folder of compilers made from packages. Shared by all clones.
     pub cache_dir: PathBuf,
     /// rustup's folder.
     pub rustup_home: Option<PathBuf>,
     /// Whether rustup may be asked to install.
     pub may_install: bool,
-    /// Where programs (`apt-get`, `dpkg`, `rustup`) are looked for.
+    /// The search path for programs (`apt-get`, `dpkg`, `rustup`).
     pub path: OsString,
 }
 
 impl Locator {
-    /// What the environment says.
+    /// The settings from the environment.
     ///
     /// # Errors
     ///
-    /// No home folder to keep a cache in, or a relative path to one.
+    /// There is no home folder to keep a cache in, or its path is relative.
     pub fn from_env() -> Result<Self, ToolchainError> {
         let path_of = |name| {
             std::env::var_os(name)

@@ -1,4 +1,4 @@
-//! Running a program with a limit on its time, keeping what it says.
+//! Running a program with a time limit, keeping its output.
 
 use crate::room;
 use std::io::{self, Read};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Runs a program that ends soon.
 ///
-/// One that was just written may be busy: while another thread starts a
-/// program, that one has our open files for a moment.
+/// A program that was just written may be busy: while another thread starts a
+/// program, that one briefly has our open files.
 pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     for _ in 0..100 {
         match command.output() {
@@ -22,11 +22,11 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     command.output()
 }
 
-/// Runs `command` to its end, calling `tick` a few times a second, and returns what it printed.
+/// Runs `command` to its end, calling `tick` a few times per second, and returns its output.
 ///
 /// # Errors
 ///
-/// It could not be started, took longer than `limit`, or failed: its own words.
+/// It could not be started, took longer than `limit`, or failed; then the error is its own message.
 pub(crate) fn run(
     command: &mut Command,
     limit: Duration,
@@ -49,7 +49,7 @@ pub(crate) fn run(
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) if started.elapsed() > limit => {
-                // It may have ended by itself meanwhile; either way it is gone.
+                // It may have ended on its own meanwhile; either way it is gone.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(format!("{name} did not end within {} s", limit.as_secs()));
@@ -70,31 +70,31 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read until an error is said all the same.
+            // Output read before an error is kept.
             let _ = pipe.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 
-/// The lines that tell the cause: that the disk is full; or else those that apt
+/// The lines that show the cause: that the disk is full; or else those that apt
 /// and rustup mark as errors; or else the last few.
 fn essence(stderr: &str) -> String {
-    // What apt adds to every failure.
+    // apt adds this line to every failure.
     let says_nothing = |line: &str| line.contains("Some index files failed to download");
     let lines: Vec<&str> = stderr
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !says_nothing(line))
         .collect();
-    // One such line for each file is common; it is the same cause.
+    // There is often one such line per file, with the same cause.
     if let Some(line) = lines.iter().find(|line| room::ran_out(line)) {
         return (*line).into();
     }
     let is_marked = |line: &&str| line.contains("error: ") || line.starts_with("E:");
     let marked: Vec<&str> = lines.iter().copied().filter(is_marked).collect();
     match (&*marked, &lines[lines.len().saturating_sub(3)..]) {
-        ([], []) => "it says nothing".into(),
+        ([], []) => "it printed nothing".into(),
         ([], last) => last.join("\n    "),
         (marked, _) => marked.join("\n    "),
     }
@@ -122,7 +122,7 @@ mod tests {
                 "E: Unable to locate package rustc",
             ),
             ("one\ntwo\n\nthree\nfour", "two\n    three\n    four"),
-            ("", "it says nothing"),
+            ("", "it printed nothing"),
             (
                 "tar: ./usr/lib/a.so: Cannot write: No space left on device\n\
                  tar: ./usr/lib/b.so: Cannot write: No space left on device\n\

@@ -1,24 +1,24 @@
-//! Telling what is going on while a compiler is fetched.
+//! Progress reports while a compiler is fetched.
 
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 
-/// Someone to tell.
+/// A receiver of progress reports.
 pub trait Progress {
     /// A step begins: "fetching 19 packages".
     fn step(&self, text: &str);
 
-    /// Something worth knowing later: what was found damaged, what is waited for.
+    /// Something worth knowing later: a damaged file, or a wait.
     fn note(&self, text: &str) {
         self.step(text);
     }
 
-    /// How far the step is, in bytes.
+    /// The progress of the step, in bytes.
     fn bytes(&self, done: u64, total: u64);
 }
 
-/// Tells nobody.
+/// Ignores all reports.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Quiet;
 
@@ -31,7 +31,7 @@ impl Progress for Quiet {
 pub struct Lines<W>(Mutex<W>);
 
 impl<W: Write> Lines<W> {
-    /// Will write to `out`.
+    /// Writes to `out`.
     pub fn new(out: W) -> Self {
         Self(Mutex::new(out))
     }
@@ -48,7 +48,7 @@ impl<W: Write> Progress for Lines<W> {
     fn bytes(&self, _: u64, _: u64) {}
 }
 
-/// For a build script, whose own output cargo keeps back: lines on the
+/// For a build script, whose own output cargo hides: lines on the
 /// terminal, if there is one.
 #[derive(Default)]
 pub struct Terminal(OnceLock<Option<Lines<File>>>);

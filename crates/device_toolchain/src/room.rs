@@ -1,15 +1,15 @@
-//! The room on the disk for a compiler, and what is wrong if there is too little.
+//! The disk space for a compiler, and the error if there is too little.
 
 use crate::ToolchainError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a fetch takes at its peak: the packages of 1.97.1 (153 MB) beside what is unpacked of
-/// them (576 MB), and something for growth.
+/// The space that a fetch takes at its peak: the packages of 1.97.1 (153 MB) and their unpacked
+/// contents (576 MB), with a margin for growth.
 const NEEDED: u64 = 800_000_000;
 
-/// How much room there is, and how much a fetch takes.
+/// The free space, and the space that a fetch takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// Bytes that may be written.
@@ -19,12 +19,12 @@ pub struct Room {
 }
 
 impl Room {
-    /// The room in `dir`, which may be still to be created.
+    /// The space in `dir`, which need not exist yet.
     pub(crate) fn of(dir: &Path) -> Result<Self, ToolchainError> {
         let failed = |source| unusable(dir, source);
         let existing = nearest_folder(dir).map_err(failed)?;
         let free = match fs4::statvfs(&existing).map_err(failed)? {
-            // A file system that does not tell.
+            // The file system does not report it.
             stats if stats.total_space() == 0 => u64::MAX,
             stats => stats.available_space(),
         };
@@ -34,7 +34,7 @@ impl Room {
         })
     }
 
-    /// Whether a fetch can go well.
+    /// Whether a fetch can succeed.
     pub fn is_enough(&self) -> bool {
         self.free >= self.needed
     }
@@ -77,7 +77,7 @@ pub(crate) fn try_to_write(cache_dir: &Path) -> Result<(), ToolchainError> {
     attempt.map(drop).map_err(|e| unusable(cache_dir, e))
 }
 
-/// Why `path`, the cache folder or what is in it, cannot be used.
+/// The reason why `path`, the cache folder or something in it, cannot be used.
 pub(crate) fn unusable(path: &Path, source: io::Error) -> ToolchainError {
     ToolchainError::Cache {
         path: path.into(),
@@ -85,7 +85,7 @@ pub(crate) fn unusable(path: &Path, source: io::Error) -> ToolchainError {
     }
 }
 
-/// Whether a program or the system says that the disk is full.
+/// Whether a message of a program or the system says that the disk is full.
 pub(crate) fn ran_out(said: &str) -> bool {
     [
         "No space left on device",
@@ -96,11 +96,11 @@ pub(crate) fn ran_out(said: &str) -> bool {
     .any(|words| said.contains(words))
 }
 
-/// The error for a disk that ran full, as `said` tells.
+/// The error for a disk that ran full, with the message that said so.
 pub(crate) fn full(cache_dir: &Path, said: &str) -> ToolchainError {
     let room = match Room::of(cache_dir) {
         Err(error) => return error,
-        // Bytes are not all that can run out.
+        // Other things than bytes can run out.
         Ok(room) if room.is_enough() => {
             format!("{room}, but perhaps a quota or the inodes are used up\n{said}")
         }

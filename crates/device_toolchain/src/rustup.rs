@@ -7,11 +7,11 @@ use std::time::Duration;
 
 /// The toolchain, if it is installed with `rust-src`.
 ///
-/// rustup's folders are read and rustup is not asked: asking may install.
+/// Reads rustup's folders rather than asking rustup, which might install something.
 ///
 /// # Errors
 ///
-/// What is missing.
+/// The missing part.
 pub(crate) fn installed(locator: &Locator) -> Result<Toolchain, String> {
     let channel = &locator.channel;
     let home = locator.rustup_home.as_ref();
@@ -27,14 +27,14 @@ pub(crate) fn installed(locator: &Locator) -> Result<Toolchain, String> {
         if entry.file_name().to_string_lossy().starts_with(&start) {
             match Toolchain::probe(&entry.path().join(&rustc), Source::Rustup) {
                 Ok(toolchain) => return Ok(toolchain),
-                Err(why) => reason = format!("toolchain {channel} does not serve: {why}"),
+                Err(why) => reason = format!("toolchain {channel} cannot be used: {why}"),
             }
         }
     }
     Err(reason)
 }
 
-/// Whether rustup could be asked.
+/// Checks that rustup could be asked.
 pub(crate) fn is_usable(locator: &Locator) -> Result<(), String> {
     if !locator.has("rustup") {
         Err(NO_RUSTUP.into())
@@ -49,7 +49,7 @@ pub(crate) fn is_usable(locator: &Locator) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// Why it is not there afterwards.
+/// The reason why it is not there afterwards.
 pub(crate) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Toolchain, String> {
     let missing = match installed(locator) {
         Ok(toolchain) => return Ok(toolchain),
@@ -65,7 +65,7 @@ pub(crate) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
         .args(["toolchain", "install", channel, "--profile", "minimal"])
         .args(["--component", "rust-src", "--no-self-update"])
         .env("PATH", &locator.path)
-        // Where no server answers there are packages, which shall not have to wait for long.
+        // If no server answers, packages are the alternative, and should not have to wait long.
         .env("RUSTUP_MAX_RETRIES", "1")
         .env_remove("RUSTUP_TOOLCHAIN");
     if let Some(home) = &locator.rustup_home {
@@ -80,7 +80,7 @@ pub(crate) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
     })
 }
 
-/// What is done instead, with why rustup did not do it.
+/// The alternative, with the reason why rustup did not do it.
 pub(crate) fn and_so(locator: &Locator, instead: &str) -> String {
     match is_usable(locator) {
         Ok(()) => format!("rustup could not install it; {instead}"),

@@ -1,4 +1,4 @@
-//! A compiler: what it is, and whether it serves.
+//! A compiler: its version, and whether it can be used.
 
 use crate::process;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// Reads `1.97.1`, and the like with something after it (`1.97.1-beta`, `1.97.1+dfsg1-1`).
+    /// Reads `1.97.1`, also with something after it (`1.97.1-beta`, `1.97.1+dfsg1-1`).
     pub fn parse(text: &str) -> Option<Self> {
         let end = text
             .find(|c: char| c != '.' && !c.is_ascii_digit())
@@ -44,7 +44,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// Where a compiler came from.
+/// The origin of a compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// `LOCKSTEP_RUSTC` names it.
@@ -70,20 +70,20 @@ impl fmt::Display for Source {
 pub struct Toolchain {
     /// The program.
     pub rustc: PathBuf,
-    /// What it says it is.
+    /// The release that it reports.
     pub release: Release,
     /// Its sysroot.
     pub sysroot: PathBuf,
-    /// Where it came from.
+    /// Its origin.
     pub source: Source,
 }
 
 impl Toolchain {
-    /// Asks the program what it is.
+    /// Asks the program for its version and sysroot.
     ///
     /// # Errors
     ///
-    /// Why it does not serve, in words.
+    /// The reason why it cannot be used, in words.
     pub fn probe(rustc: &Path, source: Source) -> Result<Self, String> {
         let ask = |argument: &str| {
             let mut command = Command::new(rustc);

@@ -1,4 +1,4 @@
-//! From package files to a compiler that runs where it lies.
+//! From package files to a compiler that can run.
 
 use crate::{Locator, Progress, process};
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How long unpacking a package may take.
+/// Time limit for unpacking a package.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What the packages hold and a compiler does not need.
+/// Parts of the packages that a compiler does not need.
 const NOT_NEEDED: &[&str] = &["etc", "usr/share", "usr/libexec", "usr/bin/rustdoc", "var"];
 
-/// Unpacks `files`, which are packages, into `dir` and makes `dir/bin/rustc`.
+/// Unpacks the package files `files` into `dir` and makes `dir/bin/rustc`.
 pub(crate) fn unpack(
     locator: &Locator,
     files: &[PathBuf],
@@ -23,7 +23,7 @@ pub(crate) fn unpack(
     let total = files.iter().map(size).sum();
     let mut done = 0;
     for file in files {
-        // Of the sources (450 MB) only the standard library (80 MB) is wanted.
+        // Of the sources (450 MB) only the standard library (80 MB) is needed.
         let is_sources = file
             .file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with("rust-src_"));
@@ -67,7 +67,7 @@ fn link_library(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The one entry of a folder whose name starts so.
+/// The only entry of a folder whose name begins with `start`.
 fn only_entry(dir: &Path, start: &str) -> Option<PathBuf> {
     let mut entries = fs::read_dir(dir).ok()?.flatten();
     entries
@@ -75,8 +75,8 @@ fn only_entry(dir: &Path, start: &str) -> Option<PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// A script that starts rustc by the loader it came with: its C library is
-/// newer than the system's may be.
+/// A script that starts rustc with the loader from its packages: its C library
+/// may be newer than the system's.
 fn write_launcher(dir: &Path) -> Result<PathBuf, String> {
     let libraries = fs::read_dir(dir.join("usr/lib"))
         .into_iter()
@@ -97,7 +97,7 @@ fn write_launcher(dir: &Path) -> Result<PathBuf, String> {
     );
     let launcher = dir.join("bin/rustc");
     let say = |e: std::io::Error| format!("{} cannot be written: {e}", launcher.display());
-    // `bin` may be there: a link to usr/bin.
+    // `bin` may exist already, as a link to usr/bin.
     if dir.join("bin").is_symlink() {
         fs::remove_file(dir.join("bin")).map_err(say)?;
     }

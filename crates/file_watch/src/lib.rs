@@ -1,16 +1,16 @@
-//! Detects changes of sources by polling.
+//! Change detection for sources, by polling.
 //!
-//! Files are looked at a few times per second, by their times and sizes: that works for every
-//! editor and file system, and for a few hundred files costs nothing that could be measured.
+//! Files are checked a few times per second, by their times and sizes: that works for every
+//! editor and file system, and for a few hundred files its cost is too small to measure.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// How often the sources are looked at.
+/// How often the sources are checked.
 pub const INTERVAL: Duration = Duration::from_millis(150);
 
-/// Some sources and manifests, as they were.
+/// The state of some sources and manifests.
 pub struct Snapshot {
     root: PathBuf,
     parts: Vec<PathBuf>,
@@ -21,8 +21,8 @@ pub struct Snapshot {
 type States = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
 impl Snapshot {
-    /// Of `parts` below `root`: files, and folders with all that is in them but what was
-    /// built there (`target`).
+    /// The state of `parts` below `root`: files, and folders with all their contents except
+    /// build outputs (`target`).
     pub fn of(root: PathBuf, parts: Vec<PathBuf>) -> Self {
         let mut files = States::new();
         for part in &parts {
@@ -35,14 +35,14 @@ impl Snapshot {
         Self { root, parts, files }
     }
 
-    /// The first file that is not as it was.
+    /// The first file that has changed.
     pub fn changed(&self) -> Option<PathBuf> {
         let now = Self::of(self.root.clone(), self.parts.clone()).files;
         let is_other = |file: &&PathBuf| self.files.get(*file) != now.get(*file);
         self.files.keys().chain(now.keys()).find(is_other).cloned()
     }
 
-    /// Waits until a file changes, and until it has stopped changing: editors write in
+    /// Waits until a file changes, and then until it stops changing: editors write in
     /// several steps.
     pub fn wait_for_change(&self) -> PathBuf {
         loop {
@@ -53,7 +53,7 @@ impl Snapshot {
         }
     }
 
-    /// The first file that is not as it was, after a moment in which its editor may finish.
+    /// The first file that has changed, after a moment for its editor to finish.
     pub fn settled_change(&self) -> Option<PathBuf> {
         let file = self.changed()?;
         std::thread::sleep(INTERVAL / 3);
@@ -77,7 +77,7 @@ fn add_sources(dir: &Path, root: &Path, files: &mut States) {
     }
 }
 
-/// A file, if it is there.
+/// Adds a file, if it exists.
 fn add(path: &Path, root: &Path, files: &mut States) {
     let Ok(data) = path.metadata() else { return };
     let state = data.modified().ok().map(|time| (time, data.len()));
@@ -122,7 +122,7 @@ mod tests {
         let seen = snapshot(&root);
         fs::remove_file(root.join("host/src/new.rs")).unwrap();
         assert!(seen.changed().is_some());
-        // A file that is named counts, whatever it is called.
+        // A file that is named explicitly counts, whatever its extension.
         let seen = snapshot(&root);
         write("one.txt", "new");
         assert_eq!(seen.changed().unwrap(), Path::new("one.txt"));

@@ -1,6 +1,6 @@
-//! Names of places in a page, as links have them.
+//! Names of places in a page, as used in links.
 
-/// A text as a part of an `id`: without spaces, and without what separates parts.
+/// A text as a part of an `id`: without spaces and separators.
 pub fn anchor(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     text.chars()

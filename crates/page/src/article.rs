@@ -1,4 +1,4 @@
-//! All about one kernel: how its runs ended, what is wasted, its source with heat, its
+//! The article on one kernel: the outcome of its runs, what is wasted, its source with heat, its
 //! instructions, its PTX.
 
 use crate::kernel::{Counted, Kernel, State};
@@ -22,7 +22,7 @@ pub fn of(group: &Group, kernel: &Kernel) -> Markup {
                 Ok(counted) => {
                     p class="faint geometry" { (geometry(counted)) }
                     @for (entry, n) in &counted.others {
-                        p class="faint" { "Not in here: " (n) " × " code { (entry) } ", launched with it." }
+                        p class="faint" { "Not included: " (n) " × " code { (entry) } ", launched with it." }
                     }
                     (findings(counted))
                     (heat::of(group, kernel, counted))
@@ -37,7 +37,7 @@ pub fn of(group: &Group, kernel: &Kernel) -> Markup {
     }
 }
 
-/// How its runs ended, one by one.
+/// The outcome of its runs, one by one.
 fn runs(kernel: &Kernel) -> Markup {
     html! {
         @if kernel.runs.is_empty() { p class="remark unsure" { "Not run." } }
@@ -64,7 +64,7 @@ fn geometry(counted: &Counted) -> Markup {
     }
 }
 
-/// What is not as expected, then what is wasted.
+/// Deviations from what was expected, then what is wasted.
 fn findings(counted: &Counted) -> Markup {
     let verdicts = verdicts(&counted.rows);
     html! {
@@ -96,7 +96,7 @@ fn details(kernel: &Kernel, counted: &Counted) -> Markup {
         }
         @if let Some(hardware) = &counted.hardware {
             details {
-                summary { "The same on a GPU, as Nsight Compute names it" }
+                summary { "The same on a GPU, by Nsight Compute's names" }
                 (instructions::hardware(hardware))
             }
         }
@@ -106,7 +106,7 @@ fn details(kernel: &Kernel, counted: &Counted) -> Markup {
     }
 }
 
-/// What its lanes touch; the script shows one picture of the list.
+/// What its lanes touch; the script shows one picture at a time.
 fn maps(group: &Group, kernel: &Kernel) -> Markup {
     let Some(touched) = &kernel.touched else {
         return html! {};
@@ -144,7 +144,7 @@ fn maps(group: &Group, kernel: &Kernel) -> Markup {
     }
 }
 
-/// Its times, shape by shape. On narrow screens the stylesheet names the cells: there are many.
+/// Its times, shape by shape. On narrow screens the stylesheet labels the cells: there are many.
 fn times(kernel: &Kernel) -> Markup {
     if kernel.times.is_empty() {
         return html! {};
@@ -181,7 +181,7 @@ fn times(kernel: &Kernel) -> Markup {
     }
 }
 
-/// Unfolded by the script.
+/// The PTX, unfolded by the script.
 fn ptx(kernel: &Kernel) -> Markup {
     html! {
         @if kernel.ptx.is_some() {
@@ -189,8 +189,8 @@ fn ptx(kernel: &Kernel) -> Markup {
                 summary { "PTX" }
                 @if kernel.ptx.as_ref().is_some_and(Listing::is_shortened) {
                     p class="faint" {
-                        "It is long: only what is near memory instructions, barriers and "
-                        "branches is shown."
+                        "It is long: only lines near memory instructions, barriers and "
+                        "branches are shown."
                         @if let Some(command) = &kernel.ptx_command { " All of it: " code { (command) } "." }
                     }
                 }

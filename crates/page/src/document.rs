@@ -1,4 +1,4 @@
-//! The whole page: its head, the way to its groups, and the groups.
+//! The whole page: its head, the navigation to its groups, and the groups.
 
 use crate::kernel::State;
 use crate::page::{Group, Page, Picture};
@@ -9,9 +9,9 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Before anything is drawn: style may then hide what the script shows one at a time.
+/// Runs before anything is drawn, so that style can hide what the script shows one at a time.
 const FIRST: &str = "document.documentElement.classList.add('js');";
-/// Nothing is loaded, whatever the page holds.
+/// Nothing is loaded, whatever the page contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 impl Page {
@@ -50,7 +50,7 @@ fn document(page: &Page) -> Markup {
                     (navigation(page))
                     main id="main" tabindex="-1" {
                         @for group in &page.groups { (self::group(group)) }
-                        p class="nothing faint" role="status" hidden { "Nothing has these words." }
+                        p class="nothing faint" role="status" hidden { "Nothing matches." }
                     }
                 }
                 script { (PreEscaped(SCRIPT)) }

@@ -1,5 +1,5 @@
-//! The source with its heat: each line's share of the memory work, as a bar of what was
-//! needed and what was wasted.
+//! The source with its heat: each line's share of the memory work, as a bar of needed
+//! and wasted work.
 
 use crate::kernel::{Counted, Kernel};
 use crate::numbers::grouped;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 /// Lines shown before and after a line with memory work.
 const CONTEXT: u32 = 3;
 
-/// How bars are scaled.
+/// The scale of the bars.
 struct Scale {
     /// The work of the whole kernel.
     total: u64,
-    /// That of the costliest line.
+    /// The work of the costliest line.
     most: u64,
 }
 
@@ -40,7 +40,7 @@ pub fn of(group: &Group, kernel: &Kernel, counted: &Counted) -> Markup {
                         (listing(text, &costs, &scale, &links(group, kernel, file)))
                     }
                     None => p class="faint" {
-                        "Its text is not here. Lines with memory work: " (numbers(&costs)) "."
+                        "Its text is not available. Lines with memory work: " (numbers(&costs)) "."
                     }
                 }
             }
@@ -53,7 +53,7 @@ fn numbers(costs: &BTreeMap<u32, Cost>) -> String {
     lines.join(", ")
 }
 
-/// The lines, each a number and code, behind a bar where there is work.
+/// The lines, each a number and code, after a bar where there is work.
 fn listing(text: &str, costs: &BTreeMap<u32, Cost>, scale: &Scale, links: &Links) -> Markup {
     let is_near = |number: u32| {
         let near = number.saturating_sub(CONTEXT)..=number.saturating_add(CONTEXT);
@@ -116,7 +116,7 @@ impl Scale {
     }
 }
 
-/// A bar of needed and of wasted work; as long as there is room for `most`.
+/// A bar of needed and wasted work; `most` fills the width.
 pub fn bar(cost: Cost, most: u64) -> Markup {
     let width = |n: u64| 100.0 * n as f64 / most.max(1) as f64;
     let (needed, wasted) = (cost.needed(), cost.wasted);

@@ -7,13 +7,13 @@ use maud::{Markup, PreEscaped, html};
 
 /// Instructions of one line with one opcode, such as an unrolled loop's.
 struct Alike {
-    /// Their sums, and the most lanes of any.
+    /// Their sums, and the highest number of lanes of any.
     sum: Row,
     /// How many there are.
     n: usize,
 }
 
-/// Those that are alike together, in the PTX's order.
+/// Groups of alike instructions, in the PTX's order.
 fn alike(rows: &[Row]) -> Vec<Alike> {
     let mut all: Vec<Alike> = Vec::new();
     for row in rows {
@@ -39,7 +39,7 @@ fn alike(rows: &[Row]) -> Vec<Alike> {
     all
 }
 
-/// Headings, which name the figures where there is no room for a table too (`page.css`).
+/// Headings, which label the figures where there is no room for a table (`page.css`).
 const HEADINGS: [&str; 9] = [
     "source",
     "instruction",
@@ -115,13 +115,13 @@ fn source(row: &Row) -> Markup {
     }
 }
 
-/// Figures of a GPU's counters, and what measures them.
+/// Figures of a GPU's counters, and the command that measures them.
 pub fn hardware(hardware: &Hardware) -> Markup {
     let is_measured = hardware
         .figures
         .iter()
         .any(|(_, _, measured)| measured.is_some());
-    // Metrics are many, with commas between them.
+    // There are many metrics, separated by commas.
     let command = html! { (hardware.command) }.into_string();
     let command = PreEscaped(command.replace(',', ",<wbr>"));
     html! {

@@ -1,4 +1,4 @@
-//! All that a page knows of a kernel: how its runs ended, what they cost, how long they took.
+//! Everything that a page knows about a kernel: the outcome of its runs, their cost, their time.
 
 use crate::listing::Listing;
 use crate::touched::Touched;
@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 pub struct Kernel {
     /// Its name; unique in its group.
     pub name: String,
-    /// What it does differently, in a line.
+    /// What it does differently, in one line.
     pub technique: String,
-    /// How it was run, and how that ended.
+    /// Its runs and their outcome.
     pub runs: Vec<Run>,
     /// Its memory work on one shape, or why there is none to show.
     pub counted: Result<Counted, String>,
-    /// How long it took, shape by shape; empty if that was not measured.
+    /// Its times, shape by shape; empty if they were not measured.
     pub times: Vec<Time>,
-    /// Its PTX, if it is to be unfolded.
+    /// Its PTX, if it can be unfolded.
     pub ptx: Option<Listing>,
     /// What its lanes touch, if that was traced.
     pub touched: Option<Touched>,
-    /// What prints its profile, if a command does.
+    /// The command that prints its profile, if there is one.
     pub command: Option<String>,
-    /// What prints its PTX, if a command does.
+    /// The command that prints its PTX, if there is one.
     pub ptx_command: Option<String>,
     /// Texts of the sources that its instructions come from, by file.
     pub sources: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ pub struct Kernel {
 pub struct Run {
     /// The shape's name.
     pub shape: String,
-    /// How it ended.
+    /// Its outcome.
     pub state: State,
     /// Why it did not pass.
     pub reason: Option<String>,
@@ -44,7 +44,7 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
-/// How a run ended. What was not run has not passed.
+/// The outcome of a run. A run that did not take place has not passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// The result was wrong, or a claim about it.
@@ -58,7 +58,7 @@ pub enum State {
 }
 
 impl State {
-    /// As people read it.
+    /// The outcome for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -79,10 +79,10 @@ impl State {
     }
 }
 
-/// What was counted of a kernel's launches on one shape.
+/// The counts of a kernel's launches on one shape.
 #[derive(Clone, Debug)]
 pub struct Counted {
-    /// The shape's name; empty if the geometry says it all.
+    /// The shape's name; empty if the geometry says everything.
     pub shape: String,
     /// Geometry of the first launch.
     pub geometry: String,
@@ -92,7 +92,7 @@ pub struct Counted {
     pub others: Vec<(String, usize)>,
     /// The module: `kernels.ptx`.
     pub module: String,
-    /// What it was compiled for: `sm_80`.
+    /// The architecture it was compiled for: `sm_80`.
     pub target: String,
     /// The file with the kernel.
     pub file: String,
@@ -100,32 +100,32 @@ pub struct Counted {
     pub rows: Vec<Row>,
     /// The sums of its launches.
     pub totals: Counts,
-    /// What is not as expected.
+    /// Deviations from what was expected.
     pub remarks: Vec<Remark>,
     /// The same figures by a GPU's counters.
     pub hardware: Option<Hardware>,
 }
 
-/// Something that is not as expected.
+/// A deviation from what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// What, in a few words.
+    /// A label of a few words.
     pub label: String,
-    /// What exactly.
+    /// The details.
     pub text: String,
 }
 
 /// Figures of a GPU's counters.
 #[derive(Clone, Debug)]
 pub struct Hardware {
-    /// Name by Nsight Compute, what the simulator counted, and what the GPU did, if it was
-    /// asked.
+    /// Nsight Compute's name, the simulator's count, and the GPU's, if it was
+    /// measured.
     pub figures: Vec<(String, u64, Option<u64>)>,
-    /// What measures them.
+    /// The command that measures them.
     pub command: String,
 }
 
-/// How long a kernel took on one shape.
+/// A kernel's time on one shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Time {
     /// The shape's name.
@@ -136,13 +136,13 @@ pub struct Time {
     pub spread: Option<(Measure, Measure)>,
     /// Number of runs.
     pub n_runs: usize,
-    /// What it was measured on: engine and device.
+    /// The engine and device that were measured.
     pub on: String,
-    /// How fast the kernel is beside others.
+    /// The kernel's speed relative to others.
     pub beside: Vec<Beside>,
 }
 
-/// How many times as fast as another the kernel is.
+/// The kernel's speed relative to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// The other.
@@ -163,7 +163,7 @@ impl Beside {
 pub struct Measure(f64);
 
 impl Measure {
-    /// None of what cannot have been measured: NaN, infinities, 0 and below.
+    /// `None` for numbers that cannot have been measured: NaN, infinities, 0 and below.
     pub fn of(number: f64) -> Option<Self> {
         (number.is_finite() && number > 0.0).then_some(Self(number))
     }
@@ -175,7 +175,7 @@ impl Measure {
 }
 
 impl Kernel {
-    /// A kernel that has not been run yet.
+    /// A kernel that was not run yet.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -191,7 +191,7 @@ impl Kernel {
         }
     }
 
-    /// The same by another name, for one of several launches of it.
+    /// The same under another name, for one of several launches of it.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl Kernel {
         }
     }
 
-    /// The same with what it does differently.
+    /// Sets what it does differently.
     #[must_use]
     pub fn saying(self, technique: impl Into<String>) -> Self {
         Self {
@@ -209,13 +209,13 @@ impl Kernel {
         }
     }
 
-    /// The worst that a run of it ended with.
+    /// The worst outcome of its runs.
     pub fn state(&self) -> State {
         let states = self.runs.iter().map(|run| run.state);
         states.min().unwrap_or(State::NotRun)
     }
 
-    /// What was counted, if that was.
+    /// The counts, if there are any.
     pub fn counted(&self) -> Option<&Counted> {
         self.counted.as_ref().ok()
     }

@@ -1,4 +1,4 @@
-//! A kernel as a launch of the library reports it.
+//! A kernel as reported by one of the library's launches.
 
 use crate::kernel::{Counted, Kernel, Measure, Run, State, Time};
 use crate::listing;
@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Kernel {
-    /// What a launch reports: counts, lines and PTX from the simulator, maps of what lanes touch
-    /// if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time from a GPU.
-    /// Texts of sources are read from the folder that the module names
+    /// The contents of a launch's report: counts, lines and PTX from the simulator, maps of what
+    /// lanes touch if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time
+    /// from a GPU.
+    /// Sources are read from the folder that the module names
     /// ([`PtxModule::with_sources`](lockstep::PtxModule::with_sources)).
     pub fn launched(report: &Report) -> Self {
         let place = report.place();
@@ -57,7 +58,7 @@ fn counted(report: &Report, ptx: &str) -> Result<Counted, String> {
     })
 }
 
-/// Of the block that was traced, if one was.
+/// The maps of the block that was traced, if there is one.
 fn touched(report: &Report) -> Option<Touched> {
     let trace = report.simulated()?.trace.as_ref()?;
     let caption = format!("The first block of {}.", report.place().config);
@@ -75,7 +76,7 @@ fn time(report: &Report) -> Option<Time> {
     })
 }
 
-/// The texts of the files that instructions come from, as far as they are in the folder.
+/// The texts of the files that instructions come from, as far as they exist in the folder.
 fn texts(counted: &Counted, folder: &Path) -> BTreeMap<String, String> {
     let files = counted.rows.iter().filter_map(|row| row.line.as_ref());
     let mut texts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A page of what kernels cost: one HTML file, nothing to fetch, for a browser without a network.
+//! A page about the cost of kernels: one HTML file that needs no network.
 //!
 //! ```
 //! use lockstep::{Device, LaunchConfig};
@@ -20,26 +20,26 @@
 //!
 //! let mut page = Page::new("My kernels");
 //! page.fact(device.why());
-//! page.group("first", "The first", "What a kernel costs that does nothing.")
+//! page.group("first", "The first", "The cost of a kernel that does nothing.")
 //!     .add(Kernel::launched(&report).saying("does nothing"));
 //! assert!(page.html().contains("does nothing"));
 //! # Ok::<(), lockstep::Error>(())
 //! ```
 //!
-//! A [`Page`] has groups of kernels that solve one problem, each kernel a row of its group's
+//! A [`Page`] has groups of kernels that solve one problem. Each kernel is a row of its group's
 //! table and an article: what is wasted and why, the source with the heat of each line, the
 //! instructions, the PTX. It suits a phone and a wide screen, light and dark, keyboards and
-//! screen readers. Without JavaScript all of it is there but PTX and maps, which are packed.
+//! screen readers. Without JavaScript everything is there except PTX and maps, which are packed.
 //!
-//! In reading order: [`work`] (the memory work of instructions), [`verdict`] (what it means in
-//! words), [`touched`] (maps of what lanes touch), [`listing`] (PTX), [`kernel`] (all that is
-//! known of a kernel), [`mod@page`] and its groups; then how they
-//! are drawn: `document`, `table`, `article`, `heat`, `instructions`, and `packed` for what is
-//! unfolded when it is asked for; [`numbers`], `anchor`.
+//! In reading order: [`work`] (the memory work of instructions), [`verdict`] (its meaning in
+//! words), [`touched`] (maps of what lanes touch), [`listing`] (PTX), [`kernel`] (everything
+//! known about a kernel), [`mod@page`] and its groups; then how they
+//! are drawn: `document`, `table`, `article`, `heat`, `instructions`, and `packed` for parts that
+//! are unfolded on demand; [`numbers`], `anchor`.
 //!
 //! Left out: running and measuring kernels (`lockstep`), drawing maps (`maps`), charts of
 //! measurements. A page shows
-//! what it is given, and says of the rest that it was not measured.
+//! what it is given, and says where something was not measured.
 
 pub mod kernel;
 pub mod listing;

@@ -1,7 +1,7 @@
-//! A kernel's PTX as a listing: what it executes, each memory instruction with its cost.
+//! A kernel's PTX as a listing: the code, each memory instruction with its cost.
 //!
-//! Of a long kernel only what is near memory instructions, barriers and branches is
-//! kept: a page is to be small.
+//! Of a long kernel only lines near memory instructions, barriers and branches are
+//! kept, because a page should be small.
 
 use crate::numbers::grouped;
 use crate::work::Row;
@@ -11,7 +11,7 @@ use ptx::outline::kernel_text;
 const MOST_LINES: usize = 1200;
 /// Lines that are kept before and after an instruction of interest.
 const CONTEXT: usize = 1;
-/// What is of interest beside memory instructions.
+/// Opcodes of interest in addition to memory instructions.
 const KEPT: [&str; 7] = ["bar", "barrier", "mbarrier", "bra", "wgmma", "cp", "fence"];
 
 /// An entry's text.
@@ -19,12 +19,12 @@ const KEPT: [&str; 7] = ["bar", "barrier", "mbarrier", "bra", "wgmma", "cp", "fe
 pub struct Listing {
     /// The line of the module that it begins on, from 1.
     pub first: usize,
-    /// Its lines. Those that say where instructions come from are empty, so that the others
+    /// Its lines. Line-table directives are replaced by empty lines, so that the others
     /// keep their numbers.
     pub text: String,
 }
 
-/// The listing of an entry of a module; none if it has no such entry.
+/// The listing of an entry of a module; `None` if there is no such entry.
 pub fn of(module: &str, entry: &str) -> Option<Listing> {
     let text = kernel_text(module, entry)?;
     let start = text.as_ptr() as usize - module.as_ptr() as usize;
@@ -52,7 +52,7 @@ impl Listing {
         self.text.lines().filter(|line| !line.is_empty()).count() > MOST_LINES
     }
 
-    /// The text with the cost of memory instructions behind them. Of a long one most lines
+    /// The text with the costs after the memory instructions. In a long one most lines
     /// are empty.
     pub fn with_costs(&self, rows: &[Row]) -> String {
         let lines = self.costed(rows);
@@ -93,7 +93,7 @@ fn is_of_interest(line: &str) -> bool {
     line.starts_with('$') || words.into_iter().any(|word| KEPT.contains(&word))
 }
 
-/// What an instruction costs, in short.
+/// The cost of an instruction, in short.
 fn words(row: &Row) -> String {
     let mut words = format!("{} ×", grouped(row.executions));
     if row.is_in_shared() {

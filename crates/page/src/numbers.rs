@@ -1,6 +1,6 @@
-//! Numbers as people read them. What is not a number is not shown as one.
+//! Numbers for people. A value that is not a number is not shown as one.
 
-/// What stands where there is no number.
+/// Shown where there is no number.
 pub const NONE: &str = "–";
 
 /// 1,015,808.
@@ -28,7 +28,7 @@ pub fn short(number: f64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `part` of `whole`, as [`short`]; [`NONE`] of nothing.
+/// `part` of `whole`, as [`short`]; [`NONE`] if `whole` is 0.
 pub fn quotient(part: u64, whole: u64) -> String {
     short(part as f64 / whole as f64, 2)
 }

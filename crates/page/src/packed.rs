@@ -1,5 +1,5 @@
-//! The parts of a page that unfold on demand, packed: JSON, deflated, in base64. Browsers inflate
-//! it themselves.
+//! The parts of a page that unfold on demand, packed: JSON, deflated, in base64. Browsers can
+//! inflate it.
 
 use crate::page::{Group, Picture};
 use crate::touched::Touched;
@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Of zlib, 0 to 10: beyond this, more time gives little.
+/// Level of zlib, 0 to 10: beyond this, more time gains little.
 const LEVEL: u8 = 8;
 /// Larger pictures are packed.
 const LARGE_BYTES: usize = 20_000;
@@ -26,13 +26,13 @@ struct Contents<'g> {
 
 #[derive(Serialize)]
 struct OfKernel {
-    /// The first line's number, and the lines; those that are empty are not shown.
+    /// The first line's number, and the lines; empty lines are not shown.
     ptx: Option<(usize, String)>,
-    /// By the names that links have: which of the group's.
+    /// By the names in links: the number among the group's maps.
     maps: BTreeMap<String, usize>,
 }
 
-/// Texts, each of which is there once.
+/// Texts without duplicates.
 #[derive(Default)]
 struct Texts<'g> {
     all: Vec<&'g str>,
@@ -83,7 +83,7 @@ pub fn of(group: &Group) -> Markup {
     if contents.kernels.is_empty() && contents.pictures.is_empty() {
         return html! {};
     }
-    // Texts and lists of them: there is nothing in it that JSON cannot say.
+    // Texts and lists of texts: JSON can express all of them.
     let json = serde_json::to_vec(&contents).unwrap_or_default();
     let packed = STANDARD.encode(miniz_oxide::deflate::compress_to_vec_zlib(&json, LEVEL));
     html! {

@@ -1,6 +1,6 @@
 // One group at a time, one kernel of it or two side by side, by what the address names:
 // #group, #group/kernel, #group/kernel+other, and #group/kernel@map for one of its maps. Without
-// this script everything is shown, one after the other, but what is packed.
+// this script everything is shown, one after another, except packed parts.
 "use strict";
 (() => {
   const main = document.getElementById("main");
@@ -11,12 +11,12 @@
   // There are hundreds of these.
   for (const link of main.querySelectorAll(".source i a")) link.title = "what its lanes touch";
 
-  // Where there is but one, there is nothing to choose.
+  // With only one, there is nothing to choose.
   const only_group = groups.length === 1 ? groups[0] : null;
   const every_kernel = [...main.querySelectorAll(".kernel")];
   const only_kernel = every_kernel.length === 1 ? every_kernel[0] : null;
 
-  // What the address names; null for the overview.
+  // The target that the address names; null for the overview.
   function named() {
     let text = location.hash.slice(1);
     try { text = decodeURIComponent(text); } catch { /* as it is */ }
@@ -67,7 +67,7 @@
   }
 
   const name_of = (link) => link.id.split("@")[1];
-  // The map of that name, or the one that shows most of what is wrong.
+  // The map of that name, or the one with the most waste.
   async function show_map(kernel, name) {
     const links = [...kernel.querySelectorAll(".map-list a")];
     const link = links.find((link) => name_of(link) === name)
@@ -82,7 +82,7 @@
     if (place.dataset.shown === name_of(link)) return;
     place.dataset.shown = name_of(link);
     const all = await contents(kernel.closest(".group"));
-    // Another may have been asked for meanwhile.
+    // Another may have been requested meanwhile.
     if (place.dataset.shown !== name_of(link)) return;
     place.innerHTML = all.maps[all.kernels[kernel.id].maps[name_of(link)]];
     show_phases(kernel, place);
@@ -120,7 +120,7 @@
     for (const place of places) place.innerHTML = all.pictures[place.dataset.picture];
   }
 
-  // Which kernel stands beside this one.
+  // The kernel that is shown next to this one.
   function tools(group, kernel, kernels) {
     const all = [...group.querySelectorAll(".kernel")];
     if (all.length < 2) return;
@@ -130,7 +130,7 @@
       box = document.createElement("div");
       box.className = "tools";
       const label = document.createElement("label");
-      label.textContent = "Beside it ";
+      label.textContent = "Compare with ";
       const select = document.createElement("select");
       select.add(new Option("none", ""));
       for (const other of all) if (other !== kernel) select.add(new Option(name(other)));
@@ -142,12 +142,12 @@
       box.append(label);
       kernel.querySelector("h3").after(box);
     }
-    // The one on the right is chosen on the left.
+    // The kernel on the right is chosen on the left.
     box.hidden = kernel !== kernels[0];
     box.querySelector("select").value = kernels.length === 2 ? name(kernels[1]) : "";
   }
 
-  // What is packed of a group, by kernel.
+  // The packed parts of a group, by kernel.
   const unpacked = new Map();
   function contents(group) {
     if (!unpacked.has(group)) unpacked.set(group, unpack(group.querySelector("script.packed")));
@@ -172,7 +172,7 @@
         let before = first - 1;
         text.split("\n").forEach((line, i) => {
           if (!line) return;
-          // Short gaps are those of lines that say where code comes from.
+          // Short gaps come from line-table directives.
           if (first + i - before > 12) shown.push("     ⋮");
           before = first + i;
           shown.push(`${String(before).padStart(6)}  ${line}`);
@@ -184,7 +184,7 @@
     });
   }
 
-  // Groups and kernels by their words.
+  // Search in groups and kernels.
   const box = document.getElementById("filter");
   const texts = new Map();
   for (const group of groups) {
@@ -224,13 +224,13 @@
     const target = maps || (at?.kernels[0] ?? at?.group);
     if (target && location.hash.length > 1) {
       target.scrollIntoView();
-      // Who chooses a map goes on from its link.
+      // Keep the focus on the link of the chosen map.
       if (!maps) target.focus({ preventScroll: true });
     } else {
       scrollTo(0, 0);
     }
   }
-  // The address stays: it says what is shown.
+  // The address stays: it names what is shown.
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();

@@ -1,4 +1,4 @@
-//! A page: groups of kernels, and what is said of all of them.
+//! A page: groups of kernels, and facts about all of them.
 
 use crate::anchor::anchor;
 use crate::kernel::Kernel;
@@ -8,9 +8,9 @@ use crate::kernel::Kernel;
 pub struct Page {
     /// Its title.
     pub title: String,
-    /// What holds for all of it: what ran the kernels, where times come from.
+    /// Facts about all of it: the engine that ran the kernels, the source of times.
     pub facts: Vec<String>,
-    /// What is on it, in order.
+    /// Its groups, in order.
     pub groups: Vec<Group>,
 }
 
@@ -21,7 +21,7 @@ pub struct Group {
     pub id: String,
     /// As a heading.
     pub title: String,
-    /// What there is to see, in a line.
+    /// What there is to see, in one line.
     pub idea: String,
     /// The file with the kernels.
     pub file: Option<String>,
@@ -36,13 +36,13 @@ pub struct Group {
 /// and names nothing outside.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What to know about it: what was measured, on what.
+    /// What was measured, and on what.
     pub caption: String,
     /// From `<svg` to `</svg>`. It is not escaped.
     pub svg: String,
-    /// The same as a table, for those who do not see it: headings, and rows.
+    /// The same as a table, for those who cannot see it: headings, and rows.
     pub table: Option<(Vec<String>, Vec<Vec<String>>)>,
 }
 
@@ -55,13 +55,13 @@ impl Page {
         }
     }
 
-    /// Says something that holds for all of it.
+    /// Adds a fact about all of it.
     pub fn fact(&mut self, fact: impl Into<String>) -> &mut Self {
         self.facts.push(fact.into());
         self
     }
 
-    /// Appends a group. Its kernels come by [`Group::add`].
+    /// Appends a group. Its kernels are added by [`Group::add`].
     pub fn group(
         &mut self,
         id: impl Into<String>,
@@ -91,12 +91,12 @@ impl Group {
         self
     }
 
-    /// What links to it name.
+    /// Its name in links.
     pub(crate) fn anchor(&self) -> String {
         anchor(&self.id)
     }
 
-    /// What links to a kernel of it name.
+    /// The name of one of its kernels in links.
     pub(crate) fn anchor_of(&self, kernel: &Kernel) -> String {
         format!("{}/{}", self.anchor(), anchor(&kernel.name))
     }

@@ -1,4 +1,4 @@
-//! A group's table: its kernels side by side, what each costs, and how fast each was.
+//! A group's table: its kernels one below another, with their costs and times.
 
 use crate::heat::bar;
 use crate::kernel::{Counted, Kernel, State, Time};
@@ -28,18 +28,18 @@ fn in_sectors(counted: &Counted) -> Cost {
     cost(counted, |row| (row.sectors, row.ideal_sectors))
 }
 
-/// What the group's kernels are compared by.
+/// The scale on which the group's kernels are compared.
 struct Scale<'g> {
     /// The shape that most of them were timed at; of several, the largest.
     shape: Option<&'g str>,
-    /// The most of the group, as long as bars are.
+    /// The highest work in the group, which is the length of a full bar.
     wavefronts: u64,
     sectors: u64,
     /// The longest time at the shape.
     time_ms: f64,
 }
 
-/// The shape that most kernels were timed at; of several, the one that comes last.
+/// The shape that most kernels were timed at; of several, the last one.
 fn common_shape(group: &Group) -> Option<&str> {
     let mut shapes: Vec<(&str, usize)> = Vec::new();
     for time in group.kernels.iter().flat_map(|kernel| &kernel.times) {
@@ -78,7 +78,7 @@ impl<'g> Scale<'g> {
     }
 }
 
-/// The table, and what its figures are of.
+/// The table, and the origin of its figures.
 pub fn of(group: &Group) -> Markup {
     let scale = Scale::of(group);
     html! {
@@ -164,7 +164,7 @@ fn ratio(label: &str, value: Option<f64>) -> Markup {
 }
 
 fn timed(time: &Time, scale: &Scale<'_>) -> Markup {
-    // Times at another shape are not to be compared by their bars.
+    // Bars of times at other shapes cannot be compared.
     let is_common = Some(&*time.shape) == scale.shape;
     let share = 100.0 * time.median.get() / scale.time_ms;
     html! {
@@ -187,7 +187,7 @@ fn timed(time: &Time, scale: &Scale<'_>) -> Markup {
     }
 }
 
-/// What the figures are of: shapes, and what times were measured on.
+/// The origin of the figures: shapes, and the devices that were measured.
 fn provenance(group: &Group) -> Markup {
     let counted = group.kernels.iter().filter_map(Kernel::counted);
     let shapes: BTreeSet<&str> = counted

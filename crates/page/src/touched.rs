@@ -1,24 +1,24 @@
 //! The accesses of a warp's lanes, instruction by instruction, as pictures: the banks and sectors
-//! of single accesses, and what the warps of a block wait for.
+//! of single accesses, and the waits of a block's warps.
 
 use crate::anchor::anchor;
 use lockstep::source::{Place, places_of};
 use maps::{Access, AccessMap, Timeline};
 use ptx_sim::trace::Trace;
 
-/// Maps that a kernel has, at most: those that show most waste.
+/// Maximum number of a kernel's maps: those with the most waste.
 const MOST: usize = 12;
 
 /// The maps of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
-    /// Which launch and which block they are of.
+    /// The launch and the block that they show.
     pub caption: String,
-    /// Those of single accesses, in the PTX's order; accesses alike are in it once.
+    /// Maps of single accesses, in the PTX's order; equal accesses appear once.
     pub maps: Vec<Map>,
     /// Accesses that have no map here.
     pub n_left_out: usize,
-    /// What the warps wait for, if they do more than to meet at barriers.
+    /// The waits of the warps, if there are any besides barriers.
     pub timeline: Option<Map>,
 }
 
@@ -27,7 +27,7 @@ pub struct Touched {
 pub struct Map {
     /// The line that it belongs to.
     pub line: Option<Place>,
-    /// What it is of: `ld.shared.b32`.
+    /// The instruction: `ld.shared.b32`.
     pub name: String,
     /// What it shows, in a sentence.
     pub summary: String,
@@ -38,7 +38,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// Of an access by an instruction that comes from this line.
+    /// The map of an access by an instruction that comes from this line.
     pub fn of(line: Option<Place>, opcode: &str, access: &Access) -> Self {
         let map = AccessMap::of(access);
         Self {
@@ -50,7 +50,7 @@ impl Map {
         }
     }
 
-    /// Of a block's warps; none if there is nothing to see but barriers.
+    /// The map of a block's warps; `None` if there are only barriers to see.
     pub fn of_timeline(timeline: &Timeline) -> Option<Self> {
         timeline.has_more_than_barriers().then(|| Self {
             line: None,
@@ -63,7 +63,7 @@ impl Map {
 }
 
 impl Touched {
-    /// Of the trace of a block. `file` is the kernel's own.
+    /// The maps of a block's trace. `file` is the kernel's own.
     pub fn of(caption: impl Into<String>, trace: &Trace, file: &str) -> Self {
         let maps = maps::by_instruction(trace).into_iter().map(|one| {
             let instruction = one.instruction;
@@ -73,7 +73,7 @@ impl Touched {
         Self::with(caption, maps, &Timeline::of(trace))
     }
 
-    /// Of maps in the PTX's order, and of the warps.
+    /// From maps in the PTX's order, and the warps' timeline.
     pub fn with(
         caption: impl Into<String>,
         maps: impl Iterator<Item = Map>,
@@ -90,7 +90,7 @@ impl Touched {
         }
         let mut wastes: Vec<u32> = kept.iter().map(|map| map.waste).collect();
         wastes.sort_unstable_by(|a, b| b.cmp(a));
-        // Of those that waste as much as the last that is kept, the first ones.
+        // Among those that waste as much as the last one kept, the first ones.
         let least = wastes.get(MOST - 1).copied().unwrap_or(0);
         let mut room = MOST
             - wastes
@@ -113,7 +113,7 @@ impl Touched {
         }
     }
 
-    /// All pictures, with what links to them name.
+    /// All pictures, with their names in links.
     pub(crate) fn named(&self) -> Vec<(String, &Map)> {
         let mut named: Vec<(String, &Map)> = Vec::new();
         for map in &self.maps {
@@ -135,7 +135,7 @@ impl Touched {
         named
     }
 
-    /// The picture that shows most of what is wrong.
+    /// The picture with the most waste.
     pub(crate) fn worst(named: &[(String, &Map)]) -> usize {
         let mut worst = 0;
         for (at, (_, map)) in named.iter().enumerate() {

@@ -12,7 +12,7 @@ pub struct Verdict {
     pub place: String,
     /// What is wrong.
     pub finding: String,
-    /// Why, as a rule, and what helps.
+    /// The usual cause, and the remedy.
     pub advice: &'static str,
     /// Wavefronts and sectors wasted.
     pub wasted: u64,
@@ -53,7 +53,7 @@ pub fn verdicts(rows: &[Row]) -> Vec<Verdict> {
     verdicts
 }
 
-/// That there is local memory at all, if there is.
+/// Reports local memory, if there is any.
 fn in_local_memory(rows: &[Row]) -> Option<Verdict> {
     let rows = || rows.iter().filter(|row| row.space == Space::Local);
     let first = rows().next()?;
@@ -118,14 +118,14 @@ fn banks(place: &str, row: &Row) -> Verdict {
         }
         "atomic in shared memory" => {
             "lanes meet in one bank or on one address: combine them by shuffles first, or give \
-             each warp counters of its own"
+             each warp its own counters"
         }
         _ => {
             "lanes of a warp meet in one bank with different words, as they do down a column: \
              pad the rows by one element, or swizzle the columns"
         }
     };
-    // All groups of lanes alike: an n-way conflict; else at most.
+    // If all groups of lanes are alike, it is an n-way conflict, else "up to" n-way.
     let even = row.wavefronts == row.ideal_wavefronts * u64::from(row.ways);
     let up_to = if even { "" } else { "up to " };
     Verdict {
@@ -152,9 +152,9 @@ fn sectors(place: &str, kind: &'static str, row: &Row) -> Verdict {
             "lanes of a warp meet on one address, or are far apart: combine them by shuffles \
              first, then one lane adds"
         }
-        // Less than a sector per request too much: it begins within one.
+        // At most one extra sector per request: the access begins within a sector.
         _ if wasted <= row.requests => {
-            "the warp's first byte lies within a sector: begin at a multiple of 32 bytes"
+            "the warp's first byte lies within a sector: start at a multiple of 32 bytes"
         }
         _ => {
             "neighbouring lanes are far apart: let lanes run along the row, and turn the data \

@@ -1,6 +1,6 @@
 //! The memory work of a kernel, instruction by instruction, with the lines it comes from.
 //!
-//! Left out: time. A wavefront and a sector are work, and what they cost depends on what else
+//! Left out: time. A wavefront and a sector are work, and their cost depends on what else
 //! the GPU has to do.
 
 use lockstep::counts::InstructionCounts;
@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 /// One memory instruction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The line of the kernel's own source that it comes from; of whatever source
-    /// the PTX names, if none is the kernel's; none without line tables.
+    /// The line of the kernel's own source that it comes from; if none is the kernel's, of
+    /// any source that the PTX names; `None` without line tables.
     pub line: Option<Place>,
-    /// The line that it was written on, if that is another: in a function that was
+    /// The line that it was written on, if it is a different one: in a function that was
     /// inlined.
     pub written_at: Option<Place>,
     /// Line of the PTX module, from 1.
     pub ptx_line: u32,
-    /// The instruction as the PTX has it.
+    /// The instruction as written in the PTX.
     pub ptx: String,
     /// The opcode.
     pub opcode: String,
-    /// Where it accesses memory.
+    /// The memory that it accesses.
     pub space: Space,
     /// Times that a warp executed it.
     pub executions: u64,
@@ -40,11 +40,11 @@ pub struct Row {
     pub ways: u32,
     /// Sectors of global or local memory.
     pub sectors: u64,
-    /// Sectors that the bytes asked for would fill.
+    /// Sectors that the requested bytes would fill.
     pub ideal_sectors: u64,
 }
 
-/// Where an instruction accesses memory.
+/// The memory that an instruction accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Space {
@@ -98,7 +98,7 @@ impl Row {
     }
 }
 
-/// The memory instructions among what was counted. `ptx` is the module's text, `file` the
+/// The memory instructions among the counted ones. `ptx` is the module's text, `file` the
 /// kernel's own.
 pub fn rows(instructions: &[InstructionCounts], ptx: &str, file: &str) -> Vec<Row> {
     let lines: Vec<&str> = ptx.lines().collect();
@@ -126,10 +126,10 @@ pub fn rows(instructions: &[InstructionCounts], ptx: &str, file: &str) -> Vec<Ro
     instructions.iter().filter_map(row).collect()
 }
 
-/// Where an instruction accessed memory, if it did.
+/// The memory that an instruction accessed, if any.
 fn space(counted: &InstructionCounts) -> Option<Space> {
     use ptx_sim::AccessClass::{AsyncCopy, AsyncCopyBypass};
-    // Barriers in memory are there to wait at: no pattern of accesses saves that.
+    // Barriers in memory are for waiting: no access pattern can save that.
     if counted.opcode.split('.').any(|part| part == "mbarrier") {
         return None;
     }

@@ -6,17 +6,17 @@ use lockstep::engine::Conditions;
 /// How cases are timed.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocking {
-    /// How often.
+    /// Numbers of runs, and limits on their time.
     pub conditions: Conditions,
-    /// The kernel that copies best, if it, libraries, and clearing take turns too.
+    /// The kernel that copies best, if it, libraries and clearing are timed too.
     pub yardstick: Option<CopyKernel>,
-    /// Whether the kernel and the libraries beside it are also timed each with the device to
-    /// itself.
+    /// Whether the kernel and the libraries that it is compared with are also timed each with the
+    /// device to itself.
     pub is_alone: bool,
 }
 
 impl Clocking {
-    /// For a run whose point is the results: a hundred runs, fewer if they are long.
+    /// For a run in which results matter: a hundred runs, fewer if they are long.
     pub const BRIEF: Self = Self {
         conditions: Conditions {
             n_runs: 100,
@@ -29,8 +29,8 @@ impl Clocking {
         is_alone: false,
     };
 
-    /// For a run whose point is the times: at least thirty runs, or what is asked for,
-    /// beside all that there is to compare with.
+    /// For a run in which times matter: at least thirty runs, or as many as requested,
+    /// alternating with everything that there is to compare with.
     pub const fn thorough(n_runs: u32, yardstick: CopyKernel) -> Self {
         Self {
             conditions: Conditions {
@@ -45,7 +45,7 @@ impl Clocking {
         }
     }
 
-    /// The same, and what takes less than `ms` milliseconds is also timed many times
+    /// The same, and launches of less than `ms` milliseconds are also timed many times
     /// in a row.
     #[must_use]
     pub const fn with_rows_below(self, ms: f32) -> Self {

@@ -1,4 +1,4 @@
-//! Copies of as many bytes as a kernel moves: what its time is compared with.
+//! Copies of the same number of bytes that a kernel moves, with which its time is compared.
 
 use crate::inputs;
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
@@ -16,14 +16,14 @@ pub type CopyKernel = unsafe fn(
     n_elements: u32,
 ) -> Result<Prepared, EngineError>;
 
-/// Source and target of a copy, to be timed beside a kernel.
+/// Source and target of a copy, to be timed alongside a kernel.
 pub(crate) struct CopyBuffers<'e> {
     from: Buffer<'e, u8>,
     to: Buffer<'e, u8>,
 }
 
 impl<'e> CopyBuffers<'e> {
-    /// Of a copy that reads about this many bytes and writes as many; `None` of none.
+    /// For a copy that reads about this many bytes and writes as many; `None` for zero bytes.
     pub fn new(engine: &'e dyn Timing, size_bytes: u64) -> Result<Option<Self>, EngineError> {
         /// The kernel moves whole chunks.
         const CHUNK: u64 = 16;
@@ -37,7 +37,7 @@ impl<'e> CopyBuffers<'e> {
         }))
     }
 
-    /// By the driver.
+    /// The copy by the driver.
     pub fn by_driver(&self) -> Timed<'static> {
         Timed::Copy {
             to: self.to.address(),
@@ -46,7 +46,7 @@ impl<'e> CopyBuffers<'e> {
         }
     }
 
-    /// By a kernel.
+    /// The copy by a kernel.
     pub fn by_kernel(&self, copy: CopyKernel) -> Result<Timed<'static>, EngineError> {
         let n_elements = (self.from.size_bytes() / size_of::<f32>() as u64) as u32;
         // SAFETY: both buffers hold as many elements, are aligned to 256 bytes, and
@@ -62,7 +62,7 @@ impl<'e> CopyBuffers<'e> {
     }
 }
 
-/// Random bytes on the device: a block of them, again and again.
+/// Random bytes on the device: one block of them, repeated.
 fn random_bytes<'e>(
     engine: &'e dyn Timing,
     label: &str,
@@ -98,7 +98,7 @@ mod tests {
         let bytes = random_bytes(&engine, "bytes", N).and_then(|buffer| buffer.read());
         let bytes = bytes.expect("memory enough");
         assert_eq!(bytes.len(), N);
-        // Poison would be a run of equal bytes.
+        // Poison would be a long run of equal bytes.
         let has_runs = bytes
             .windows(8)
             .any(|run| run.iter().all(|&byte| byte == 0xFF));

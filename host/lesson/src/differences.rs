@@ -1,10 +1,10 @@
-//! Differences from the catalogue, and the lines on which they arise.
+//! Differences from the catalogue, and the lines that cause them.
 //!
-//! A claim is about a whole launch. Here the launch is taken apart again: the
-//! counts of each source line by themselves, held against the same claim.
+//! A claim is about a whole launch. Here the launch is taken apart again: each source
+//! line's own counts are checked against the same claim.
 //!
-//! Left out: claims about totals of a launch that counted too little. No line is
-//! to blame for what did not happen.
+//! Left out: claims about totals of a launch that counted too little. No line can be
+//! blamed for something that did not happen.
 
 use lockstep::counts::{Counts, Expectation, InstructionCounts};
 use lockstep::source::{Place, places};
@@ -17,24 +17,24 @@ use std::fmt;
 pub struct Difference {
     /// What was counted: `bank conflicts per shared load request`.
     pub metric: String,
-    /// What the catalogue claims; none if it claims that nothing is requested.
+    /// The catalogue's claim; `None` if it claims that there are no requests.
     pub expected: Option<f64>,
-    /// What was counted; none if nothing was requested.
+    /// The count; `None` if there were no requests.
     pub counted: Option<f64>,
-    /// The lines that differ, the furthest first.
+    /// The lines that differ, the largest difference first.
     pub lines: Vec<Line>,
 }
 
 /// A source line that differs from a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// Where; none for instructions without a line table.
+    /// Its place; `None` for instructions without a line table.
     pub place: Option<Place>,
-    /// What was counted on it.
+    /// Its count.
     pub counted: f64,
 }
 
-/// Those of the claims that a launch contradicts. `source` is the lesson's file.
+/// The claims that a launch contradicts. `source` is the lesson's file.
 pub fn differences(
     claims: &[Expectation],
     counts: &Counts,
@@ -52,7 +52,7 @@ pub fn differences(
         .collect()
 }
 
-/// The lines whose own counts contradict the claim, the furthest first.
+/// The lines whose own counts contradict the claim, the largest difference first.
 fn lines(claim: &Expectation, instructions: &[InstructionCounts], source: &str) -> Vec<Line> {
     let mut by_line: BTreeMap<Option<Place>, Counts> = BTreeMap::new();
     for counted in instructions {
@@ -67,7 +67,7 @@ fn lines(claim: &Expectation, instructions: &[InstructionCounts], source: &str) 
             let counted = claim.metric.of(&counts)?;
             Some(Line { place, counted })
         })
-        // Of a total, a line that has none of it is not a cause.
+        // A line that adds nothing to a total is not a cause.
         .filter(|line| !claim.metric.is_total() || line.counted > 0.0)
         .collect();
     let distance = |line: &Line| (line.counted - expected).abs();
@@ -77,7 +77,7 @@ fn lines(claim: &Expectation, instructions: &[InstructionCounts], source: &str) 
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Lines that are named.
+        /// Maximum number of lines that are named.
         const MOST: usize = 4;
         let words = |value: Option<f64>| {
             value.map_or_else(|| "no request".to_owned(), |value| format!("{value}"))
@@ -112,7 +112,7 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// All of them, a line each.
+/// All of them, one per line.
 pub fn told(differences: &[Difference]) -> String {
     let lines: Vec<_> = differences
         .iter()

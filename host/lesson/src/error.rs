@@ -4,7 +4,7 @@ use crate::differences::{self, Difference};
 use crate::verify::Mismatch;
 use lockstep::engine::EngineError;
 
-/// Why a case did not pass.
+/// The reason why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CaseError {
     /// It could not be run to its end.
@@ -13,24 +13,24 @@ pub enum CaseError {
     /// It ran, and its result is wrong.
     #[error("{0}")]
     Wrong(String),
-    /// Its result is right, but not what it cost.
+    /// Its result is right, but its cost is not.
     #[error("{at}{}", differences::told(.differences))]
     Counts {
-        /// The size of a sweep that it happened at, or nothing.
+        /// The size of a sweep at which it happened, or nothing.
         at: String,
-        /// What differs from the catalogue.
+        /// The differences from the catalogue.
         differences: Vec<Difference>,
     },
 }
 
 impl CaseError {
-    /// Whether the kernel was never given a chance: neither passed nor failed.
+    /// Whether the kernel did not get to run: it neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(self, Self::Engine(error) if error.is_not_run())
     }
 
-    /// Whether a profile of the same case shows more of it: what it cost, or the
-    /// lines that are at fault.
+    /// Whether a profile of the same case shows more: its cost, or the
+    /// lines at fault.
     pub fn can_be_profiled(&self) -> bool {
         matches!(
             self,
@@ -38,7 +38,7 @@ impl CaseError {
         )
     }
 
-    /// The same error, with the size of a sweep that it happened at.
+    /// The same error, with the size of a sweep at which it happened.
     #[must_use]
     pub fn at(self, size: impl std::fmt::Display) -> Self {
         match self {

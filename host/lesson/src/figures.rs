@@ -5,39 +5,39 @@ use crate::shape::Work;
 use lockstep::counts::Counts;
 use serde::{Deserialize, Serialize};
 
-/// What a case measured.
+/// The measurements of a case.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// Elements compared with the reference.
     pub n_checked: usize,
     /// Largest difference from the reference.
     pub max_abs_error: Option<f64>,
-    /// Times of the kernel and of what took turns with it, from a GPU.
+    /// Times of the kernel and of everything that alternated with it, on a GPU.
     pub timings: Timings,
     /// Bytes and operations of one launch.
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator; not in files.
     #[serde(skip)]
     pub counts: Option<Counts>,
-    /// What was launched, in order; no timed launches.
+    /// Launches in order, without the timed ones.
     pub launches: Vec<LaunchRun>,
-    /// Which of these launches [`Figures::counts`] are of, from 0.
+    /// The launch that [`Figures::counts`] are of, from 0.
     pub counted_launch: Option<usize>,
     /// Remarks, for people.
     pub notes: Vec<String>,
 }
 
-/// Launches of one kernel that followed each other.
+/// Consecutive launches of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRun {
     /// Its entry.
     pub entry: String,
-    /// How many.
+    /// The number of launches.
     pub n: usize,
 }
 
 impl Figures {
-    /// Notes a launch. Returns its number, from 0.
+    /// Records a launch. Returns its number, from 0.
     pub(crate) fn note_launch(&mut self, entry: &str) -> usize {
         let number = self.launches.iter().map(|run| run.n).sum();
         match self.launches.last_mut() {

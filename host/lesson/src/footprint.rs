@@ -1,13 +1,13 @@
-//! The memory that a case takes, estimated before it runs: so that what does not fit is refused in
-//! words, and not by the system's killing the program.
+//! The memory that a case takes, estimated before it runs, so that a case that does not fit is
+//! refused with a message rather than killed by the system.
 
 use crate::memory::{self, Free};
 use indicatif::HumanBytes;
 use lockstep::engine::EngineKind;
 use std::fmt;
 
-/// Memory of a case at its peak, in bytes. Lessons state it; a test of theirs
-/// checks it against what is allocated.
+/// Memory of a case at its peak, in bytes. Lessons state it; their tests
+/// check it against the actual allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Buffers on the device.
@@ -17,8 +17,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// This many bytes for each of `n` elements. Sizes are the user's to choose, so
-    /// nothing here overflows.
+    /// This many bytes for each of `n` elements. Users choose sizes, so
+    /// nothing here may overflow.
     pub const fn of(n: u128, device_bytes_each: u128, host_bytes_each: u128) -> Self {
         Self {
             device_bytes: n.saturating_mul(device_bytes_each),
@@ -32,9 +32,9 @@ impl Footprint {
         host_bytes: 0,
     };
 
-    /// What is remembered of so much simulated memory when every access is checked:
+    /// Memory for the checks of this much simulated memory when every access is checked:
     /// a line of 128 bytes takes 32, and up to 1280 more if lanes access its words
-    /// irregularly, but of this many lines only; and each byte needs a bit.
+    /// irregularly, though only for this many lines; and each byte needs a bit.
     pub fn checks_bytes(self) -> u128 {
         const MOST_SPLIT_LINES: u128 = 1 << 18;
         let n_lines = self.device_bytes.div_ceil(128);
@@ -44,13 +44,13 @@ impl Footprint {
     }
 }
 
-/// What the program takes whatever it runs: parsed PTX, the simulator's threads.
+/// Memory of the program itself, whatever it runs: parsed PTX, the simulator's threads.
 const PROGRAM_BYTES: u128 = 64 << 20;
 
-/// More memory than there is.
+/// More memory is needed than there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMuch {
-    /// The simulated device's; 0 on a GPU, which has memory of its own.
+    /// The simulated device's; 0 on a GPU, which has its own memory.
     device_bytes: u128,
     host_bytes: u128,
     checks_bytes: u128,
@@ -65,7 +65,7 @@ impl TooMuch {
     }
 }
 
-/// For people; numbers beyond all measure become the largest there is.
+/// For people; excessive numbers become the largest possible.
 pub(crate) fn human(bytes: u128) -> HumanBytes {
     HumanBytes(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
@@ -92,12 +92,12 @@ impl fmt::Display for TooMuch {
 
 impl std::error::Error for TooMuch {}
 
-/// Whether so much memory is free for a run on that engine, with the simulator's
+/// Checks that this much memory is free for a run on that engine, with the simulator's
 /// checks or without.
 ///
 /// # Errors
 ///
-/// It is not. Where the system does not tell, it is taken to be.
+/// There is not enough. If the system does not report it, it is assumed to be free.
 pub fn check(footprint: Footprint, engine: EngineKind, with_checks: bool) -> Result<(), TooMuch> {
     match memory::free() {
         Some(free) => check_in(footprint, engine, with_checks, free),
@@ -105,11 +105,11 @@ pub fn check(footprint: Footprint, engine: EngineKind, with_checks: bool) -> Res
     }
 }
 
-/// The same where so much is free.
+/// The same with this much free memory.
 ///
 /// # Errors
 ///
-/// It does not suffice.
+/// It is not enough.
 pub fn check_in(
     footprint: Footprint,
     engine: EngineKind,
@@ -124,7 +124,7 @@ pub fn check_in(
         checks_bytes: only_if(is_simulated && with_checks, footprint.checks_bytes()),
         free,
     };
-    // What is less than the program itself is never worth refusing.
+    // Less than the program itself needs is never worth refusing.
     let own = footprint.device_bytes.saturating_add(footprint.host_bytes);
     if own > PROGRAM_BYTES && need.total() > u128::from(free.bytes) {
         Err(need)

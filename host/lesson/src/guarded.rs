@@ -1,7 +1,7 @@
-//! An output between two guards, which nobody may write.
+//! An output between two guards, which no kernel may write.
 //!
-//! The simulator reports an access outside of every allocation; a GPU does not
-//! notice one that lands in another. Guards are poisoned like the output and
+//! The simulator reports an access outside every allocation; a GPU does not
+//! notice one that hits another allocation. Guards are poisoned like the output and
 //! compared after the launch.
 
 use crate::error::CaseError;
@@ -9,8 +9,8 @@ use cuda_std::launch::{DevicePtrMut, Output};
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, Engine, EngineError};
 
-/// Elements of a guard. As many bytes as the alignment of an allocation, so that
-/// the output between the guards is aligned to it, too.
+/// Elements of a guard: as many bytes as the alignment of an allocation, so that
+/// the output between the guards has that alignment too.
 const GUARD: usize = 64;
 
 /// `len` values of `f32` in device memory, poisoned, with a guard on both sides.
@@ -51,7 +51,7 @@ impl<'e> Guarded<'e> {
     }
 }
 
-/// Whether `value` is as [`Guarded::poisoned`] left it.
+/// Whether `value` is still what [`Guarded::poisoned`] stored.
 pub fn is_poison(value: f32) -> bool {
     value.to_le_bytes() == [POISON; 4]
 }
@@ -60,7 +60,7 @@ fn check(guard: &[f32], side: &str) -> Result<(), CaseError> {
     match guard.iter().position(|&value| !is_poison(value)) {
         None => Ok(()),
         Some(index) => Err(CaseError::Wrong(format!(
-            "it wrote {} {side} the output, where nothing belongs to it (element {index} of the guard)",
+            "it wrote {} {side} the output, where it must not write (element {index} of the guard)",
             guard[index]
         ))),
     }

@@ -1,11 +1,11 @@
 //! References for products of 16×16 matrices in f16: inputs, sums in f64, and
-//! how far a tensor core's sum may be from them.
+//! bounds for the error of a tensor core's sum.
 //!
 //! # Tolerances
 //!
-//! Inputs are within [−1, 1], so their products are exact in f32 and no larger
-//! than 1, and a sum of n of them no larger than n. Hardware adds the products of
-//! a group and what was summed before, each cut off by less than one unit 24 bits
+//! Inputs are within [−1, 1], so their products are exact in f32 and at most
+//! 1, and a sum of n of them is at most n. Hardware adds the products of
+//! a group and the previous sum, each truncated by less than one unit 24 bits
 //! (or more) below the largest of them, and rounds the group's sum to f32 (error
 //! below 2⁻²³ of it). With n products in groups of g, in any order:
 //!
@@ -70,7 +70,7 @@ pub fn product_transposed(a: View<'_>, b: View<'_>) -> [f64; MATRIX] {
 }
 
 /// Σₖ term(row, column, k), exact: products of f16 have 22 bits, and 16 of them
-/// between 2⁻⁴⁸ and 1 fit into f64 but for the very smallest.
+/// between 2⁻⁴⁸ and 1 fit into f64, except for the very smallest.
 fn sums(term: impl Fn(usize, usize, usize) -> f64) -> [f64; MATRIX] {
     std::array::from_fn(|index| {
         let (row, column) = (index / SIDE, index % SIDE);
@@ -78,8 +78,8 @@ fn sums(term: impl Fn(usize, usize, usize) -> f64) -> [f64; MATRIX] {
     })
 }
 
-/// How far a tensor core's f32 sum of `n` products, none larger than 1, may be
-/// from the exact one.
+/// Bound on the error of a tensor core's f32 sum of `n` products, none larger
+/// than 1.
 pub const fn f32_sum_error(n: u32) -> f64 {
     const GROUP: u32 = 8;
     const UNIT: f64 = 1.0 / (1 << 24) as f64;
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(c, product_transposed(va, View::new(&b_transposed, 0, SIDE)));
     }
 
-    /// The bound holds for both models of the hardware, and is not idle.
+    /// The bound holds for both models of the hardware, and is not too loose.
     #[test]
     fn sums_stay_within_the_bound() {
         let mut worst: f64 = 0.0;

@@ -7,15 +7,15 @@ use rayon::prelude::*;
 /// Bits of the smallest value: a normal number, so that nothing rounds or flushes
 /// it on the way.
 const FIRST_BITS: u32 = 0x2000_0000;
-/// Values of [`distinct`] that differ.
+/// Bits in which values of [`distinct`] differ.
 const N_DISTINCT_BITS: u32 = 30;
 
 const _: () = assert!(FIRST_BITS + ((1 << N_DISTINCT_BITS) - 1) < f32::INFINITY.to_bits());
 
-/// A number of 30 bits for each other, in no order that one sees.
+/// A bijection of 30-bit numbers, in no recognizable order.
 const fn scattered(index: u32) -> u32 {
     const MASK: u32 = (1 << N_DISTINCT_BITS) - 1;
-    // Odd factors and shifts to the right: each step can be undone.
+    // Odd factors and right shifts: each step can be undone.
     let index = index.wrapping_mul(0x9E37_79B1) & MASK;
     let index = index ^ (index >> 15);
     let index = index.wrapping_mul(0x85EB_CA77) & MASK;
@@ -28,8 +28,8 @@ pub fn distinct_at(index: usize) -> f32 {
 }
 
 /// `len` different finite values, for kernels that move data and do not compute.
-/// Different for any `len` up to 2³⁰, where whole numbers in `f32` end at 2²⁴; and
-/// in no order, because ordered bits cost a memory less than random ones.
+/// They differ for any `len` up to 2³⁰, whereas whole numbers in `f32` end at 2²⁴; and
+/// they are in no order, because ordered bits are cheaper to move than random ones.
 pub fn distinct(len: usize) -> Vec<f32> {
     in_parallel(len, |_, first, values| {
         for (index, value) in (first..).zip(values) {
@@ -38,12 +38,12 @@ pub fn distinct(len: usize) -> Vec<f32> {
     })
 }
 
-/// `len` times the same value: filled here, with optimisation.
+/// `len` times the same value: filled here, in an optimized crate.
 pub fn constant(value: f32, len: usize) -> Vec<f32> {
     vec![value; len]
 }
 
-/// `len` numbers in [−1, 1), the same whenever `seed` is the same. For kernels
+/// `len` numbers in [−1, 1), the same for the same `seed`. For kernels
 /// that compute, and for those whose time may depend on the data.
 pub fn uniform(seed: u64, len: usize) -> Vec<f32> {
     in_parallel(len, |part, _, values| {
@@ -52,9 +52,9 @@ pub fn uniform(seed: u64, len: usize) -> Vec<f32> {
     })
 }
 
-/// `len` numbers of a normal distribution around 0 with standard deviation 1, each as `of`
-/// makes it of an `f32`. Random bits, as networks have them, cost a multiplier more power than
-/// regular ones, and power is speed.
+/// `len` numbers of a normal distribution around 0 with standard deviation 1, each converted by
+/// `of` from an `f32`. Random bits, as in networks, cost a multiplier more power than
+/// regular ones, and power limits speed.
 pub fn normal<T: Copy + Default + Send + Sync>(
     seed: u64,
     len: usize,
@@ -68,7 +68,7 @@ pub fn normal<T: Copy + Default + Send + Sync>(
     })
 }
 
-/// `len` numbers, each as `of` makes it of 32 random bits.
+/// `len` numbers, each made by `of` from 32 random bits.
 pub fn random<T: Copy + Default + Send + Sync>(
     seed: u64,
     len: usize,
@@ -82,8 +82,8 @@ pub fn random<T: Copy + Default + Send + Sync>(
     })
 }
 
-/// A part of [`normal`], before it is converted. Like [`random_part`] not generic, so that
-/// it is compiled here, with optimisation.
+/// A part of [`normal`], before conversion. Like [`random_part`], it is not generic, so that
+/// it is compiled in this optimized crate.
 fn normal_part(seed: u64, part: usize, len: usize) -> Vec<f32> {
     let mut random = random_of_part(seed, part);
     let mut values = vec![0.0; len];
@@ -105,7 +105,7 @@ fn random_part(seed: u64, part: usize, len: usize) -> Vec<u32> {
     (0..len).map(|_| random.random()).collect()
 }
 
-/// Numbers of one stream, one after the other.
+/// Numbers of one stream, one after another.
 pub struct Stream(StdRng);
 
 impl Stream {
@@ -139,7 +139,7 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
 /// Values that one thread makes.
 const PART: usize = 1 << 16;
 
-/// Vectors are made in parts, so that gigabytes take seconds. The first has the
+/// Vectors are made in parts, so that gigabytes take only seconds. The first part uses the
 /// seed itself.
 fn random_of_part(seed: u64, part: usize) -> StdRng {
     StdRng::seed_from_u64(seed ^ ((part as u64) << 32))
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(values[70_000], distinct_at(70_000));
         values.sort_by(f32::total_cmp);
         assert!(values.windows(2).all(|pair| pair[0] < pair[1]));
-        // Far apart in the array, too: half of the bits of an index decide nothing.
+        // Distinct even far apart in the array: no bits of an index are ignored.
         let mut values: Vec<_> = (0..N).map(|n| distinct_at(n << 11)).collect();
         values.sort_by(f32::total_cmp);
         assert!(values.windows(2).all(|pair| pair[0] < pair[1]));

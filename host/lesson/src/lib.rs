@@ -1,19 +1,19 @@
 //! Lessons. Each is an idea, kernels that show it, shapes to run them on, references to compare
-//! them with, and claims about what they cost.
+//! them with, and claims about their costs.
 //!
 //! Reading order:
 //!
-//! - [`shape`], [`footprint`] (with [`memory`]): the size of a problem, and what it takes;
+//! - [`shape`], [`footprint`] (with [`memory`]): the size of a problem, and the memory it takes;
 //! - [`inputs`], [`references`], [`half_matrices`], [`guarded`], [`verify`]: inputs and outputs that make mistakes
-//!   visible, and what is compared;
-//! - [`mod@differences`], [`error`]: what did not come out as claimed, and where;
+//!   visible, and their comparison;
+//! - [`mod@differences`], [`error`]: deviations from the claims, and their places;
 //! - [`measure`], [`clocking`], [`copies`]: times, and what they are compared with;
 //! - [`figures`] and [`trial`]: one kernel on one shape;
-//! - [`measurement`], [`target`]: what a file has of that, and what it should be;
+//! - [`measurement`], [`target`]: the record of that in a file, and the speed to reach;
 //!   [`made_up`] ones are for tests;
 //! - [`registry`]: lessons and kernels, as data;
-//! - [`status`], [`run`], [`schedules`], [`room`]: one walk over them, or over the same in
-//!   other orders, if there is room.
+//! - [`status`], [`run`], [`schedules`], [`room`]: one walk over them, possibly in
+//!   other orders, if there is enough memory.
 //!
 //! Left out: lessons, and the list of them (`host`); kernels; launching them (`lockstep`);
 //! tables, files and the command line.

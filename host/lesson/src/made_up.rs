@@ -1,4 +1,4 @@
-//! Made-up measurements, for tests of what reads them.
+//! Made-up measurements, for tests of code that reads them.
 
 use crate::measure::{Alone, Ratio, Side, Times};
 use crate::{Measurement, Status};
@@ -56,7 +56,7 @@ fn alone((rested_ms, steady_ms, joules): (f64, f64, f64)) -> Alone {
 }
 
 /// A matrix product by a kernel and by cuBLASLt, each alone (rested, steady, joules), and their
-/// ratio in turn.
+/// ratio when alternating.
 pub fn timed(
     kernel: &str,
     shape: [u32; 3],

@@ -1,9 +1,9 @@
-//! From single times to a figure: median and spread, bandwidth.
+//! From single times to figures: median and spread, bandwidth.
 
 use lockstep::engine::timing::{self, Sensors};
 use serde::{Deserialize, Serialize};
 
-/// What is timed alternately.
+/// A side of a comparison: something that is timed in alternation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -29,7 +29,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Whether it is a library of NVIDIA's.
+    /// Whether it is one of NVIDIA's libraries.
     pub const fn is_library(self) -> bool {
         matches!(
             self,
@@ -38,20 +38,20 @@ impl Side {
     }
 }
 
-/// Times of everything that took turns with a kernel.
+/// Times of everything that alternated with a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
-    /// In turn.
+    /// When alternating.
     pub sides: Vec<(Side, Times)>,
-    /// How many times as fast as another side the kernel was, by runs in one round.
+    /// The kernel's speed relative to other sides, by runs in the same round.
     pub ratios: Vec<(Side, Ratio)>,
-    /// What a library chose to do, where it had a choice.
+    /// The choices of libraries that had one.
     pub choices: Vec<(Side, String)>,
     /// Times of one run of many in a row, where runs are short.
     pub in_row: Vec<(Side, Times)>,
     /// Runs in such a row.
     pub n_in_row: u32,
-    /// Sets of buffers that were used in turn.
+    /// Sets of buffers that were used in rotation.
     pub n_sets: u32,
     /// Bytes of one set.
     pub set_bytes: u64,
@@ -67,7 +67,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// How many times as fast as that side the kernel was, if it took part.
+    /// The kernel's speed relative to that side, if it took part.
     pub fn ratio_to(&self, side: Side) -> Option<Ratio> {
         let mut ratios = self.ratios.iter();
         ratios.find(|(to, _)| *to == side).map(|&(_, ratio)| ratio)
@@ -80,23 +80,23 @@ impl Timings {
     }
 }
 
-/// What one side reaches with the device to itself; see `lockstep::engine::timing::Alone`.
+/// One side's figures with the device to itself; see `lockstep::engine::timing::Alone`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Alone {
     /// Runs shortly after a rest.
     pub rested: Times,
     /// Runs without a pause.
     pub steady: Times,
-    /// Energy of one of those without a pause.
+    /// Energy of one run without a pause.
     pub joules: Option<f64>,
-    /// Power that the board drew meanwhile.
+    /// The board's power meanwhile.
     pub power_w: Option<f64>,
     /// Clock of the SMs meanwhile.
     pub sm_clock_mhz: Option<u32>,
 }
 
 impl Alone {
-    /// Of what the clock showed; none if a state was not timed.
+    /// From the clock's readings; `None` if a state was not timed.
     pub fn of(alone: &timing::Alone) -> Option<Self> {
         let steady = Times::of(&alone.steady_ms)?;
         Some(Self {
@@ -117,7 +117,7 @@ impl Alone {
     }
 }
 
-/// In what state something had the device to itself.
+/// The state of the device for a side that has it to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// After a rest.
@@ -147,15 +147,15 @@ pub struct Times {
     pub n_runs: usize,
 }
 
-/// The value below which a share of at least one sorted value lies.
+/// The quantile of at least one sorted value.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let position = share * (sorted.len() - 1) as f64;
     let (below, above) = (position.floor() as usize, position.ceil() as usize);
     sorted[below] + (sorted[above] - sorted[below]) * position.fract()
 }
 
-/// How many times as fast as another side the kernel was. Each pair of runs gives one
-/// number: what slowed both, such as a clock that the power limit lowers, cancels.
+/// The kernel's speed relative to another side. Each pair of runs gives one
+/// number: effects that slow both, such as a clock lowered by the power limit, cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// Half of the pairs gave less.
@@ -171,7 +171,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of the runs of the kernel and of the other side, round by round; at least one each.
+    /// From the runs of the kernel and of the other side, round by round; at least one each.
     pub fn of(kernel_ms: &[f32], other_ms: &[f32]) -> Option<Self> {
         let pairs = kernel_ms.iter().zip(other_ms);
         let mut sorted: Vec<f64> = pairs
@@ -197,7 +197,7 @@ impl Ratio {
 }
 
 impl Times {
-    /// Of at least one run.
+    /// From at least one run.
     pub fn of(runs_ms: &[f32]) -> Option<Self> {
         let mut sorted: Vec<f64> = runs_ms.iter().map(|&ms| f64::from(ms)).collect();
         sorted.sort_by(f64::total_cmp);
@@ -217,14 +217,14 @@ impl Times {
 }
 
 impl Times {
-    /// Half of the distance between the quartiles, as a share of the median: how
-    /// far a run commonly is from the median.
+    /// Half of the distance between the quartiles, as a share of the median: the
+    /// usual distance of a run from the median.
     pub fn spread(&self) -> f64 {
         (self.q3_ms - self.q1_ms) / 2.0 / self.median_ms
     }
 }
 
-/// The number whose power to the number of factors is their product, if there is one.
+/// The geometric mean of the factors, if there are any.
 pub fn geometric_mean(factors: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (sum, n) = factors
         .into_iter()

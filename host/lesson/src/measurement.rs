@@ -1,4 +1,4 @@
-//! The measurement of a kernel on a shape, as a file has it.
+//! The measurement of a kernel on a shape, as stored in a file.
 
 use crate::measure::{Alone, Ratio, Side, State, Times, teraflops};
 use crate::status::Status;
@@ -21,30 +21,30 @@ pub struct Measurement {
     pub reason: Option<String>,
     /// Bytes that a perfect kernel moves.
     pub bytes: u64,
-    /// Operations that a perfect kernel makes.
+    /// Operations that a perfect kernel executes.
     pub flops: u64,
-    /// Sets of buffers that were used in turn.
+    /// Sets of buffers that were used in rotation.
     pub n_sets: u32,
     /// Bytes of one set.
     pub set_bytes: u64,
     /// Whether no run found its data in the second-level cache.
     pub out_of_cache: bool,
-    /// Groups of runs that the host queued too late; should be none.
+    /// Groups of runs that the host queued too late; should be zero.
     pub n_late: u32,
     /// The board, right after the runs.
     pub sensors: Option<Sensors>,
-    /// Times of the kernel and of all that took turns with it, in milliseconds.
+    /// Times of the kernel and of everything that alternated with it, in milliseconds.
     pub times: BTreeMap<Side, Times>,
-    /// How many times as fast as each of them the kernel was, by runs in one round.
+    /// The kernel's speed relative to each of them, by runs in the same round.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratios: BTreeMap<Side, Ratio>,
-    /// What a library chose to do, where it had a choice.
+    /// The choices of libraries that had one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub choices: BTreeMap<Side, String>,
     /// Where those are short, the times of one of many in a row, run from a graph.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub times_in_row: BTreeMap<Side, Times>,
-    /// How many there were in the row.
+    /// The number of runs in that row.
     #[serde(default)]
     pub n_in_row: u32,
     /// The kernel and the libraries, each with the device to itself, where that was asked for.
@@ -59,7 +59,7 @@ impl Measurement {
         extents.filter_map(|extent| extent.parse().ok()).collect()
     }
 
-    /// Which kernel on which shape, for people.
+    /// The kernel and the shape, for people.
     pub fn place(&self) -> String {
         format!("{} {}", self.kernel, self.shape.replace('x', "×"))
     }
@@ -70,8 +70,8 @@ impl Measurement {
         (self.status == Status::Passed).then_some(times.median_ms)
     }
 
-    /// The measurement with the times of one of many in a row in the place of those of one
-    /// alone, if it was timed so.
+    /// The measurement with the times of one of many in a row, in place of those of single
+    /// launches, if it was timed that way.
     pub fn in_row(&self) -> Option<Self> {
         (!self.times_in_row.is_empty()).then(|| Self {
             times: self.times_in_row.clone(),
@@ -87,19 +87,19 @@ impl Measurement {
         (self.status == Status::Passed).then(|| alone.median_ms(state))
     }
 
-    /// How many times as fast as the other side the kernel is.
+    /// The kernel's speed relative to the other side.
     pub fn speed_of(&self, side: Side) -> Option<f64> {
         Some(self.times.get(&side)?.median_ms / self.median_ms()?)
     }
 
-    /// The same for the faster of cuBLAS's ways to compute.
+    /// The same for cuBLAS's faster math mode.
     pub fn speed_of_cublas(&self) -> Option<f64> {
         let ways = [Side::Cublas, Side::CublasPedantic];
         let speeds = ways.into_iter().filter_map(|side| self.speed_of(side));
         speeds.min_by(f64::total_cmp)
     }
 
-    /// How many times as fast as the other side the kernel is, by pairs of runs.
+    /// The kernel's speed relative to the other side, by pairs of runs.
     pub fn ratio_to(&self, side: Side) -> Option<Ratio> {
         let ratio = self.ratios.get(&side).copied();
         ratio.filter(|_| self.status == Status::Passed)

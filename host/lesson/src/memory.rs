@@ -1,17 +1,17 @@
-//! The memory that is left: the least of what the machine has available, what the control groups of
-//! this process allow, and what its own limits allow.
+//! The memory that is left: the least of the machine's available memory, of the allowance of this
+//! process's control groups, and of the process's own limits.
 //!
-//! Left out: swap space. What needs it takes hours instead of minutes.
+//! Left out: swap space. Runs that need it take hours instead of minutes.
 
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
 
-/// Memory that is left, and who says so.
+/// Memory that is left, and the limit that bounds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Free {
     /// Bytes.
     pub bytes: u64,
-    /// What would be exhausted first.
+    /// The limit that would be reached first.
     pub limit: Limit,
 }
 
@@ -20,9 +20,9 @@ pub struct Free {
 pub enum Limit {
     /// The machine's memory.
     Machine,
-    /// A control group's, as containers have.
+    /// A control group's, as in containers.
     ControlGroup,
-    /// The process's own, as `ulimit` sets it.
+    /// The process's own, as set by `ulimit`.
     Process,
 }
 
@@ -37,7 +37,7 @@ impl Limit {
     }
 }
 
-/// What is left for this process; none where the system does not tell.
+/// Memory that is left for this process; `None` if the system does not report it.
 pub fn free() -> Option<Free> {
     least(Path::new("/"), own_limit(Path::new("/")))
 }
@@ -93,7 +93,7 @@ struct Controller {
     folder: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// In its statistics: pages of files that are given back first.
+    /// The name, in its statistics, of pages of files that are reclaimed first.
     reclaimable: &'static str,
 }
 
@@ -111,7 +111,7 @@ const VERSION_2: Controller = Controller {
     reclaimable: "inactive_file",
 };
 
-/// The least that the groups of this process have left, and those around them.
+/// The least memory left in the groups of this process, and in those around them.
 fn control_groups(root: &Path) -> Option<u64> {
     let groups = read(root.join("proc/self/cgroup"))?;
     groups
@@ -126,7 +126,7 @@ fn control_groups(root: &Path) -> Option<u64> {
             };
             let top = root.join(controller.folder);
             let group = top.join(path.trim_start_matches('/'));
-            // Seen from within a container, the path is not always there.
+            // From within a container, the path may not exist.
             let around = group
                 .ancestors()
                 .take_while(|folder| folder.starts_with(&top));
@@ -139,7 +139,7 @@ fn control_groups(root: &Path) -> Option<u64> {
 
 fn left_in(group: &Path, controller: &Controller) -> Option<u64> {
     let number = |name: &str| read(group.join(name))?.trim().parse::<u64>().ok();
-    // "max" is not a number, and no limit.
+    // "max" is not a number and means no limit.
     let limit = number(controller.limit)?;
     let used = number(controller.used)?;
     let reclaimable = read(group.join("memory.stat"))
@@ -152,7 +152,7 @@ fn left_in(group: &Path, controller: &Controller) -> Option<u64> {
 // The process
 // ---------------------------------------------------------------------------
 
-/// What the limits on address space and on data leave.
+/// Memory left by the limits on address space and on data.
 fn own_limit(root: &Path) -> Option<u64> {
     let status = read(root.join("proc/self/status"))?;
     let left = |resource, word| {

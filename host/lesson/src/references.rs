@@ -1,19 +1,19 @@
-//! References that go through every element of large inputs. They stand in this crate because it is
-//! compiled with optimisation, which the lessons are not.
+//! References that go through every element of large inputs. They are in this crate because it is
+//! compiled with optimization, and the lessons are not.
 
 use crate::inputs::distinct_at;
 use crate::verify::{Mismatch, Tolerance, Verified, compare};
 use rayon::prelude::*;
 
-/// Where element `index` of a matrix of `n_columns` rows of `n_rows` stands in its transpose, both
-/// row-major.
+/// The index in the transpose, both matrices row-major, of element `index` of a matrix of
+/// `n_columns` rows of `n_rows`.
 fn index_in_transpose(index: usize, n_rows: usize, n_columns: usize) -> usize {
     let (column, row) = (index / n_rows, index % n_rows);
     row * n_columns + column
 }
 
 /// Compares `got` with the transpose of `n_rows` rows of `n_columns` values, which are those of
-/// [`distinct`](crate::inputs::distinct) from number `first` on. Holds neither matrix.
+/// [`distinct`](crate::inputs::distinct) from number `first` on. Stores neither matrix.
 pub fn compare_with_transpose(
     got: &[f32],
     [n_rows, n_columns]: [usize; 2],
@@ -24,17 +24,17 @@ pub fn compare_with_transpose(
     compare(got, expected, tolerance).map_err(|mismatch| mismatch.in_matrix(n_rows))
 }
 
-/// `n` times `value`, added one after the other in `f32`.
+/// `n` times `value`, added one after another in `f32`.
 pub fn repeated_sum_f32(value: f32, n: u32) -> f32 {
     (0..n).fold(0.0, |sum, _| sum + value)
 }
 
-/// `n` times `value`, added one after the other in `f64`.
+/// `n` times `value`, added one after another in `f64`.
 pub fn repeated_sum_f64(value: f64, n: u32) -> f64 {
     (0..n).fold(0.0, |sum, _| sum + value)
 }
 
-/// An exact sum of products, and the sum of their magnitudes, by which errors are bounded.
+/// An exact sum of products, and the sum of their magnitudes, which bounds errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     /// Σ a·b.
@@ -63,7 +63,7 @@ pub fn row_times_matrix(row: &[f32], matrix: &[f32], n_columns: usize) -> Vec<Su
     sums
 }
 
-/// The scalar products of a row and each column of a matrix, which lie one after the other.
+/// The scalar products of a row and each column of a matrix, which are stored one after another.
 pub fn row_times_columns(row: &[f32], columns: &[f32]) -> Vec<Sum> {
     let columns = columns.par_chunks_exact(row.len());
     columns.map(|column| dot(row, column)).collect()
@@ -97,11 +97,11 @@ pub fn add_row_times_matrix(sums: &mut [f64], row: &[f64], matrix: &[f32]) {
     }
 }
 
-/// Whether two atoms at a distance of `(dx, dy)` are near, to the last bit as
-/// kernels decide it that add the squares by one fused operation.
+/// Whether two atoms at a distance of `(dx, dy)` are near, decided to the last bit like
+/// kernels that add the squares by one fused operation.
 pub fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
-    // The fused operation is slow on a processor that the compiler does not know
-    // to have it. Most pairs are far apart and decided without it.
+    // The fused operation is slow unless the compiler knows that the processor has
+    // it. Most pairs are far apart and decided without it.
     let roughly = dx * dx + dy * dy;
     if roughly > cutoff_squared * 1.001 {
         return false;

@@ -1,9 +1,9 @@
 //! A registry of lessons and their kernels.
 //!
-//! A lesson is data with functions: which shapes to run, what they cost, and how to run
+//! A lesson is data with functions: the shapes to run, their work, and how to run
 //! one kernel on one shape.
 //!
-//! Left out: the list of lessons, which is for a program to make.
+//! Left out: the list of lessons, which each program makes for itself.
 
 use crate::clocking::Clocking;
 use crate::error::CaseError;
@@ -17,30 +17,30 @@ use lockstep::counts::Expectation;
 use lockstep::engine::launch::topic_of;
 use lockstep::engine::{EngineKind, Timing};
 
-/// The architecture that kernels run on from, unless they say otherwise: 80 for sm_80.
+/// The lowest architecture of kernels that do not say otherwise: 80 for sm_80.
 pub const BASE_SM: u32 = 80;
 
 /// An idea of shared-memory programming and the kernels that show it.
 pub struct Lesson {
     /// Short and unique: `transpose`.
     pub id: &'static str,
-    /// As a heading.
+    /// Its heading.
     pub title: &'static str,
-    /// What one learns, in one line.
+    /// Its point, in one line.
     pub idea: &'static str,
     /// The file with the kernels, relative to the repository.
     pub source: &'static str,
     /// From the simplest kernel to the fastest.
     pub kernels: &'static [KernelEntry],
-    /// What to run on which engine.
+    /// The shapes to run on an engine.
     pub shapes: fn(EngineKind, Effort) -> Vec<Shape>,
-    /// What one launch on a shape moves and computes.
+    /// The bytes and operations of one launch on a shape.
     pub work: fn(&Shape) -> Work,
-    /// What a case on a shape takes of memory.
+    /// The memory that a case on a shape takes.
     pub memory: fn(&Shape) -> Footprint,
     /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
     pub expects_at: fn(&Shape) -> bool,
-    /// How fast its kernels should be.
+    /// Targets for the speed of its kernels.
     pub targets: &'static [Target],
 }
 
@@ -48,7 +48,7 @@ pub struct Lesson {
 pub struct KernelEntry {
     /// Entry name in the PTX; unique.
     pub id: &'static str,
-    /// The topic of its crate that it belongs to, and with it the PTX module.
+    /// Its topic in its crate, which also determines the PTX module.
     pub topic: Option<&'static str>,
     /// What it does differently, in one line.
     pub technique: &'static str,
@@ -63,16 +63,16 @@ pub struct KernelEntry {
     pub is_early: bool,
     /// The oldest architecture it runs on: 80 for sm_80.
     pub min_sm: u32,
-    /// How near its results must be to the reference.
+    /// The tolerance of its results.
     pub tolerance: Tolerance,
-    /// What the catalogue claims about its counts.
+    /// The catalogue's claims about its counts.
     pub expected: &'static [Expectation],
     /// Times that others published for the same kernel.
     pub published: &'static [Published],
-    /// Extents of the shapes that it is timed at when speed is the point. Without
-    /// any, the largest that its lesson runs on a GPU.
+    /// Extents of the shapes that it is timed at when speed matters. If empty,
+    /// the largest that its lesson runs on a GPU.
     pub timed_at: &'static [&'static [u32]],
-    /// What NVIDIA's tools report of it although it is right.
+    /// False positives of NVIDIA's tools.
     pub known_alarms: &'static [KnownAlarm],
     /// Runs it on one shape: uploads, launches, verifies, measures.
     pub run: fn(&mut Trial<'_>) -> Result<(), CaseError>,
@@ -83,14 +83,14 @@ pub struct KernelEntry {
 pub struct KnownAlarm {
     /// One of compute-sanitizer's tools.
     pub tool: &'static str,
-    /// Why it is wrong.
+    /// Why the report is wrong.
     pub reason: &'static str,
 }
 
 /// A time that others measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
-    /// On what, and compiled how.
+    /// The machine, and how the kernel was compiled.
     pub machine: &'static str,
     /// The shape's name.
     pub shape: &'static str,
@@ -138,12 +138,12 @@ impl KernelEntry {
         Self { timed_at, ..self }
     }
 
-    /// With another tolerance than none.
+    /// With a tolerance other than zero.
     pub const fn within(self, tolerance: Tolerance) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// With what NVIDIA's tools report of it although it is right.
+    /// With false positives of NVIDIA's tools.
     pub const fn alarming(self, known_alarms: &'static [KnownAlarm]) -> Self {
         Self {
             known_alarms,
@@ -151,7 +151,7 @@ impl KernelEntry {
         }
     }
 
-    /// Needing a newer architecture than the rest.
+    /// With a newer architecture required than for the rest.
     pub const fn since_sm(self, min_sm: u32) -> Self {
         Self { min_sm, ..self }
     }
@@ -171,7 +171,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// The shapes that it is timed at when speed is the point.
+    /// The shapes that it is timed at when speed matters.
     pub fn timed_shapes(&self) -> Vec<Shape> {
         if !self.kernel.timed_at.is_empty() {
             return self

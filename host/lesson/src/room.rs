@@ -1,15 +1,15 @@
-//! The room for cases: on the machine, and in the memory of a GPU.
+//! Memory for cases: on the machine, and on a GPU.
 
 use crate::footprint::{Footprint, check, human};
 use crate::run::Case;
 use indicatif::HumanBytes;
 use lockstep::engine::EngineKind;
 
-/// Whether each of the cases has room; they run one after the other.
+/// Checks that each of the cases has enough memory; they run one after another.
 ///
 /// # Errors
 ///
-/// The largest that has not, in words.
+/// The largest case that has not, in words.
 pub fn check_cases(cases: &[Case], engine: EngineKind, with_checks: bool) -> Result<(), String> {
     let footprint = |case: &Case| (case.registered.lesson.memory)(&case.shape);
     let size = |case: &Case| {
@@ -30,11 +30,11 @@ pub fn check_cases(cases: &[Case], engine: EngineKind, with_checks: bool) -> Res
     })
 }
 
-/// Whether the buffers of each case fit the memory of a GPU.
+/// Checks that the buffers of each case fit the memory of a GPU.
 ///
 /// # Errors
 ///
-/// The first that do not, in words.
+/// The first case that does not fit, in words.
 pub fn check_device(cases: &[Case], memory_bytes: u64) -> Result<(), String> {
     let needed = |case: &Case| (case.registered.lesson.memory)(&case.shape).device_bytes;
     match cases

@@ -25,19 +25,19 @@ pub struct CaseResult {
     pub reason: Option<String>,
     /// Whether a profile shows more of why it failed.
     pub can_be_profiled: bool,
-    /// What it measured.
+    /// Its measurements.
     pub figures: Figures,
-    /// How long it took here, all in all.
+    /// The total time of the case.
     pub elapsed: Duration,
     /// The order that it ran in, if not the usual one.
     pub schedule: Option<Schedule>,
-    /// Schedules that it passed under, beside the usual order, if some were tried.
+    /// Schedules that it passed under, in addition to the usual order, if some were tried.
     pub n_schedules_passed: Option<u64>,
 }
 
 impl CaseResult {
-    /// What a file has of it, if it was timed or went wrong; a kernel that is never timed
-    /// has none.
+    /// Its record for a file, if it was timed or failed; `None` for a kernel that is never
+    /// timed.
     pub fn measurement(&self) -> Option<Measurement> {
         let figures = &self.figures;
         let timings = &figures.timings;
@@ -87,7 +87,7 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
     cases
 }
 
-/// Runs the cases one after the other, timed as `clocking` says. `starting` and
+/// Runs the cases one after another, timed as `clocking` says. `starting` and
 /// `ended` are called for each.
 pub fn run(
     engine: &dyn Timing,
@@ -151,7 +151,7 @@ pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) ->
     }
 }
 
-/// Why the engine cannot run the kernel, if it cannot.
+/// The reason why the engine cannot run the kernel, if it cannot.
 fn not_runnable(engine: &dyn Engine, case: &Case) -> Option<String> {
     let (needs, has) = (case.registered.kernel.min_sm, engine.device().sm);
     if needs > has {
@@ -163,7 +163,7 @@ fn not_runnable(engine: &dyn Engine, case: &Case) -> Option<String> {
     engine.is_usable().err().map(|error| error.to_string())
 }
 
-/// How many cases ended how.
+/// Numbers of cases by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of [`Status::Passed`].
@@ -175,7 +175,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of these results.
+    /// The tally of these results.
     pub fn of(results: &[CaseResult]) -> Self {
         let mut tally = Self::default();
         for result in results {

@@ -1,9 +1,9 @@
-//! Cases in other orders than the usual one.
+//! Cases in orders other than the usual one.
 //!
-//! A launch on the simulator runs in one order of its blocks, warps and lanes, always
+//! A launch on the simulator runs its blocks, warps and lanes in one order, always
 //! the same. A kernel that is right in that order may be wrong in another, and a GPU
-//! promises none. So a case runs again, from its inputs to its verdict, under one
-//! schedule after the other, until one fails; that one is reduced to the simplest that fails
+//! guarantees none. So a case runs again, from its inputs to its verdict, under one
+//! schedule after another, until one fails; that one is reduced to the simplest that fails
 //! (`ptx_sim::schedule`).
 //!
 //! Left out: counts, which are those of the usual order.
@@ -22,7 +22,7 @@ use std::time::Instant;
 pub enum Orders {
     /// The usual one.
     Usual,
-    /// This one.
+    /// Only this one.
     One(Schedule),
     /// The usual one; if it passes, those of these seeds, up to the first that fails.
     Seeds(Range<u64>),
@@ -46,7 +46,7 @@ impl fmt::Display for Orders {
     }
 }
 
-/// Runs the cases one after the other. `starting` is called for each run of each, with
+/// Runs the cases one after another. `starting` is called for each run of a case, with
 /// its schedule; `ended` for each case.
 pub fn run(
     sim: &Sim,

@@ -1,4 +1,4 @@
-//! The size of a problem, what it takes to solve it, and which sizes to run.
+//! The size of a problem, its work, and the amount to run.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,7 +32,7 @@ impl Shape {
         &self.dims
     }
 
-    /// The product of the extents. Sizes are the user's to choose, so it is wide.
+    /// The product of the extents. Users choose sizes, so it is wide.
     pub fn n_elements(&self) -> u128 {
         let extents = self.dims.iter().map(|&dim| u128::from(dim));
         extents.fold(1, u128::saturating_mul)
@@ -42,7 +42,7 @@ impl Shape {
     ///
     /// # Panics
     ///
-    /// If it has not two axes, which is a mistake in the lesson.
+    /// If it does not have two axes, which is a mistake in the lesson.
     pub fn matrix(&self) -> (u32, u32) {
         match self.dims[..] {
             [rows, columns] => (rows, columns),
@@ -82,7 +82,7 @@ impl fmt::Display for Shape {
 pub enum Effort {
     /// Seconds, for a first look.
     Quick,
-    /// One shape a lesson, enough work to time the simulator by.
+    /// One shape per lesson, enough work to time the simulator by.
     Sample,
     /// Everything that the catalogue claims, at sizes that suit the engine.
     #[default]

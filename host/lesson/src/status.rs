@@ -1,8 +1,8 @@
-//! The status of a case that has ended.
+//! The status of a finished case.
 
 use serde::{Deserialize, Serialize};
 
-/// How a case ended.
+/// The outcome of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -10,12 +10,12 @@ pub enum Status {
     Passed,
     /// It ran, and something is wrong; or it could not run to its end.
     Failed,
-    /// It was given no chance to run; neither passed nor failed.
+    /// It did not get to run: it neither passed nor failed.
     NotRun,
 }
 
 impl Status {
-    /// As people read it.
+    /// The status in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",

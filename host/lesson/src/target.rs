@@ -1,8 +1,8 @@
-//! A lesson's targets for speed: the ratio to reach, and how it is found among what a
-//! run measured.
+//! A lesson's targets for speed: the ratio to reach, and how to find it among the measurements
+//! of a run.
 //!
-//! A target is a ratio within one run, of medians of runs that took turns. Which
-//! kernel reaches it is left open where a lesson has several: the fastest counts.
+//! A target is a ratio within one run, of medians of alternating runs. If a lesson has
+//! several kernels, any of them may reach it: the fastest counts.
 
 use crate::measure::Side;
 use crate::measurement::Measurement;
@@ -10,13 +10,13 @@ use crate::measurement::Measurement;
 /// A number to reach.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// What is to be fast.
+    /// The item that should be fast.
     pub item: &'static str,
     /// What it is compared with.
     pub relative_to: &'static str,
     /// The number to reach.
     pub wanted: f64,
-    /// Whether to reach it from below: more is better.
+    /// Whether more is better.
     pub more_is_better: bool,
     /// The number among the lesson's measurements, if they have it.
     pub find: fn(&[Measurement]) -> Option<Found>,
@@ -53,19 +53,19 @@ impl Target {
     }
 }
 
-/// A number with what it belongs to.
+/// A number and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The number.
     pub value: f64,
     /// Half of the distance between the quartiles of both sides, as a share of it.
     pub spread: Option<f64>,
-    /// Which kernel, on which shape.
+    /// The kernel and the shape.
     pub at: String,
 }
 
 impl Found {
-    /// How many times as fast as the side the measured kernel is.
+    /// The measured kernel's speed relative to the side.
     pub fn speed(measured: &Measurement, side: Side) -> Option<Self> {
         let other = measured.times.get(&side)?;
         Some(Self {
@@ -75,7 +75,7 @@ impl Found {
         })
     }
 
-    /// How many times as fast as the side the measured kernel is, by pairs of runs.
+    /// The measured kernel's speed relative to the side, by pairs of runs.
     pub fn ratio(measured: &Measurement, side: Side) -> Option<Self> {
         let ratio = measured.ratio_to(side)?;
         Some(Self {
@@ -95,7 +95,7 @@ impl Found {
         }
     }
 
-    /// One divided by it.
+    /// Its reciprocal.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self {

@@ -16,20 +16,20 @@ use lockstep::engine::{
 };
 use ptx_sim::Report;
 
-/// What a trial knows of the kernel and its lesson.
+/// A trial's data about the kernel and its lesson.
 #[derive(Clone, Copy)]
 pub struct Subject {
     /// The file with the kernel, relative to the repository.
     pub source: &'static str,
-    /// What one launch on a shape moves and computes.
+    /// The bytes and operations of one launch on a shape.
     pub work: fn(&Shape) -> Work,
-    /// How near results must be to the reference.
+    /// The tolerance of results.
     pub tolerance: Tolerance,
-    /// What the catalogue claims about the counts at the shape.
+    /// The catalogue's claims about the counts at the shape.
     pub expected: &'static [Expectation],
 }
 
-/// What is done with a launch.
+/// The purpose of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// [`Trial::launch_uncounted`].
@@ -47,16 +47,16 @@ pub struct Trial<'e> {
     shape: &'e Shape,
     clocking: Option<Clocking>,
     beside: Vec<(Side, Timed<'static>)>,
-    /// What the libraries among them chose to do.
+    /// The choices of the libraries among them.
     choices: Vec<(Side, String)>,
     figures: Figures,
-    /// Of the last launch that was counted.
+    /// From the last launch that was counted.
     report: Option<Report>,
 }
 
 impl<'e> Trial<'e> {
-    /// For one case of a run; without a `clocking`, [`Trial::time`] and its like
-    /// do nothing.
+    /// A trial for one case of a run; without a `clocking`, [`Trial::time`] and the related
+    /// functions do nothing.
     pub fn new(
         engine: &'e dyn Timing,
         subject: Subject,
@@ -75,7 +75,7 @@ impl<'e> Trial<'e> {
         }
     }
 
-    /// What runs the kernel.
+    /// The engine that runs the kernel.
     pub fn engine(&self) -> &'e dyn Engine {
         self.engine
     }
@@ -85,17 +85,17 @@ impl<'e> Trial<'e> {
         self.shape
     }
 
-    /// How near results must be to the reference.
+    /// The tolerance of results.
     pub fn tolerance(&self) -> Tolerance {
         self.subject.tolerance
     }
 
-    /// What was measured so far.
+    /// The measurements so far.
     pub fn figures(&self) -> &Figures {
         &self.figures
     }
 
-    /// Launches once and keeps the counts as the case's.
+    /// Launches once; the counts become the case's.
     pub fn launch(&mut self, launch: &Prepared) -> Result<(), CaseError> {
         let number = self.figures.note_launch(launch.entry());
         self.report = self.engine.launch(launch, Observe::Counts)?;
@@ -113,7 +113,7 @@ impl<'e> Trial<'e> {
         Ok(())
     }
 
-    /// Does one of the above, or times the launch.
+    /// Launches verified, counted or timed.
     pub fn act(&mut self, act: Act, launch: &Prepared) -> Result<(), CaseError> {
         match act {
             Act::Verified => self.launch_uncounted(launch),
@@ -135,7 +135,7 @@ impl<'e> Trial<'e> {
         self.act(act, &launch)
     }
 
-    /// Takes the verdict on (a part of) the output.
+    /// Accepts the verdict on (a part of) the output.
     pub fn verdict(&mut self, compared: Result<Verified, Mismatch>) -> Result<(), CaseError> {
         let verified = match compared {
             Ok(verified) => verified,
@@ -162,7 +162,7 @@ impl<'e> Trial<'e> {
         let Some(report) = &self.report else {
             return Ok(());
         };
-        // Almost always, and instructions are many.
+        // This is the usual case, and there are many instructions.
         if claims.iter().all(|claim| claim.holds(&report.counts)) {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl<'e> Trial<'e> {
         })
     }
 
-    /// Takes the verdict on one number: it must be within `bound` of `expected`.
+    /// Accepts the verdict on one number: it must be within `bound` of `expected`.
     pub fn verdict_within(&mut self, got: f64, expected: f64, bound: f64) -> Result<(), CaseError> {
         let error = (got - expected).abs();
         self.figures.n_checked += 1;
@@ -181,7 +181,7 @@ impl<'e> Trial<'e> {
         if error.is_nan() || error > so_far || self.figures.max_abs_error.is_none() {
             self.figures.max_abs_error = Some(error);
         }
-        // So that a NaN is wrong.
+        // Written so that a NaN is wrong.
         if error <= bound {
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl<'e> Trial<'e> {
         )))
     }
 
-    /// A remark on the result, for people.
+    /// Adds a remark on the result, for people.
     pub fn note(&mut self, note: String) {
         self.figures.notes.push(note);
     }
@@ -200,7 +200,7 @@ impl<'e> Trial<'e> {
         self.clocking.is_some() && self.engine.kind() == EngineKind::Gpu
     }
 
-    /// Whether the case is timed beside all that there is to compare it with.
+    /// Whether the case is timed alongside everything that there is to compare it with.
     fn has_references(&self) -> bool {
         self.is_timed()
             && self
@@ -213,9 +213,9 @@ impl<'e> Trial<'e> {
         self.engine.perform(work)
     }
 
-    /// Makes a library's call once, and times it in turn with the kernel later.
-    /// False where that is not wanted or the library was not loaded; else the
-    /// caller checks what the call left.
+    /// Makes a library's call once, and times it later in alternation with the kernel.
+    /// Returns false if that is not wanted or the library was not loaded; otherwise the
+    /// caller checks the call's results.
     pub fn beside_library(&mut self, call: LibraryCall) -> Result<bool, CaseError> {
         let is_there = self.engine.library_version(call.library()).is_some();
         if !self.has_references() || !is_there {
@@ -242,27 +242,27 @@ impl<'e> Trial<'e> {
         Ok(true)
     }
 
-    /// Times clearing these bytes in turn with the kernel later.
+    /// Later times clearing these bytes, in alternation with the kernel.
     pub fn beside_clearing(&mut self, output: Vec<Fill>) {
         if self.has_references() {
             self.beside.push((Side::Clear, Timed::Fills(output.into())));
         }
     }
 
-    /// Times the launch in turn with a copy of as many bytes, with its CUDA C++
-    /// baseline if there is one, and with whatever was put beside it, where the engine
-    /// has a clock that means something.
+    /// Times the launch in alternation with a copy of as many bytes, with its CUDA C++
+    /// baseline if there is one, and with whatever was added for comparison, if the engine
+    /// has a meaningful clock.
     pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
         self.time_all(std::slice::from_ref(launch))
     }
 
-    /// [`Trial::time`] of launches that do one thing together.
+    /// [`Trial::time`] for launches that do one thing together.
     pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
         self.time_from(launches, &[])
     }
 
-    /// [`Trial::time_all`] of launches that do something else the second time,
-    /// unless `before` is done first, which is not timed.
+    /// [`Trial::time_all`] for launches that would do something else the second time,
+    /// unless `before`, which is not timed, is done first.
     pub fn time_from(
         &mut self,
         launches: &[Prepared],
@@ -294,7 +294,7 @@ impl<'e> Trial<'e> {
         let (sides, contenders): (Vec<_>, Vec<_>) = sides
             .into_iter()
             .map(|(side, timed)| {
-                // The others do the same the second time, and more is not asked of them.
+                // The others do the same the second time, which is enough for them.
                 let needs_reset = matches!(side, Side::Kernel | Side::Baseline);
                 let before = if needs_reset {
                     before.to_vec()
@@ -359,7 +359,7 @@ impl<'e> Trial<'e> {
         Ok(found)
     }
 
-    /// What was measured, at the end.
+    /// The measurements, at the end.
     pub fn into_figures(self) -> Figures {
         self.figures
     }

@@ -1,7 +1,7 @@
-//! Comparing a kernel's output with its reference, every element.
+//! Comparison of a kernel's output with its reference, every element.
 //!
-//! A NaN never passes: the test is `!(error <= tolerance)`, and poison
-//! ([`lockstep::engine::buffer::POISON`]) that a kernel left standing is named as
+//! A NaN never passes: the test is `!(error <= tolerance)`. Poison
+//! ([`lockstep::engine::buffer::POISON`]) that a kernel did not overwrite is reported as
 //! such.
 
 use cuda_std::launch::DeviceCopy;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// How far an element may be from its reference.
+/// The tolerance of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// Bit-equal.
@@ -39,8 +39,8 @@ pub trait Element: DeviceCopy + fmt::Debug + Send + Sync {
     fn same_bits(self, other: Self) -> bool;
     /// Whether every byte is poison.
     fn is_poison(self) -> bool;
-    /// Compares as many elements, of which the first is number `first_index`. Of each type, so
-    /// that it is compiled here, with optimisation.
+    /// Compares as many elements, of which the first is number `first_index`. Implemented for each
+    /// type, so that it is compiled in this optimized crate.
     fn compare_part(
         first_index: usize,
         got: &[Self],
@@ -79,7 +79,7 @@ element! {
     f16, f16::to_f64; bf16, bf16::to_f64;
 }
 
-/// What a comparison found right.
+/// A comparison without errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verified {
     /// Elements compared: all of them.
@@ -88,20 +88,20 @@ pub struct Verified {
     pub max_abs_error: f64,
 }
 
-/// What a comparison found wrong.
+/// A comparison with errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     /// First wrong element.
     pub index: usize,
-    /// What it should be.
+    /// The expected value.
     pub expected: String,
-    /// What it is.
+    /// The actual value.
     pub got: String,
-    /// How many are wrong.
+    /// The number of wrong elements.
     pub n_wrong: usize,
-    /// Of how many.
+    /// The number of compared elements.
     pub n_checked: usize,
-    /// Of those wrong, how many the kernel never wrote.
+    /// The number of wrong elements that the kernel never wrote.
     pub n_unwritten: usize,
     /// Largest difference, NaN if there is one.
     pub max_abs_error: f64,
@@ -146,9 +146,9 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// What comparing a part of an output has found.
+/// The result of comparing a part of an output.
 pub struct Found<T> {
-    /// The first wrong element: its index, what it should be, what it is.
+    /// The first wrong element: its index, the expected value, the actual value.
     first: Option<(usize, T, T)>,
     n_wrong: usize,
     n_unwritten: usize,
@@ -163,7 +163,7 @@ impl<T> Found<T> {
         max_abs_error: 0.0,
     };
 
-    /// With what the part after it has found.
+    /// Combined with the result for the part after it.
     fn and(self, next: Self) -> Self {
         Self {
             first: self.first.or(next.first),
@@ -196,7 +196,7 @@ pub fn compare<T: Element>(
 ///
 /// # Panics
 ///
-/// If they are not equally many.
+/// If the lengths differ.
 pub fn compare_slices<T: Element>(
     got: &[T],
     expected: &[T],
@@ -209,10 +209,10 @@ pub fn compare_slices<T: Element>(
     })
 }
 
-/// Compares a part of an output, from the element of this index on.
+/// Compares a part of an output, from the element with this index on.
 type ComparePart<'c, T> = dyn Fn(usize, &[T]) -> Found<T> + Sync + 'c;
 
-/// Compares the parts in parallel: gigabytes take seconds otherwise.
+/// Compares the parts in parallel, without which gigabytes take seconds.
 fn compare_by_parts<T: Element>(
     got: &[T],
     compare_part: &ComparePart<'_, T>,
@@ -244,8 +244,8 @@ fn compare_by_parts<T: Element>(
     }
 }
 
-/// Calls `act` with each index below `n`, in parallel. Not generic: what spreads the work over
-/// threads is compiled once for all types.
+/// Calls `act` with each index below `n`, in parallel. Not generic, so that the code that
+/// distributes the work over threads is compiled once for all types.
 fn for_each_index(n: usize, act: &(dyn Fn(usize) + Sync)) {
     (0..n).into_par_iter().for_each(act);
 }

@@ -1,4 +1,4 @@
-//! Bank conflicts of one block that goes along rows or columns, once.
+//! Bank conflicts of one block that accesses rows or columns, once.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
@@ -74,7 +74,7 @@ fn work(_: &Shape) -> Work {
     }
 }
 
-/// Where element `(row, column)` of the output stands in the input.
+/// The input element that belongs at `(row, column)` of the output.
 type Source = fn(usize, usize) -> (usize, usize);
 
 fn upside_down(row: usize, column: usize) -> (usize, usize) {

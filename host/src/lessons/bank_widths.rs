@@ -1,5 +1,5 @@
 //! Bank conflicts of a column by the length of the rows: the law of the greatest
-//! common divisor, in counts on the simulator and in time on a GPU.
+//! common divisor, in counts on the simulator and in times on a GPU.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
@@ -39,7 +39,7 @@ static KERNELS: [KernelEntry; 2] = [
     }),
 ];
 
-/// Accesses a thread, where the clock counts.
+/// Accesses per thread, where times matter.
 const TIMED_ROUNDS: u32 = 10_000;
 
 /// Widths to show: all powers of two, and odd ones.
@@ -63,7 +63,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         .collect()
 }
 
-/// Shared memory is what it is about; global memory is read and written once.
+/// The lesson is about shared memory; global memory is read and written once.
 fn work(shape: &Shape) -> Work {
     Work {
         bytes: 2 * 4 * u64::from(ELEMENTS),
@@ -71,12 +71,12 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// What the two kernels have of their own.
+/// The differences between the two kernels.
 struct Access {
     metric: Metric,
     /// Lengths of input and output.
     lens: fn(u32) -> (usize, usize),
-    /// The output, from the input; `None` where nothing is to be written.
+    /// The output, from the input; `None` for words that must not be written.
     reference: fn(&[f32], u32, u32) -> Vec<Option<f32>>,
 }
 
@@ -105,8 +105,8 @@ const LOAD: Access = Access {
     },
 };
 
-/// Every element `(column, row)` with its word: strips of `width` columns below
-/// each other, found by going through them.
+/// Every element `(column, row)` with its word: strips of `width` columns one below
+/// another, found by going through them.
 fn columns_in_strips(width: u32) -> Vec<(usize, usize, usize)> {
     let columns: Vec<usize> = (0..COLUMNS as usize).collect();
     let mut elements = Vec::new();
@@ -181,7 +181,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
             "it wrote {value} to a word of no column"
         )));
     }
-    // Where nothing is expected, what is there is right: it was checked above.
+    // Where nothing is expected, any value is right: it was checked above.
     let or_as_it_is = |index: usize| expected[index].unwrap_or(got[index]);
     trial.verdict(compare(&got, or_as_it_is, trial.tolerance()))?;
 

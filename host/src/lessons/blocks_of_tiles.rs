@@ -1,5 +1,5 @@
-//! 16×16 blocks by `ldmatrix` out of tiles of 16, 32 and 64 columns, and the
-//! plain 16-column tile without conflicts by another order of addresses.
+//! 16×16 blocks loaded by `ldmatrix` from tiles of 16, 32 and 64 columns, and a
+//! plain 16-column tile made free of conflicts by another order of addresses.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::address_order::{address_order_plain, address_order_swapped};
@@ -177,7 +177,7 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
     let input = uniform_f16(0x71, n_problems * tile_elements);
     let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
     let output = Buffer::<f32>::poisoned(trial.engine(), "output", n_problems * MATRIX)?;
-    // SAFETY: a tile and a matrix a problem, aligned to 256 bytes; a block a
+    // SAFETY: a tile and a matrix per problem, aligned to 256 bytes; a block per
     // problem.
     let launch = unsafe {
         Prepared::of::<K>(

@@ -42,7 +42,7 @@ static TARGETS: [Target; 1] = [Target::at_least(
     vector_add,
 )];
 
-/// The fastest addition, but no strided or broadcast one: those move other bytes.
+/// The fastest addition, except strided and broadcast ones, which move other bytes.
 fn vector_add(measured: &[Measurement]) -> Option<Found> {
     const STRAIGHT: [&str; 2] = [add::NAME, add_vectorized::NAME];
     let is_meant =
@@ -72,7 +72,7 @@ static KERNELS: [KernelEntry; 7] = [
         |trial| run(trial, &IN_PLACE, &by_pointers(add_stride)),
     )
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
-    // Half of the loads are of x, one sector for one word, half of y, four.
+    // Half of the loads are of x (one sector for one word), half of y (four).
     KernelEntry::of(
         add_broadcast,
         "x[0] for all lanes: one sector, one word of it",
@@ -94,7 +94,7 @@ static KERNELS: [KernelEntry; 7] = [
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
 ];
 
-/// Sectors a request and degree, of loads and of stores.
+/// Sectors per request and degree, of loads and of stores.
 const fn claims(load: [f64; 2], store: [f64; 2]) -> [Expectation; 5] {
     const fn exactly(metric: Metric, value: f64) -> Expectation {
         Expectation::exactly(metric, value)
@@ -110,7 +110,7 @@ const fn claims(load: [f64; 2], store: [f64; 2]) -> [Expectation; 5] {
 
 /// The size that the catalogue counts: 128 blocks of one warp.
 const COUNTED: u32 = coalescing::COUNTED_BLOCKS * coalescing::COUNTED_BLOCK_THREADS;
-/// The size that is timed: 256 MiB a vector, many times the L2 cache.
+/// The size that is timed: 256 MiB per vector, many times the L2 cache.
 const TIMED: u32 = 1 << 26;
 
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
@@ -140,13 +140,13 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// The counts are those of whole warps and whole sectors, and 8 blocks or more.
+/// The counts are for whole warps and whole sectors, and 8 blocks or more.
 fn expects_at(shape: &Shape) -> bool {
     let n = shape.dims()[0];
     !shape.is_sweep() && n >= COUNTED && n.is_multiple_of(coalescing::VECTORIZED_BLOCK_ELEMENTS)
 }
 
-/// The parameters of those with pointers: x, y, z, elements.
+/// The parameters of kernels with pointers: x, y, z, elements.
 type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
 /// How a kernel is launched, and what it computes: `z[i] = x[x_index(i)] + y[i]`
@@ -192,7 +192,7 @@ fn vectorized(n: u32) -> LaunchConfig {
     )
 }
 
-/// What is added, and where to.
+/// The vectors to add, and the result.
 struct Vectors<'e> {
     x: Buffer<'e, f32>,
     y: Buffer<'e, f32>,

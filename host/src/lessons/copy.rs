@@ -87,7 +87,7 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// The parameters of those with pointers: input, output, elements.
+/// The parameters of kernels with pointers: input, output, elements.
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
 fn one_a_thread(n: u32) -> LaunchConfig {
@@ -117,7 +117,7 @@ pub unsafe fn best(
     unsafe { Prepared::of::<copy_vectorized>(vectorized(n), (input, output, n)) }
 }
 
-/// What is copied, and where to.
+/// The source and target of the copy.
 struct Vectors<'e> {
     input: Buffer<'e, f32>,
     output: Guarded<'e>,
@@ -152,7 +152,7 @@ fn run(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     if !trial.shape().is_sweep() {
         return run_one(trial, launch, n);
     }
-    // And around the end of a block of the larger kind.
+    // And around the end of one of the larger blocks.
     let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
     for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
         run_one(trial, launch, n).map_err(|error| error.at(n))?;

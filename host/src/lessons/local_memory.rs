@@ -153,7 +153,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     })
 }
 
-// A sweep is to reach the second output of a thread.
+// A sweep must reach the second output of a thread.
 const _: () = assert!(BLOCK_THREADS < 300);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Aⁿ by squaring: products chained in registers and through one tile.
 //!
-//! Three kinds of matrix take turns: a signed permutation, whose powers are exact
-//! in f16; an orthogonal one, whose powers stay in range; one with an infinity, a
-//! NaN and zeros in it.
+//! Three kinds of matrix alternate: a signed permutation, whose powers are exact
+//! in f16; an orthogonal one, whose powers stay in range; one that contains an infinity, a
+//! NaN and zeros.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::power::{matrix_power_plain, matrix_power_swizzled, plain_conflicts};
@@ -30,7 +30,7 @@ pub static LESSON: Lesson = Lesson {
     targets: &[],
 };
 
-/// Kinds of matrix: a whole round of them.
+/// Number of kinds of matrix.
 const N_KINDS: usize = 3;
 /// The exponent that the plain kernel's count is claimed for.
 const CLAIMED_EXPONENT: u32 = 31;
@@ -91,8 +91,8 @@ fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
     })
 }
 
-/// In f64, in the kernel's order of products, on which it depends where
-/// infinities and NaN go.
+/// In f64, in the kernel's order of products, which determines where
+/// infinities and NaN spread.
 fn power(matrix: &Matrix, exponent: u32) -> Matrix {
     let (mut base, mut digits) = (*matrix, exponent);
     let mut result: Option<Matrix> = None;
@@ -149,12 +149,12 @@ fn special() -> Vec<f16> {
     matrix
 }
 
-/// How far an element of the orthogonal matrix's power may be from the exact one.
+/// Bound on the error of an element of the orthogonal matrix's power.
 ///
-/// In the spectral norm ‖·‖: A is orthogonal but for its rounding to f16, an error
-/// of at most 2⁻¹² an element, 2⁻⁸ in norm. A product of P and Q, computed with
-/// errors p and q in norm, has an error of at most p·(‖Q‖ + q) + ‖P‖·q, from
-/// its factors, and for itself at most 16 times what an element has: the f32 sum's
+/// In the spectral norm ‖·‖: A is orthogonal except for its rounding to f16, an error
+/// of at most 2⁻¹² per element, 2⁻⁸ in norm. A product of P and Q, computed with
+/// errors p and q in norm, has an error of at most p·(‖Q‖ + q) + ‖P‖·q from
+/// its factors, and of its own at most 16 times that of an element: the f32 sum's
 /// and the rounding to f16, 2⁻¹¹ of an element, which is at most ‖PQ‖. An element's
 /// error is no larger than the norm's. (By the Frobenius norm, ‖PQ‖ · 4, instead of
 /// 16 elements at their largest.)
@@ -200,7 +200,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
         .collect();
     let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
     let output = Buffer::<f16>::poisoned(trial.engine(), "output", input.len())?;
-    // SAFETY: a matrix a problem in both, aligned to 256 bytes; a block a problem.
+    // SAFETY: a matrix per problem in both, aligned to 256 bytes; a block per problem.
     let launch = unsafe {
         Prepared::of::<K>(
             LaunchConfig::new(grid(n_problems as u32), BLOCK),
@@ -214,7 +214,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
         .map(|matrix| power(&std::array::from_fn(|i| matrix[i].to_f64()), exponent))
         .collect();
     // A¹ is A, and the special matrix's finite elements are checked as loosely as
-    // their many roundings want: 2⁻⁸ of them.
+    // their many roundings require: 2⁻⁸ of them.
     let bounds = [0.0, orthogonal_error(exponent), f64::NAN];
     let mut verified = Verified {
         n_checked: 0,

@@ -121,8 +121,8 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
     let a_buffer = Buffer::of(trial.engine(), "a", &a)?;
     let b_buffer = Buffer::of(trial.engine(), "b", &b)?;
     let c_buffer = Buffer::<f16>::poisoned(trial.engine(), "c", n_problems * MATRIX)?;
-    // SAFETY: three buffers of a matrix a problem, aligned to 256 bytes; a block
-    // a problem.
+    // SAFETY: three buffers of a matrix per problem, aligned to 256 bytes; a block
+    // per problem.
     let launch = unsafe {
         Prepared::of::<K>(
             LaunchConfig::new(grid(n_problems as u32), BLOCK),

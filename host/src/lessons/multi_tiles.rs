@@ -107,7 +107,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     vec![Shape::of(&[1]), Shape::of(&[many])]
 }
 
-/// Of both products, in f32.
+/// The work of both products, in f32.
 fn work(shape: &Shape) -> Work {
     let n = u64::from(shape.dims()[0]) * u64::from(ELEMENTS);
     Work {
@@ -200,7 +200,7 @@ fn run_one<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f32>)>
 ) -> Result<(), CaseError> {
     let inputs = Inputs::new(trial)?;
     let c = inputs.output::<f32>(trial, "c")?;
-    // SAFETY: 16×256 elements a problem in each, aligned to 256 bytes; a block a
+    // SAFETY: 16×256 elements per problem in each, aligned to 256 bytes; a block per
     // problem.
     let launch = unsafe {
         Prepared::of::<K>(

@@ -1,7 +1,6 @@
-//! Reduction: six kernels that add up an array, and how far each is from the
-//! truth.
+//! Reduction: six kernels that add up an array, and the error of each.
 //!
-//! Two inputs. Whole numbers small enough that every partial sum is exact in
+//! There are two inputs. Whole numbers so small that every partial sum is exact in
 //! `f32`: any order of additions gives the same bits, and the check is exact, at
 //! every length. And the catalogue's 1.23, whose sum is rounded at every step:
 //! there the check is the error bound of the kernel's own order of additions.
@@ -71,7 +70,7 @@ static TARGETS: [Target; 3] = [
     ),
 ];
 
-/// The worst of the lengths that are meant.
+/// The worst of the chosen lengths.
 fn beside_cub(measured: &[Measurement], is_meant: impl Fn(u64) -> bool) -> Option<Found> {
     let fast = measured
         .iter()
@@ -86,7 +85,7 @@ const N_FULL: u32 = 100_000_000;
 const VALUE: f32 = 1.23;
 /// The largest length of a sweep.
 const N_SWEEP: u32 = 300;
-/// Lengths that a sweep adds: none at all, and around whatever is special to a
+/// Lengths that a sweep adds: zero, and those around the limits of a
 /// kernel.
 const EXTRA_LENGTHS: [u32; 14] = [
     0, 511, 512, 513, 4_095, 4_097, 16_384, 16_385, 32_768, 32_769, 40_963, 65_536, 131_072,
@@ -197,19 +196,19 @@ fn expects_at(shape: &Shape) -> bool {
 // The truth, and two straight sums
 // ---------------------------------------------------------------------------
 
-/// What adding `VALUE` `n` times gives.
+/// The results of adding `VALUE` `n` times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StraightSums {
-    /// One after the other in `f32`.
+    /// One after another in `f32`.
     pub in_f32: f32,
-    /// One after the other in `f64`, of the `f64` 1.23.
+    /// One after another in `f64`, of the `f64` 1.23.
     pub in_f64: f64,
     /// Exactly, of the `f32` 1.23, which is what the kernels add.
     pub exact: f64,
 }
 
 impl StraightSums {
-    /// Of `n` elements.
+    /// The sums of `n` elements.
     pub fn of(n: u32) -> Self {
         static KNOWN: Mutex<Option<HashMap<u32, StraightSums>>> = Mutex::new(None);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,11 +234,11 @@ impl StraightSums {
 
 /// What a kernel needs to add up an array.
 struct Plan<'e> {
-    /// One after the other.
+    /// One after another.
     launches: Vec<Prepared>,
-    /// Where the sum is, at index 0, when all are done.
+    /// The sum is at index 0, when all are done.
     sums: Buffer<'e, f32>,
-    /// What else the launches use, kept as long as they are.
+    /// Other buffers of the launches, kept alive as long as they are.
     _partial_sums: Vec<Buffer<'e, f32>>,
     /// A counter that must be 0 before and after.
     counter: Option<Buffer<'e, u32>>,
@@ -247,9 +246,9 @@ struct Plan<'e> {
     words: Option<Buffer<'e, u64>>,
     /// Most additions that an element goes through.
     depth: u32,
-    /// Whether the launches work in their input.
+    /// Whether the launches overwrite their input.
     destroys_input: bool,
-    /// Whether they add to what the sums hold, which must be 0 then.
+    /// Whether they add to the sums' old contents, which must be 0 then.
     adds_to_sums: bool,
 }
 
@@ -262,7 +261,7 @@ trait Sum: Kernel {
     ) -> Result<Plan<'e>, EngineError>;
 }
 
-/// Launches of a kernel that leaves one sum per block, over its own sums again
+/// Launches of a kernel that leaves one sum per block, repeated over its own sums
 /// until one is left.
 fn tree_plan<'e, K: Kernel>(
     engine: &'e dyn Engine,
@@ -325,7 +324,7 @@ impl Sum for reduce_global {
     }
 }
 
-/// What the kernels take that read one array and leave sums.
+/// Kernels that read one array and leave sums.
 pub trait ArrayToSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {}
 impl<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>> ArrayToSums for K {}
 
@@ -425,7 +424,7 @@ impl Sum for reduce_fast {
 }
 
 impl Plan<'_> {
-    /// Makes 0 of the sums, which the atomic kernel adds to.
+    /// Sets the sums to 0, because the atomic kernel adds to them.
     fn clear_sums(&self) -> Timed<'static> {
         let fill = Fill {
             address: self.sums.address(),
@@ -466,7 +465,7 @@ fn run<K: Sum>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     run_planned(trial, K::plan)
 }
 
-/// Runs a case of a kernel that takes what [`reduce_shared`] takes.
+/// Runs a case of a kernel with the arguments of [`reduce_shared`].
 pub fn run_by_tree<K: ArrayToSums>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     run_planned(trial, |engine, input, n| {
         array_to_sums_plan::<K>(engine, input, n, 0)
@@ -513,8 +512,8 @@ fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     time_on_random(trial, &input, &plan)
 }
 
-/// Times the plan on random data, because equal numbers cost a memory less, beside
-/// CUB's sum. Both results are checked once more.
+/// Times the plan in alternation with CUB's sum, on random data, because equal numbers are cheaper
+/// to move. Both results are checked once more.
 fn time_on_random(
     trial: &mut Trial<'_>,
     input: &Buffer<'_, f32>,
@@ -544,7 +543,7 @@ fn time_on_random(
     }
     trial.verdict_within(plan.sum()?.into(), exact, error_bound(plan.depth, exact))?;
 
-    /// More additions than CUB lets an element go through.
+    /// More additions than an element goes through in CUB.
     const CUB_DEPTH: u32 = 1 << 14;
     let source = kept.as_ref().unwrap_or(input);
     let output = Buffer::<f32>::poisoned(trial.engine(), "CUB's sum", 1)?;
@@ -560,7 +559,7 @@ fn time_on_random(
     trial.time_from(&plan.launches, &before)
 }
 
-/// The result beside the truth and the straight sums.
+/// The result compared with the truth and the straight sums.
 fn describe(sum: f32, bound: f64, truth: &StraightSums) -> String {
     let StraightSums {
         in_f32,
@@ -594,7 +593,7 @@ fn run_sweep(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
 fn check_length(trial: &mut Trial<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
-    // An allocation is never empty; the element is not the kernel's to read.
+    // An allocation is never empty; the kernel must not read the element.
     let stored = if values.is_empty() {
         &[f32::NAN][..]
     } else {

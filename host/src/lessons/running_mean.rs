@@ -72,8 +72,8 @@ static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
     &[1 << 26, 1024],
 ])];
 
-/// The largest error of inputs below 1 in magnitude, over all windows: what the
-/// case must keep. Each element has a bound of its own, which is smaller;
+/// The largest error for inputs below 1 in magnitude, over all windows: the tolerance
+/// of the case. Each element has its own, smaller bound;
 /// see [`compare`].
 const fn largest_error() -> f64 {
     let mut largest = 0.0;
@@ -180,7 +180,7 @@ fn prefix_sums(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn compare(input: &[f32], got: &[f32], window: u32) -> Result<Verified, CaseError> {
     let sums = prefix_sums(input.iter().map(|&x| f64::from(x)));
     let magnitudes = prefix_sums(input.iter().map(|&x| f64::from(x.abs())));
-    // Of the elements from `start` to before `end`, as far as there are any.
+    // The elements from `start` to before `end`, as far as they exist.
     let n = input.len() as i64;
     let between = |sums: &[f64], start: i64, end: i64| {
         sums[end.clamp(0, n) as usize] - sums[start.clamp(0, n) as usize]

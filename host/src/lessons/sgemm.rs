@@ -1,23 +1,23 @@
-//! SGEMM: nine kernels from a thread per element to most of what the multiply-add
-//! units can do.
+//! SGEMM: nine kernels from one thread per element to most of the peak rate of the multiply-add
+//! units.
 //!
-//! # How a product is checked
+//! # The checks of a product
 //!
-//! Twice, on different numbers.
+//! Each product is checked twice, on different numbers.
 //!
 //! - *Exactly.* Elements that are multiples of 1/16 in [−1, 1): every product is a
 //!   multiple of 1/256, every partial sum too, and below 2²⁴/256 up to k = 65,536.
 //!   So nothing is ever rounded, in whatever order it is added, and every element
 //!   must be bit-equal to the true one. For small products each is computed; for
 //!   large ones every row of C is checked against A by a product with a vector x of
-//!   random whole numbers, C·x = A·(B·x), which is exact in `f64` and as good: a row
+//!   random whole numbers, C·x = A·(B·x), which is exact in `f64` and nearly as good: a row
 //!   with a wrong element passes by chance once in 2¹⁶.
-//! - *Within rounding.* Elements that are any `f32` in [−1, 1), which are what is
+//! - *Within rounding.* Elements that are any `f32` in [−1, 1), the ones that are
 //!   timed, against sums in `f64`: all elements of small products, some rows of large
 //!   ones. The bound is that of a sum of k products in any order, with fused
 //!   multiply-adds: γₖ · Σ|a·b| with γₖ = k·u / (1 − k·u) (Higham, *Accuracy and
 //!   Stability of Numerical Algorithms*, section 3.1). A product left out, or
-//!   taken twice, is beyond it.
+//!   taken twice, exceeds it.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::reduction::error_bound;
@@ -166,15 +166,15 @@ static KERNELS: [KernelEntry; 9] = [
     .alarming(&[RACECHECK_ON_ROLES]),
 ];
 
-/// Both tell the same.
+/// Both have the same false positive.
 const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
     tool: "racecheck",
     reason: "one lane arrives at a barrier in memory for its whole warp, after a warp barrier; where \
-             a stage is filled again, racecheck takes the other lanes' reads for unordered (it is \
-             silent when every lane arrives)",
+             a stage is filled again, racecheck takes the other lanes' reads for unordered (it \
+             reports nothing when every lane arrives)",
 };
 
-/// Sizes at which the fast ones are timed: also a wave of tiles, and many, and rows that
+/// Sizes at which the fast ones are timed: also a wave of tiles, and many waves, and rows that
 /// do not start at multiples of 16 bytes.
 const BEYOND_4096: &[&[u32]] = &[
     &[2048, 2048, 2048],
@@ -185,7 +185,7 @@ const BEYOND_4096: &[&[u32]] = &[
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
-/// Tiles that threads load and store, `sectors` a warp's access to global memory.
+/// Tiles that threads load and store, with `sectors` per access of a warp to global memory.
 const fn through_tiles(sectors: f64) -> [Expectation; 5] {
     [
         Expectation::exactly(LoadConflicts, 0.0),
@@ -255,7 +255,7 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// The counts are whole-warp figures: no tile may stick out.
+/// The counts are whole-warp figures: no tile may extend past the edge.
 fn expects_at(shape: &Shape) -> bool {
     let [m, n, k] = dims(shape);
     !shape.is_sweep()
@@ -266,7 +266,7 @@ fn expects_at(shape: &Shape) -> bool {
 
 /// Products up to this many multiply-adds are compared element by element.
 const ALL_ELEMENTS: u64 = 1 << 26;
-/// Rows of larger ones that are.
+/// Number of rows of larger ones that are.
 const SOME_ROWS: usize = 16;
 
 /// A and B.
@@ -278,7 +278,7 @@ struct Factors {
     b: Vec<f32>,
 }
 
-/// What element of C is to be, and how far it may be off.
+/// The expected value of an element of C, and the bound on its error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Target {
     value: f64,
@@ -326,7 +326,7 @@ impl Factors {
         if self.is_small() {
             return (0..self.m).collect();
         }
-        // Spread over all, with the first and the last.
+        // Spread over all rows, including the first and the last.
         (0..SOME_ROWS)
             .map(|i| i * (self.m - 1) / (SOME_ROWS - 1))
             .collect()
@@ -348,18 +348,18 @@ impl Factors {
 
     /// Checks every row of C, of exact numbers: C·x = A·(B·x).
     fn check_by_vector(&self, c: &[f32]) -> Result<(), CaseError> {
-        /// So that sums of k·n products stay below 2⁵³ in units of 1/256.
+        /// Keeps sums of k·n products below 2⁵³ in units of 1/256.
         const LARGEST: i32 = 1 << 15;
         let x = Stream::new(0xC).whole_numbers(LARGEST, self.n);
         let expected = matrix_times_vector(&self.a, &matrix_times_vector(&self.b, &x));
         let got = matrix_times_vector(c, &x);
         for (row, (got, expected)) in got.into_iter().zip(expected).enumerate() {
-            // So that a NaN is wrong.
+            // Written so that a NaN is wrong.
             if got == expected {
                 continue;
             }
             return Err(CaseError::Wrong(format!(
-                "row {row} is wrong: its product with a vector of whole numbers is {got}, and should be {expected}"
+                "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
             )));
         }
         Ok(())
@@ -373,7 +373,7 @@ fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
     }
 }
 
-/// The parameters of all but one: A, B, C, m, n, k.
+/// The parameters of all kernels but one: A, B, C, m, n, k.
 type Args = (
     DevicePtr<f32>,
     DevicePtr<f32>,
@@ -396,14 +396,14 @@ struct Matrices<'e> {
     dims: [u32; 3],
 }
 
-/// How a kernel multiplies them.
+/// A kernel's way of multiplying them.
 struct Plan<'e> {
     launch: Prepared,
-    /// What the kernel keeps besides.
+    /// Scratch memory that the kernel needs.
     scratch: Option<Scratch<'e>>,
 }
 
-/// Sums that blocks leave for each other, and flags that they have.
+/// Sums that blocks leave for each other, and flags that announce them.
 struct Scratch<'e> {
     _sums: Buffer<'e, f32>,
     flags: Buffer<'e, u32>,
@@ -414,7 +414,7 @@ type Planner<'p> =
     &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e>) -> Result<Plan<'e>, EngineError>;
 
 impl<'e> Plan<'e> {
-    /// Of a kernel that needs nothing but the matrices.
+    /// The plan of a kernel that needs only the matrices.
     fn of<K: Kernel<Args = Args>>(
         matrices: &Matrices<'e>,
         config: Config,
@@ -440,7 +440,7 @@ impl<'e> Plan<'e> {
         })
     }
 
-    /// Of [`sgemm_balanced`].
+    /// The plan of [`sgemm_balanced`].
     fn balanced(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
         let Matrices {
             a,

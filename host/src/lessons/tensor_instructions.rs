@@ -1,13 +1,13 @@
-//! `ldmatrix`, `stmatrix` and `mma` bare: which lane holds which element, and how
-//! sums are rounded, element by element and bit by bit.
+//! `ldmatrix`, `stmatrix` and `mma` alone: the lane that holds each element, and the rounding
+//! of sums, element by element and bit by bit.
 //!
 //! The fragment maps are the device library's ([`cuda_std::mma::map`]). Matrices
-//! go into registers by them, and results come back by them; so a map that were
-//! wrong would show in `Family::OneHot`, where A has a single one.
+//! go into registers by them, and results come back by them; so a wrong map
+//! would show in `Family::OneHot`, where A has a single one.
 //!
-//! Sums are held against [`ptx_sim::numeric::mma`], the model of the hardware that
-//! the simulator computes with. On the simulator that shows that the whole way
-//! there and back is right; on a GPU it shows whether the model is.
+//! Sums are checked against [`ptx_sim::numeric::mma`], the model of the hardware that
+//! the simulator computes with. On the simulator this shows that the whole round trip
+//! is right; on a GPU it shows whether the model is.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::mma::map::{self, LANES, Position};
@@ -83,7 +83,7 @@ static KERNELS: [KernelEntry; 8] = [
     ),
 ];
 
-/// Random matrices a family.
+/// Random matrices per family.
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     vec![Shape::of(&[match (engine, effort) {
         (EngineKind::Sim, Effort::Quick) => 8,
@@ -117,7 +117,7 @@ fn run_ldmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     let lanes = LANES as usize;
     let input = Buffer::of(trial.engine(), "input", &numbered())?;
     let output = Buffer::<u32>::poisoned(trial.engine(), "output", LDMATRIX_REGISTERS * lanes)?;
-    // SAFETY: as large as the kernel asks; one block.
+    // SAFETY: as large as the kernel requires; one block.
     let launch = unsafe {
         Prepared::of::<probe_ldmatrix>(
             LaunchConfig::new(grid(1), BLOCK),
@@ -154,7 +154,7 @@ fn run_stmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     ];
     let input = Buffer::of(trial.engine(), "input", &registers)?;
     let output = Buffer::<f16>::poisoned(trial.engine(), "output", WAYS.len() * N_ELEMENTS)?;
-    // SAFETY: as large as the kernel asks; one block.
+    // SAFETY: as large as the kernel requires; one block.
     let launch = unsafe {
         Prepared::of::<probe_stmatrix>(
             LaunchConfig::new(grid(1), BLOCK),
@@ -182,14 +182,14 @@ fn run_stmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
 // mma
 // ---------------------------------------------------------------------------
 
-/// Kinds of random input, each hard on something else.
+/// Kinds of random input, each of which stresses something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
-    /// A has a single one, in every place in turn; B is numbered; C is zero.
+    /// A has a single one, in each place in turn; B is numbered; C is zero.
     OneHot,
     /// Uniform in [−1, 1].
     Uniform,
-    /// Any finite bits: exponents from end to end, so that much is cut off.
+    /// Any finite bits: exponents over the whole range, so that much is cut off.
     AnyExponent,
     /// Exponents near each other and signs that cancel: cut-off bits matter.
     Cancelling,
@@ -213,7 +213,7 @@ const RANDOM_FAMILIES: [Family; 7] = [
     Family::AnyBits,
 ];
 
-/// A floating-point format as bits: of 16 for factors, of up to 32 for sums.
+/// A floating-point format as bits: 16 for factors, up to 32 for sums.
 #[derive(Clone, Copy)]
 struct Format {
     fraction_bits: u32,
@@ -365,7 +365,7 @@ impl Kind {
         cases
     }
 
-    /// D by a model, as bits.
+    /// D according to a model, as bits.
     fn sums(self, case: &Case, model: Model) -> Vec<u32> {
         let parts = |bits: &mut dyn Iterator<Item = u32>| -> Vec<_> {
             bits.map(|bits| unpack(self.factor, bits as u16)).collect()
@@ -433,7 +433,7 @@ const fn claimed_model(sm: u32) -> Option<Model> {
     }
 }
 
-/// How results agreed with the model, in one family.
+/// The agreement of results with the model, in one family.
 #[derive(Default)]
 struct Agreement {
     n: usize,
@@ -570,8 +570,8 @@ where
     trial.verdict(Ok(verified))
 }
 
-/// The smallest positive `f32`. Sums of bf16 products that lie below it are the
-/// one place where the model is not the hardware bit for bit: on an H200, up to
+/// The smallest positive `f32`. Sums of bf16 products below it are the
+/// only place where the model does not match the hardware bit for bit: on an H200, up to
 /// 35 of 640,000 of them came out as the neighbouring number.
 const SMALLEST_SUBNORMAL: f64 = 1.401_298_464_324_817e-45;
 

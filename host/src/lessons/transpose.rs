@@ -64,8 +64,8 @@ fn best_square(measured: &[Measurement], side: u64) -> Option<Found> {
 }
 
 /// The worst of the shapes with a side that is not a multiple of 64: the rate of the
-/// fastest kernel there, of the fastest kernel's at the nearest shape whose sides
-/// are.
+/// fastest kernel there, relative to that of the fastest kernel at the nearest shape whose sides
+/// are multiples.
 fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
     let elements = |one: &Measurement| one.dims().iter().product::<u64>() as f64;
     let is_whole = |one: &&Measurement| one.dims().iter().all(|side| side.is_multiple_of(64));
@@ -165,8 +165,8 @@ static KERNELS: [KernelEntry; 8] = [
     .expecting(&tiled(0.0, 4.0)),
 ];
 
-/// Where the fastest are timed: the catalogue's size, one that no cache helps with,
-/// and sides that are not multiples of 64, or not even of 4, beside it.
+/// The shapes at which the fastest are timed: the catalogue's size, one too large for any cache,
+/// and nearby sizes with sides that are not multiples of 64, or not even of 4.
 const TIMED: &[&[u32]] = &[
     &[8192, 8192],
     &[32768, 32768],
@@ -229,14 +229,14 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// The counts are whole-warp figures: no tile may stick out.
+/// The counts are whole-warp figures: no tile may extend past the edge.
 fn expects_at(shape: &Shape) -> bool {
     let (n_rows, n_columns) = shape.matrix();
     let whole = |side: u32| side.is_multiple_of(transpose::LARGE_TILE);
     !shape.is_sweep() && whole(n_rows) && whole(n_columns)
 }
 
-/// The parameters of those with pointers: input, output, rows, columns.
+/// The parameters of kernels with pointers: input, output, rows, columns.
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32);
 
 /// Blocks of 32×32 threads along the input's rows.
@@ -260,7 +260,7 @@ pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
     )
 }
 
-/// A matrix in a buffer, and room for its transpose in another, from these values on.
+/// A matrix in a buffer, and room for its transpose in another, each from a given value on.
 ///
 /// Outputs are aligned to 256 bytes, and where `n_columns` is a multiple of 4 inputs to 16.
 struct Matrices<'e> {
@@ -283,7 +283,7 @@ fn by_pointers<K: Kernel<Args = Args>>(
         let input = on.input.ptr_at(on.first_input);
         let output = on.output.ptr_mut_at(on.first_output);
         let args = (input, output, on.n_rows, on.n_columns);
-        // SAFETY: both buffers hold n_rows · n_columns elements from there on, aligned as said
+        // SAFETY: both buffers hold n_rows · n_columns elements from there on, aligned as stated
         // above, and outlive the launches; the grid is the kernel's own.
         let launch = unsafe { Prepared::of::<K>(config(on.n_rows, on.n_columns), args) }?;
         trial.act(act, &launch)
@@ -412,7 +412,7 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
     match guard.iter().position(|value| value.to_bits() != poison) {
         None => Ok(()),
         Some(index) => Err(CaseError::Wrong(format!(
-            "it wrote {:?} to element {index} {place}, where nothing belongs to it",
+            "it wrote {:?} to element {index} {place}, where it must not write",
             guard[index]
         ))),
     }

@@ -1,4 +1,4 @@
-//! The part that more than one answer needs.
+//! Helpers shared by several answers.
 
 use ptx_sim::trace::{Trace, TraceEvent, TraceKind, TracedAccess};
 
@@ -7,7 +7,7 @@ pub(crate) fn told(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// The accesses in a trace, in order, with the events that they are.
+/// The accesses in a trace, in order, with their events.
 pub(crate) fn accesses(trace: &Trace) -> impl Iterator<Item = (&TraceEvent, &TracedAccess)> {
     trace.events.iter().filter_map(|event| match &event.kind {
         TraceKind::Access(access) => Some((event, &**access)),
@@ -15,7 +15,7 @@ pub(crate) fn accesses(trace: &Trace) -> impl Iterator<Item = (&TraceEvent, &Tra
     })
 }
 
-/// Elements that all differ, as far as their size allows: element `i` begins with the bytes
+/// Elements that all differ, as far as their size allows: element `i` starts with the bytes
 /// of `i`.
 pub(crate) fn elements(n: u32, bytes: u32) -> Vec<u8> {
     let of = |i: u32| {

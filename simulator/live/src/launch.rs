@@ -1,4 +1,4 @@
-//! Any kernel of a PTX text, on buffers that the question holds.
+//! Any kernel of a PTX text, on buffers from the question.
 //!
 //! Left out: devices that outlive a question, schedules, clusters.
 
@@ -7,7 +7,7 @@ use ptx_sim::{Device, Module};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Warp instructions after which a kernel is taken to run forever: some seconds in a browser.
+/// Warp instructions after which a kernel is assumed never to end: some seconds in a browser.
 const FUEL: u64 = 20_000_000;
 
 /// A launch.
@@ -26,7 +26,7 @@ pub struct Question {
     pub dynamic_shared_bytes: u32,
     /// Its arguments, in order.
     pub arguments: Vec<Given>,
-    /// Whether races and the like are looked for.
+    /// Whether to look for races and other errors.
     #[serde(default)]
     pub check: bool,
 }
@@ -45,7 +45,7 @@ pub enum Given {
     Zeros(u32),
 }
 
-/// What a launch left and counted.
+/// The results and counts of a launch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
     /// The counters that are not zero, by name.
@@ -58,7 +58,7 @@ pub struct Answer {
     pub printed: Vec<String>,
 }
 
-/// What a memory instruction did.
+/// The work of a memory instruction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Instruction {
     /// Line of the PTX text, from 1.
@@ -79,8 +79,8 @@ pub struct Instruction {
 ///
 /// # Errors
 ///
-/// The PTX is wrong, there is no such kernel, the launch is not allowed, or the kernel did
-/// something wrong: in the simulator's words.
+/// The PTX is wrong, there is no such kernel, the launch is not allowed, or the kernel
+/// failed: in the simulator's words.
 pub fn answer(question: &Question) -> Result<Answer, String> {
     let module = Module::parse(&question.ptx).map_err(told)?;
     let device = Device::new();

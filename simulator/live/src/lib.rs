@@ -1,16 +1,16 @@
 //! The simulator for pages of the book: a question in JSON, an answer in JSON.
 //!
-//! Compiled to WebAssembly it runs in the reader's browser ([`abi`] is how a page calls it),
-//! compiled for the host it makes what pages show before anything is changed, and what they
-//! show where there is no WebAssembly. Both are the same code: a test compares their answers
+//! Compiled to WebAssembly, it runs in the reader's browser (pages call it by [`abi`]).
+//! Compiled for the host, it makes what pages show before anything is changed, and what they
+//! show without WebAssembly. Both are the same code: a test compares their answers
 //! byte for byte.
 //!
-//! - [`launch`]: any kernel of a PTX text, on buffers that the question holds;
+//! - [`launch`]: any kernel of a PTX text, on buffers from the question;
 //! - [`tile`]: a tile in shared memory, laid out and read as the reader chooses;
 //! - [`stride`]: reads of global memory some elements apart;
 //! - [`show`]: the answers to the last two, as parts of a page.
 //!
-//! Left out: PTX. The question brings it; that of the last two is the crate `playground`'s.
+//! Left out: PTX, which comes with the question; for the last two, from the crate `playground`.
 
 #[cfg(target_family = "wasm")]
 pub mod abi;
@@ -22,7 +22,7 @@ pub mod tile;
 
 use serde::{Deserialize, Serialize};
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
@@ -34,7 +34,7 @@ pub enum Question {
     Stride(stride::Question),
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
@@ -45,7 +45,7 @@ enum Answer {
     Error(String),
 }
 
-/// Answers a question, both in JSON. What cannot be answered is
+/// Answers a question, both in JSON. If there is no answer, the result is
 /// `{"error": "why"}`.
 pub fn answer(question: &str) -> String {
     let answer = match serde_json::from_str(question) {

@@ -3,7 +3,7 @@
 use ptx_sim::{Counts, Report};
 use std::fmt::Write;
 
-/// Whether the kernel's result is right.
+/// The verdict on the kernel's result.
 pub fn verdict(is_right: bool) -> String {
     match is_right {
         true => {
@@ -16,7 +16,7 @@ pub fn verdict(is_right: bool) -> String {
     .to_owned()
 }
 
-/// A picture with a caption, in a box of its own that scrolls.
+/// A picture with a caption, in its own scrollable box.
 pub fn picture(caption: &str, svg: &str) -> String {
     format!(
         "<figure class=\"map-figure\"><div class=\"map-box\" tabindex=\"0\" role=\"region\" \
@@ -24,7 +24,7 @@ pub fn picture(caption: &str, svg: &str) -> String {
     )
 }
 
-/// What to type to see the same in a terminal.
+/// The command that shows the same in a terminal.
 pub fn command(line: &str) -> String {
     format!("<p class=\"live-command\">In a terminal: <code>{line}</code></p>\n")
 }
@@ -35,7 +35,7 @@ struct Line {
     numbers: [u64; 3],
 }
 
-/// What the accesses to shared memory cost.
+/// The costs of the accesses to shared memory.
 pub fn shared_counts(report: &Report) -> String {
     let counts: &Counts = &report.counts;
     let lines = [
@@ -67,7 +67,7 @@ pub fn shared_counts(report: &Report) -> String {
     table(["requests", "wavefronts", "bank conflicts"], &lines)
 }
 
-/// What the accesses to global memory cost.
+/// The costs of the accesses to global memory.
 pub fn global_counts(report: &Report) -> String {
     let counts: &Counts = &report.counts;
     let lines = [

@@ -1,5 +1,5 @@
-//! Reads of global memory some elements apart: which sectors they fetch, and what of those is
-//! used.
+//! Reads of global memory some elements apart: the sectors that they fetch, and the bytes
+//! used of them.
 
 use crate::common::{accesses, elements, told};
 use crate::show;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// Threads of the block.
 const BLOCK_THREADS: u32 = 32;
-/// The largest stride and first element: what a page can show.
+/// The largest stride and first element that a page can show.
 const MOST: u32 = 64;
-/// Warp instructions that no choice needs.
+/// More warp instructions than any choice needs.
 const FUEL: u64 = 100_000;
 
-/// What the reader chose.
+/// The reader's choice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Question {
     /// The playground's PTX.
@@ -24,16 +24,16 @@ pub struct Question {
     /// The elements' type, as `explain` names it: `f32`.
     #[serde(rename = "type")]
     pub element: String,
-    /// Elements between one lane's and the next lane's.
+    /// Distance in elements from one lane to the next.
     pub stride: u32,
-    /// The first lane's element, after one that lies at a multiple of 256 bytes.
+    /// The first lane's element, counted from one at a multiple of 256 bytes.
     pub first: u32,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// Whether every element arrived where it belongs.
+    /// Whether every element arrived in its place.
     pub is_right: bool,
     /// Sectors that the warp's load fetched.
     pub sectors: u64,
@@ -41,7 +41,7 @@ pub struct Answer {
     pub html: String,
 }
 
-/// Runs what the reader chose.
+/// Runs the reader's choice.
 ///
 /// # Errors
 ///

@@ -15,14 +15,14 @@ use std::str::FromStr;
 const BLOCK_THREADS: u32 = 256;
 /// Sides of the blocks that its kernel loads by `ldmatrix`.
 const MATRICES: u32 = 16;
-/// Most rows and columns: what a page can show.
+/// The largest number of rows and columns that a page can show.
 const MOST_SIDE: u32 = 128;
 /// Bytes of shared memory that a block can have.
 const MOST_BYTES: u32 = 227 << 10;
-/// Warp instructions that no choice needs.
+/// More warp instructions than any choice needs.
 const FUEL: u64 = 20_000_000;
 
-/// What the reader chose.
+/// The reader's choice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Question {
     /// The playground's PTX.
@@ -40,10 +40,10 @@ pub struct Question {
     pub access: String,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// Whether every element arrived where it belongs.
+    /// Whether every element arrived in its place.
     pub is_right: bool,
     /// Wavefronts of the reads.
     pub wavefronts: u64,
@@ -72,20 +72,20 @@ impl FromStr for Access {
             "column" => Ok(Self::Column),
             "ldmatrix" => Ok(Self::Matrices),
             other => Err(format!(
-                "`{other}` is not an access: row, column and ldmatrix are"
+                "`{other}` is not an access; these are: row, column, ldmatrix"
             )),
         }
     }
 }
 
-/// What is run.
+/// The experiment to run.
 struct Experiment {
     tile: Tile,
     layout: Layout,
     access: Access,
 }
 
-/// Runs what the reader chose.
+/// Runs the reader's choice.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
     };
     let trace = report.trace.as_ref().ok_or("nothing was traced")?;
     let reads = accesses(trace).filter(|(_, access)| is_read(access));
-    // The first of the worst.
+    // The first of the worst reads.
     let worst = reads.min_by_key(|(_, read)| std::cmp::Reverse(read.shared_cost().wavefronts));
     let (event, read) = worst.ok_or("the kernel read nothing from its tile")?;
     let banks = BankMap::of(read);
@@ -115,7 +115,10 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
             &banks.svg(),
         ),
         show::picture("The tile: the bank of each element", &places.svg()),
-        show::picture("The memory: what lies where", &places.svg_of_memory()),
+        show::picture(
+            "The memory: the place of each vector",
+            &places.svg_of_memory(),
+        ),
         show::command(&explain(question)),
     ];
     Ok(Answer {
@@ -127,7 +130,7 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
     })
 }
 
-/// What shows the same in a terminal.
+/// The command that shows the same in a terminal.
 fn explain(question: &Question) -> String {
     let access = match question.access.as_str() {
         "ldmatrix" => "ldmatrix.x4",
@@ -175,7 +178,7 @@ impl Experiment {
             }
             if layout.vector(&tile).map_err(told)? < 8 {
                 return Err(format!(
-                    "`{layout}` tears rows of a matrix apart: ldmatrix wants 16 bytes together, \
+                    "`{layout}` tears rows of a matrix apart: ldmatrix needs 16 bytes together, \
                      and aligned"
                 ));
             }
@@ -194,7 +197,7 @@ impl Experiment {
         }
     }
 
-    /// The layout as the kernel takes it: pitch, kind and two numbers.
+    /// The layout as the kernel's arguments: pitch, kind and two numbers.
     fn place(&self) -> Result<[u32; 4], String> {
         let columns = self.tile.columns();
         let in_elements = |chunks: &Chunks| {
@@ -225,7 +228,7 @@ impl Experiment {
         })
     }
 
-    /// Runs the kernel; gives its output and what was counted and traced.
+    /// Runs the kernel; returns its output, and the counts and the trace.
     fn run(&self, module: &Module) -> Result<(Vec<u8>, Report), String> {
         let (tile, bytes) = (&self.tile, self.tile.element_bytes());
         let [pitch, kind, a, b] = self.place()?;
@@ -260,7 +263,7 @@ impl Experiment {
         Ok((device.download(output).map_err(told)?, report))
     }
 
-    /// What the kernel is to write.
+    /// The expected output of the kernel.
     fn expected(&self) -> Vec<u8> {
         let (rows, columns) = (self.tile.rows(), self.tile.columns());
         let bytes = self.tile.element_bytes() as usize;
@@ -279,7 +282,7 @@ impl Experiment {
         elements.flatten().copied().collect()
     }
 
-    /// The tile with what the lanes of an access read.
+    /// The tile with the elements that the lanes of an access read.
     fn places(&self, read: &TracedAccess) -> Result<TileMap, maps::Invalid> {
         let map = TileMap::by_vectors(self.tile, self.layout.clone(), self.vector())?;
         let bytes = u64::from(self.tile.element_bytes());
@@ -303,8 +306,8 @@ impl Experiment {
     }
 }
 
-/// The element of the tile that is written in place `i`: blocks of 16×16 by rows of blocks, in
-/// each four matrices, the lower left one before the upper right one, by rows.
+/// The element of the tile that is written to place `i`: blocks of 16×16 by rows of blocks, in
+/// each of them four matrices, the lower left one before the upper right one, by rows.
 fn in_matrices(i: u32, columns: u32) -> (u32, u32) {
     let (block, in_block) = (i / 256, i % 256);
     let (matrix, in_matrix) = (in_block / 64, in_block % 64);

@@ -1,9 +1,9 @@
 //! The lanes of an access that meet in a bank of shared memory.
 //!
 //! Shared memory has 32 banks of 4 bytes. The lanes of an access are served in phases: all 32 at
-//! once up to 4 bytes per lane, fewer where each has more. In a phase each bank gives one word per
+//! once up to 4 bytes per lane, fewer for wider accesses. In a phase each bank gives one word per
 //! wavefront, to all lanes that ask for it; a second word of the same bank takes a second
-//! wavefront, a bank conflict. Atomics and asynchronous copies serve lanes one by one, even of the
+//! wavefront, a bank conflict. Atomics and asynchronous copies serve lanes one by one, even for the
 //! same word.
 
 use ptx_sim::AccessClass;
@@ -14,7 +14,7 @@ use crate::{Access, BANKS, WORD_BYTES, lanes};
 /// An access to shared memory by bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankMap {
-    /// What it costs, as it is counted.
+    /// Its cost, as counted.
     pub cost: SharedCost,
     /// Its phases, in order.
     pub phases: Vec<PhaseMap>,
@@ -42,7 +42,7 @@ pub struct Cell {
     pub bank: u32,
     /// How many banks.
     pub n_banks: u32,
-    /// The wavefront in which it is given, from 0.
+    /// The wavefront that serves it, from 0.
     pub wavefront: u32,
     /// The lanes that ask for it.
     pub lanes: Vec<u8>,
@@ -51,7 +51,7 @@ pub struct Cell {
 }
 
 impl BankMap {
-    /// Of an access; without phases if it does not go through the banks.
+    /// The map of an access; without phases if it does not go through the banks.
     pub fn of(access: &Access) -> Self {
         let one_by_one = access.class.is_atomic() && access.class != AccessClass::Increment
             || access.class == AccessClass::AsyncCopy;
@@ -68,7 +68,7 @@ impl BankMap {
         }
     }
 
-    /// Whether a bank is asked for more than one word in a phase.
+    /// Whether a bank must serve more than one word in a phase.
     pub fn has_conflicts(&self) -> bool {
         self.cost.conflicts > 0
     }
@@ -126,7 +126,7 @@ pub(crate) fn what(access: &Access) -> String {
     format!("{verb} of {per_lane} by {n_lanes} lanes")
 }
 
-/// The words that lanes ask for; those of a bank one below the other.
+/// The words that lanes ask for; those of a bank one below another.
 fn cells(access: &Access, mask: u32, one_by_one: bool) -> Vec<Cell> {
     let n_words = access.bytes.div_ceil(WORD_BYTES).max(1);
     let mut cells: Vec<Cell> = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(map.phases[0].wavefronts, 4);
     }
 
-    /// Aligned accesses: as many rows of cells as wavefronts.
+    /// Aligned accesses: the same number of rows of cells as wavefronts.
     #[test]
     fn cells_fill_the_wavefronts_that_are_counted() {
         let mut state = 1u64;

@@ -35,19 +35,19 @@ pub const ALL: [(&str, Fragment); 7] = [
     ("m16n8.c", Fragment::M16n8C),
 ];
 
-/// Who holds an element.
+/// The holder of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The lane.
     pub lane: u8,
-    /// Which of its elements, as the manual numbers them: `a0`, `a1`, …
+    /// Its number among the lane's elements in the manual: `a0`, `a1`, …
     pub element: u8,
 }
 
-/// A matrix by holder.
+/// A matrix with the holder of each element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentMap {
-    /// Which.
+    /// The kind of matrix.
     pub fragment: Fragment,
     /// Rows.
     pub rows: u32,
@@ -58,17 +58,17 @@ pub struct FragmentMap {
 }
 
 impl Fragment {
-    /// By its name.
+    /// The fragment with that name.
     ///
     /// # Errors
     ///
-    /// There is none of that name.
+    /// There is no fragment with that name.
     pub fn named(name: &str) -> Result<Self, Invalid> {
         let known = ALL.iter().find(|(other, _)| *other == name);
         known.map(|(_, fragment)| *fragment).ok_or_else(|| {
             let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
             Invalid(format!(
-                "`{name}` is not a fragment: {} are",
+                "`{name}` is not a fragment; these are: {}",
                 names.join(", ")
             ))
         })
@@ -89,7 +89,7 @@ impl Fragment {
         }
     }
 
-    /// Who holds element `(row, column)`.
+    /// The holder of element `(row, column)`.
     pub fn holder(self, row: u32, column: u32) -> Holder {
         // Rows in groups of eight, a lane in four for each; two neighbours per register.
         let by_row = |row: u32, column: u32| (row % 8 * 4 + column % 8 / 2, column % 2);
@@ -110,7 +110,7 @@ impl Fragment {
 }
 
 impl FragmentMap {
-    /// Of a fragment.
+    /// The map of a fragment.
     pub fn of(fragment: Fragment) -> Self {
         let (rows, columns) = fragment.shape();
         let elements = (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c)));
@@ -122,7 +122,7 @@ impl FragmentMap {
         }
     }
 
-    /// Who holds element `(row, column)`.
+    /// The holder of element `(row, column)`.
     pub fn holder(&self, row: u32, column: u32) -> Holder {
         self.holders[(row * self.columns + column) as usize]
     }

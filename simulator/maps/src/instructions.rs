@@ -5,14 +5,14 @@ use ptx_sim::trace::{Trace, TraceKind, TracedInstruction};
 
 use crate::{Access, BankMap, SectorMap};
 
-/// What the warps of a block accessed by one instruction.
+/// The accesses of a block's warps by one instruction.
 #[derive(Clone, Debug)]
 pub struct InstructionAccesses<'a> {
     /// The instruction.
     pub instruction: &'a TracedInstruction,
-    /// How many accesses were traced.
+    /// Number of traced accesses.
     pub n_accesses: u32,
-    /// The first of those that waste most, or else take most wavefronts or sectors.
+    /// The first of the most wasteful ones, or without waste, of the most costly ones.
     pub worst: &'a Access,
     /// The warp that made it.
     pub warp: u32,
@@ -28,7 +28,7 @@ pub enum AccessMap {
 }
 
 impl AccessMap {
-    /// Of an access.
+    /// The map of an access.
     pub fn of(access: &Access) -> Self {
         match access.space {
             Space::Shared => Self::Banks(BankMap::of(access)),
@@ -44,7 +44,7 @@ impl AccessMap {
         }
     }
 
-    /// In lines of this many columns.
+    /// The map in lines of this many columns.
     pub fn text(&self, columns: usize) -> String {
         match self {
             Self::Banks(map) => map.text(columns),
@@ -69,14 +69,14 @@ pub fn waste(access: &Access) -> u32 {
         + global.sectors.saturating_sub(global.ideal_sectors)
 }
 
-/// What is wasted, then what it takes at all.
+/// The waste, then the total cost.
 fn cost(access: &Access) -> (u32, u32) {
     let work = access.shared_cost().wavefronts + access.global_cost().sectors;
     (waste(access), work)
 }
 
 /// The instructions that accessed memory, in the PTX's order. Those on barriers in memory are
-/// left out: they are there to wait at.
+/// left out, since they are for waiting.
 pub fn by_instruction(trace: &Trace) -> Vec<InstructionAccesses<'_>> {
     let mut all: Vec<Option<InstructionAccesses<'_>>> = vec![None; trace.instructions.len()];
     for event in &trace.events {

@@ -4,36 +4,36 @@
 //! |---|---|
 //! | `plain` | `row · columns + column` |
 //! | `pad:N` | the same with rows `N` elements longer |
-//! | `swizzle:B,M,S` | the plain place with bits `[M, M+B)` XORed with bits `[M+S, M+S+B)`, as CuTe writes it, counted in elements; `+` composes several, applied from the left |
-//! | `xor`, `xor:CHUNK,LINE` | the vector of `CHUNK` bytes with number `c` in line `l` of `LINE` bytes at `c ^ l` |
-//! | `shift`, `shift:CHUNK,LINE` | the same at `c + l`, going round |
+//! | `swizzle:B,M,S` | the plain place with bits `[M, M+B)` XORed with bits `[M+S, M+S+B)`, in CuTe's notation, counted in elements; `+` composes several, applied from the left |
+//! | `xor`, `xor:CHUNK,LINE` | the vector of `CHUNK` bytes with number `c` in line `l` of `LINE` bytes is at `c ^ l` |
+//! | `shift`, `shift:CHUNK,LINE` | the same at `c + l`, wrapping around |
 //!
-//! `xor` and `shift` alone take vectors of one element and lines of 128 bytes, all the banks.
+//! `xor` and `shift` alone use vectors of one element and lines of 128 bytes, all the banks.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Invalid, LINE_BYTES, Tile};
 
-/// Where the elements of a tile lie in memory.
+/// The places of a tile's elements in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Row by row.
     Plain,
     /// Rows this many elements longer.
     Padded(u32),
-    /// Permutations of the plain places, one after the other.
+    /// Permutations of the plain places, one after another.
     Swizzled(Vec<Bits>),
-    /// Vectors of a line in an order of their own, by XOR.
+    /// Permuted vectors within a line, by XOR.
     Xor(Chunks),
     /// The same by addition.
     Shift(Chunks),
 }
 
-/// Bits `[base, base + bits)` are XORed with those `distance` further up.
+/// Bits `[base, base + bits)` are XORed with those `distance` higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
-    /// How many: CuTe's B.
+    /// The number of bits: CuTe's B.
     pub bits: u32,
     /// The lowest one: CuTe's M.
     pub base: u32,
@@ -41,8 +41,8 @@ pub struct Bits {
     pub distance: u32,
 }
 
-/// What stays together, and what the pattern is made of, in bytes. Zero stands for what is
-/// usual: an element, and all the banks.
+/// The unit that stays together, and the unit of the pattern, in bytes. Zero stands for the
+/// default: an element, and all the banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chunks {
     /// Bytes of a vector that stays together.
@@ -52,13 +52,13 @@ pub struct Chunks {
 }
 
 impl Bits {
-    /// Where an offset goes.
+    /// The new place of an offset.
     pub fn apply(self, offset: u32) -> u32 {
         let mask = ((1 << self.bits) - 1) << self.base;
         offset ^ (offset >> self.distance & mask)
     }
 
-    /// Where an offset in a tile goes.
+    /// The new place of an offset in a tile.
     fn apply_in(self, tile: &Tile, offset: u32) -> Result<u32, Invalid> {
         let last = tile.n_elements() - 1;
         let lowest = self.base + self.distance;
@@ -130,11 +130,11 @@ impl Chunks {
 }
 
 impl Layout {
-    /// Where element `(row, column)` of a tile lies, in elements.
+    /// The place of element `(row, column)` of a tile, in elements.
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn place(&self, tile: &Tile, row: u32, column: u32) -> Result<u32, Invalid> {
         let plain = row * tile.columns() + column;
         Ok(match self {
@@ -158,7 +158,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn n_places(&self, tile: &Tile) -> Result<u32, Invalid> {
         Ok(1 + self.all_places(tile)?.into_iter().max().unwrap_or(0))
     }
@@ -167,18 +167,18 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn all_places(&self, tile: &Tile) -> Result<Vec<u32>, Invalid> {
         let elements = (0..tile.rows()).flat_map(|r| (0..tile.columns()).map(move |c| (r, c)));
         elements.map(|(r, c)| self.place(tile, r, c)).collect()
     }
 
-    /// Elements that stay neighbours wherever they lie: the longest aligned run, a power of
+    /// Elements that stay neighbours everywhere: the longest aligned run, a power of
     /// two, of at most 16 bytes, that lies at multiples of its length everywhere.
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn vector(&self, tile: &Tile) -> Result<u32, Invalid> {
         let places = self.all_places(tile)?;
         let mut length = 16 / tile.element_bytes();
@@ -197,7 +197,7 @@ impl Layout {
     }
 }
 
-/// The place of what lies at `plain`, its chunk moved within its line's row by `at`.
+/// The place of the element at `plain`, its chunk moved within its line's row by `at`.
 fn in_line(
     tile: &Tile,
     plain: u32,
@@ -253,7 +253,7 @@ impl FromStr for Layout {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let unknown = || {
             Invalid::because(format!(
-                "`{text}` is not a layout: plain, pad:N, swizzle:B,M,S, xor and shift are"
+                "`{text}` is not a layout; these are: plain, pad:N, swizzle:B,M,S, xor, shift"
             ))
         };
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));

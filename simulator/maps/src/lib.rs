@@ -2,10 +2,10 @@
 //!
 //! ## The source
 //!
-//! In reading order: [`tile`] and [`layout`], where elements lie; [`pattern`], accesses to a tile;
-//! [`banks`], [`sectors`], [`places`], [`fragments`], [`timeline`], the maps; [`instructions`], what
-//! of a trace is mapped; [`mod@search`]; `text`
-//! and [`svg`], how maps are shown.
+//! In reading order: [`tile`] and [`layout`], the places of elements; [`pattern`], accesses to a
+//! tile; [`banks`], [`sectors`], [`places`], [`fragments`], [`timeline`], the maps;
+//! [`instructions`], the accesses of a trace; [`mod@search`]; `text`
+//! and [`svg`], the display of maps.
 //!
 //! Left out: running kernels, and finding the accesses of one; see
 //! [`ptx_sim::LaunchOptions::trace`].

@@ -1,18 +1,18 @@
-//! Accesses of a warp to a tile, by what they are for: a row, a column, matrices.
+//! Accesses of a warp to a tile, by shape: a row, a column, matrices.
 //!
 //! A pattern is written `[OPERATION:]SHAPE[xWIDTH][:PLACE]`:
 //!
 //! | shape | lane `l` accesses |
 //! |---|---|
-//! | `row` | element `l` of a row, and on in the next row where rows are shorter |
-//! | `column` | element `l` of a column, and on in the next column |
-//! | `diagonal` | element `(l, l)`, going round |
+//! | `row` | element `l` of a row, continuing in the next row where rows are shorter |
+//! | `column` | element `l` of a column, continuing in the next column |
+//! | `diagonal` | element `(l, l)`, wrapping around |
 //! | `stride` | every `PLACE`-th element of the tile, row by row |
 //! | `broadcast` | the first element |
 //! | `ldmatrix.x1`, `.x2`, `.x4` | 16 bytes: a row of one of the 8×8 matrices of 16-bit elements; `.x4` has a block of 16 rows and 32 bytes |
 //!
-//! The operation is `load`, `store` or `atomic`; `ldmatrix` is itself, and `stmatrix` stores. A
-//! width of `x4` means four neighbouring elements per lane. A place is a row, a column, or of
+//! The operation is `load`, `store` or `atomic`; `ldmatrix` loads, and `stmatrix` stores. A
+//! width of `x4` means four neighbouring elements per lane. A place is a row, a column, or for
 //! matrices `ROW,COLUMN`; without one, every row or column of the tile is meant.
 
 use std::fmt;
@@ -31,17 +31,17 @@ const MATRIX_ROWS: u32 = 8;
 /// Accesses of a warp to a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// What is done there.
+    /// The operation.
     pub operation: Operation,
-    /// Where.
+    /// The elements.
     pub shape: Shape,
     /// Neighbouring elements per lane.
     pub width: u32,
-    /// Which row, column or block; every one if none is named.
+    /// The row, column or block; `None` means every one.
     pub place: Option<(u32, u32)>,
 }
 
-/// What is done.
+/// The operation of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// `ld`, or `ldmatrix`.
@@ -52,18 +52,18 @@ pub enum Operation {
     Atomic,
 }
 
-/// Which elements the lanes access.
+/// The elements that the lanes access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Side by side.
     Row,
-    /// One below the other.
+    /// One below another.
     Column,
     /// Along the diagonal.
     Diagonal,
     /// This many elements apart.
     Stride(u32),
-    /// All the same one.
+    /// All lanes the same one.
     Broadcast,
     /// Rows of 1, 2 or 4 matrices.
     Matrices(u32),
@@ -71,11 +71,11 @@ pub enum Shape {
 
 impl Pattern {
     /// The accesses to a tile in shared memory that starts at address 0: one if a place is
-    /// named, else all that it takes to go over the tile.
+    /// named, else all that are needed to cover the tile.
     ///
     /// # Errors
     ///
-    /// The tile has no such place, the layout is not for it, or it tears apart what a lane
+    /// The tile does not have the place, the layout does not suit it, or it tears apart what a lane
     /// accesses at once.
     pub fn accesses(&self, tile: &Tile, layout: &Layout) -> Result<Vec<Access>, Invalid> {
         let starts = match self.place {
@@ -88,7 +88,7 @@ impl Pattern {
             .collect()
     }
 
-    /// The elements that the lanes access, the first one of each, at the named place or the
+    /// The first element that each lane accesses, at the named place or the
     /// first one.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Pattern {
         }
     }
 
-    /// Where the accesses begin that go over the whole tile.
+    /// The starts of the accesses that cover the whole tile.
     fn all_starts(&self, tile: &Tile) -> Result<Vec<(u32, u32)>, Invalid> {
         self.check(tile)?;
         let (rows, columns) = (tile.rows(), tile.columns());
@@ -136,7 +136,7 @@ impl Pattern {
         })
     }
 
-    /// Where the access at a named place begins.
+    /// The start of the access at a named place.
     fn start_of(&self, tile: &Tile, (row, column): (u32, u32)) -> Result<(u32, u32), Invalid> {
         self.check(tile)?;
         let (last_row, last_column) = match self.shape {
@@ -167,7 +167,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the tile has room for one such access.
+    /// Checks that the tile has room for one such access.
     fn check(&self, tile: &Tile) -> Result<(), Invalid> {
         let bytes = self.vector(tile) * tile.element_bytes();
         if bytes > 16 || !bytes.is_power_of_two() {
@@ -185,7 +185,7 @@ impl Pattern {
         if let Shape::Matrices(n) = self.shape {
             if tile.element_bytes() > 2 {
                 return Err(Invalid::because(format!(
-                    "`{self}` loads matrices of 16-bit elements, or pairs of bytes: the tile's have \
+                    "`{self}` loads matrices of 16-bit elements, or pairs of bytes; the tile's have \
                      {} bytes",
                     tile.element_bytes()
                 )));
@@ -193,7 +193,7 @@ impl Pattern {
             let (rows, columns) = self.block(tile, n);
             if rows > tile.rows() || columns > tile.columns() {
                 return Err(Invalid::because(format!(
-                    "`{self}` needs {rows} rows and {columns} columns: the tile has {} and {}",
+                    "`{self}` needs {rows} rows and {columns} columns; the tile has {} and {}",
                     tile.rows(),
                     tile.columns()
                 )));
@@ -319,9 +319,9 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let unknown = || {
             Invalid::because(format!(
-                "`{text}` is not an access: row, column, diagonal, stride:N, broadcast and ldmatrix.x4 \
-                 are; with store: or atomic: before, x4 after the name for four elements per lane, \
-                 and :N for the N-th row or column"
+                "`{text}` is not an access; these are: row, column, diagonal, stride:N, broadcast, \
+                 ldmatrix.x4; with store: or atomic: in front, x4 after the name for four elements \
+                 per lane, and :N for the N-th row or column"
             ))
         };
         let (operation, rest) = match text.split_once(':') {
@@ -373,7 +373,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// How many matrices `ldmatrix.x4` and the like have, and what is done with them; nothing for
+/// The number of matrices of `ldmatrix.x4` and similar, and the operation on them; `None` for
 /// other names.
 fn matrices(name: &str) -> Option<Option<(u32, Operation)>> {
     let (operation, rest) = match name.strip_prefix("ldmatrix") {

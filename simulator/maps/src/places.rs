@@ -2,7 +2,7 @@
 
 use crate::{BANKS, Invalid, LINE_BYTES, Layout, Pattern, Tile, WORD_BYTES};
 
-/// A tile by place. Its unit is the vector that the layout keeps together, of at most 16 bytes.
+/// A tile by places. Its unit is the vector that the layout keeps together, of at most 16 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileMap {
     /// The tile.
@@ -11,29 +11,29 @@ pub struct TileMap {
     pub layout: Layout,
     /// Elements of a vector.
     pub vector: u32,
-    /// Where each vector lies, row by row, in elements.
+    /// The place of each vector, row by row, in elements.
     pub places: Vec<u32>,
-    /// Lanes that access a vector, where an access is shown: by vector.
+    /// The lane that accesses each vector, where an access is shown.
     pub marked: Vec<Option<u8>>,
 }
 
 impl TileMap {
-    /// Of a tile under a layout, by the longest vectors that the layout keeps together.
+    /// The map of a tile under a layout, by the longest vectors that the layout keeps together.
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn new(tile: Tile, layout: Layout) -> Result<Self, Invalid> {
         let vector = layout.vector(&tile)?;
         Self::by_vectors(tile, layout, vector)
     }
 
     /// The same by vectors of this many elements, or shorter ones if the layout does not keep
-    /// those together.
+    /// that many together.
     ///
     /// # Errors
     ///
-    /// The layout is not for this tile.
+    /// The layout does not suit this tile.
     pub fn by_vectors(tile: Tile, layout: Layout, vector: u32) -> Result<Self, Invalid> {
         let vector = layout.vector(&tile)?.min(vector.max(1));
         let places = layout.all_places(&tile)?;
@@ -47,18 +47,18 @@ impl TileMap {
         })
     }
 
-    /// Of a tile that is accessed, by what a lane accesses at once, with the lanes of the access
-    /// marked.
+    /// The map of a tile that is accessed, by the vectors that a lane accesses at once, with the
+    /// lanes of the access marked.
     ///
     /// # Errors
     ///
-    /// The layout or the pattern is not for this tile.
+    /// The layout or the pattern does not suit this tile.
     pub fn accessed(tile: Tile, layout: Layout, pattern: &Pattern) -> Result<Self, Invalid> {
         let map = Self::by_vectors(tile, layout, pattern.vector(&tile))?;
         Ok(map.marking(&pattern.elements(&tile)?))
     }
 
-    /// The same with the vectors marked that hold these elements, which lanes access in order.
+    /// The same with marks on the vectors that hold these elements, which lanes access in order.
     pub fn marking(mut self, elements: &[(u32, u32)]) -> Self {
         for (lane, &(row, column)) in elements.iter().enumerate() {
             if self.tile.has(row, column) {
@@ -86,8 +86,8 @@ impl TileMap {
         (last + self.vector) * self.tile.element_bytes()
     }
 
-    /// The memory by lines of 128 bytes: of each vector's place, which one lies there, as row
-    /// and number in the row; none where nothing does.
+    /// The memory by lines of 128 bytes: for each vector's place, the vector that lies there, as
+    /// row and number in the row; `None` where there is nothing.
     pub fn memory(&self) -> Vec<Vec<Option<(u32, u32)>>> {
         let bytes = self.vector * self.tile.element_bytes();
         let per_line = (LINE_BYTES / bytes) as usize;

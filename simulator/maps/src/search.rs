@@ -1,16 +1,16 @@
 //! The search for a layout that makes given accesses free of bank conflicts.
 //!
-//! Every candidate is tried on every access; what is found is proved by counting.
+//! Every candidate is tried on every access; the results are proved by counting.
 
 use crate::layout::{Bits, Chunks};
 use crate::{Access, Invalid, Layout, Pattern, Tile};
 
-/// Elements that rows are padded by, at most.
+/// Maximum number of elements that rows are padded by.
 const MOST_PADDING: u32 = 16;
-/// Bits that a swizzle changes, at most: the banks have five.
+/// Maximum number of bits that a swizzle changes: the banks have five.
 const MOST_BITS: u32 = 5;
 
-/// A layout and what accesses cost under it.
+/// A layout and the cost of accesses under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The layout.
@@ -22,17 +22,17 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Of all patterns together.
+    /// The conflicts of all patterns together.
     pub fn total(&self) -> u32 {
         self.conflicts.iter().sum()
     }
 }
 
-/// What accesses cost under a layout.
+/// The cost of accesses under a layout.
 ///
 /// # Errors
 ///
-/// The layout is not for this tile, or tears apart what a lane accesses at once.
+/// The layout does not suit this tile, or tears apart what a lane accesses at once.
 pub fn cost(tile: &Tile, patterns: &[Pattern], layout: &Layout) -> Result<Candidate, Invalid> {
     let conflicts = patterns.iter().map(|pattern| {
         let accesses = pattern.accesses(tile, layout)?;
@@ -48,13 +48,13 @@ pub fn cost(tile: &Tile, patterns: &[Pattern], layout: &Layout) -> Result<Candid
 }
 
 /// The layouts that serve the accesses best, the best first: fewest conflicts, then fewest bytes,
-/// then the simplest. Those without conflicts are all there are among the candidates.
+/// then the simplest. If any candidates are free of conflicts, the result is all of those.
 ///
 /// # Errors
 ///
-/// No layout at all suits the accesses: the tile is too small for them, for instance.
+/// No layout suits the accesses: for instance, the tile is too small for them.
 pub fn search(tile: &Tile, patterns: &[Pattern]) -> Result<Vec<Candidate>, Invalid> {
-    // What is wrong with the plainest layout is wrong with all.
+    // An error under the plainest layout is an error under all.
     cost(tile, patterns, &Layout::Plain)?;
     let candidates = candidates(tile).into_iter();
     let mut found: Vec<Candidate> = candidates

@@ -1,7 +1,7 @@
 //! The sectors of global memory that an access moves, and the bytes of them that it uses.
 //!
-//! Memory moves in sectors of 32 bytes, four to a line of 128. Whoever asks for one byte of a
-//! sector pays for all 32.
+//! Memory moves in sectors of 32 bytes, four to a line of 128. A request for one byte of a
+//! sector costs all 32.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{Access, LINE_BYTES, SECTOR_BYTES, lanes};
 /// An access to global memory by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectorMap {
-    /// What it costs, as it is counted.
+    /// Its cost, as counted.
     pub cost: GlobalCost,
     /// The lines that it touches, by address.
     pub lines: Vec<Line>,
@@ -39,14 +39,14 @@ impl Line {
         self.used >> (sector * SECTOR_BYTES) & bytes != 0
     }
 
-    /// How many bytes of a word of 4 are asked for.
+    /// Number of bytes that are asked for in a word of 4.
     pub fn used_of_word(&self, word: u32) -> u32 {
         (self.used >> (4 * word) & 0xF).count_ones()
     }
 }
 
 impl SectorMap {
-    /// Of an access; without lines if it is none to global memory.
+    /// The map of an access; without lines if it is not an access to global memory.
     pub fn of(access: &Access) -> Self {
         let cost = access.global_cost();
         let mut lines: BTreeMap<u64, Line> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use crate::Invalid;
 
-/// Most elements of a tile that is looked at: more than any block's shared memory has.
+/// Maximum number of elements of a tile: more than fit any block's shared memory.
 const MOST_ELEMENTS: u32 = 1 << 18;
 
 /// A tile, row by row.
@@ -18,7 +18,7 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// It is empty or too large, or no element has such a size.
+    /// It is empty or too large, or the element size is not one of these.
     pub fn new(rows: u32, columns: u32, element_bytes: u32) -> Result<Self, Invalid> {
         if rows == 0 || columns == 0 {
             return Err(Invalid::because(
@@ -37,8 +37,8 @@ impl Tile {
                 element_bytes,
             }),
             _ => Err(Invalid::because(format!(
-                "a tile of {rows}×{columns} elements is not a tile in shared memory: at most \
-                 {MOST_ELEMENTS} elements are looked at"
+                "a tile of {rows}×{columns} elements is not a tile in shared memory, which has \
+                 at most {MOST_ELEMENTS} elements"
             ))),
         }
     }
@@ -73,7 +73,7 @@ impl Tile {
 ///
 /// # Errors
 ///
-/// It is none of those that kernels use.
+/// It is not a type that kernels use.
 pub fn element_bytes(name: &str) -> Result<u32, Invalid> {
     Ok(match name {
         "u8" | "i8" | "fp8" | "e4m3" | "e5m2" => 1,
@@ -83,8 +83,8 @@ pub fn element_bytes(name: &str) -> Result<u32, Invalid> {
         "u128" | "i128" | "f32x4" => 16,
         other => {
             return Err(Invalid::because(format!(
-                "`{other}` is not a type of elements: u8, f16, bf16, u32, f32, u64, f64 and f32x4 are \
-                 some"
+                "`{other}` is not a type of elements; some are: u8, f16, bf16, u32, f32, u64, f64, \
+                 f32x4"
             )));
         }
     })

@@ -1,7 +1,7 @@
-//! The timeline of a block: what its warps wait for, and what is in flight meanwhile.
+//! The timeline of a block: its warps' waits, and operations in flight meanwhile.
 //!
-//! The time of the line is the order in which the simulator ran the events: it is one that a GPU
-//! could have taken, and says nothing of how long anything takes.
+//! The timeline's order is the one in which the simulator ran the events: a GPU could have
+//! taken the same order, but it says nothing about how long anything takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use ptx_sim::trace::{Trace, TraceEvent, TraceKind};
 /// A block's events by warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
-    /// Steps: every event that is shown is one.
+    /// Steps: every event that is shown counts as one.
     pub n_steps: u32,
-    /// By warp, in order; those that do nothing that is shown are left out.
+    /// By warp, in order; warps without visible events are left out.
     pub warps: Vec<Row>,
-    /// What is in flight that no single warp waits for: bulk copies, by their barrier.
+    /// Operations in flight that no single warp waits for: bulk copies, by their barrier.
     pub copies: Vec<Span>,
     /// Steps at which the phase of a barrier in memory ends, and its address.
     pub phases: Vec<(u32, u32)>,
-    /// Whether there was more than is shown.
+    /// Whether the trace was longer than what is shown.
     pub is_cut: bool,
 }
 
@@ -27,9 +27,9 @@ pub struct Timeline {
 pub struct Row {
     /// Its number in the block.
     pub warp: u32,
-    /// What it did.
+    /// Its events.
     pub marks: Vec<Mark>,
-    /// When it waited, or had something in flight.
+    /// Its waits and its operations in flight.
     pub spans: Vec<Span>,
 }
 
@@ -38,16 +38,16 @@ pub struct Row {
 pub struct Mark {
     /// The step.
     pub step: u32,
-    /// What.
+    /// The kind of event.
     pub kind: MarkKind,
 }
 
 /// What a warp did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MarkKind {
-    /// Came to a barrier of the block or the cluster.
+    /// Reached a barrier of the block or the cluster.
     Barrier,
-    /// Worked on a barrier in memory: arrived, expected bytes, asked.
+    /// Worked on a barrier in memory: arrived, expected bytes, tested.
     Mbarrier,
     /// Closed a group of asynchronous copies.
     Commit,
@@ -68,11 +68,11 @@ pub struct Span {
     pub from: u32,
     /// The step after its last.
     pub to: u32,
-    /// What.
+    /// The kind of span.
     pub kind: SpanKind,
 }
 
-/// What lasts.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpanKind {
     /// The warp waits at a barrier.
@@ -110,11 +110,11 @@ impl MarkKind {
         }
     }
 
-    /// What it stands for.
+    /// Its meaning, in words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Barrier => "comes to a barrier",
-            Self::Mbarrier => "arrives at, or asks, an mbarrier",
+            Self::Barrier => "reaches a barrier",
+            Self::Mbarrier => "arrives at, or tests, an mbarrier",
             Self::Commit => "commits copies (cp.async)",
             Self::Await => "waits for copies",
             Self::Bulk => "starts a bulk copy (TMA)",
@@ -133,7 +133,7 @@ impl SpanKind {
         Self::Multiplying,
     ];
 
-    /// What it stands for.
+    /// Its meaning, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Waiting => "waiting at a barrier",
@@ -148,7 +148,7 @@ impl SpanKind {
 const MOST_STEPS: u32 = 400;
 
 impl Timeline {
-    /// Of a trace.
+    /// The timeline of a trace.
     pub fn of(trace: &Trace) -> Self {
         let mut line = Self {
             is_cut: trace.is_cut,
@@ -198,7 +198,7 @@ impl Timeline {
         line
     }
 
-    /// A bulk copy is no longer in flight.
+    /// Ends the flight of a bulk copy.
     fn landed(&mut self, copies: &mut BTreeMap<u64, u32>, copy: u64, step: u32) {
         if let Some(from) = copies.remove(&copy) {
             self.copies.push(Span {
@@ -219,7 +219,7 @@ impl Timeline {
         )
     }
 
-    /// Whether there is more to see than barriers that all warps come to.
+    /// Whether there is more to see than barriers that all warps reach.
     pub fn has_more_than_barriers(&self) -> bool {
         let (marks, _) = self.kinds();
         marks.iter().any(|kind| *kind != MarkKind::Barrier)
@@ -233,14 +233,14 @@ impl Timeline {
             ""
         };
         format!(
-            "{} events of {} warps in the simulator's order{cut}; it says nothing of time",
+            "{} events of {} warps in the simulator's order{cut}; it says nothing about time",
             self.n_steps,
             self.warps.len()
         )
     }
 }
 
-/// As what an event is shown; none if it is not.
+/// The mark that shows an event; `None` if it is not shown.
 fn shown(trace: &Trace, event: &TraceEvent) -> Option<MarkKind> {
     let is_mbarrier = || {
         let at = event.instruction? as usize;
@@ -272,11 +272,11 @@ fn shown(trace: &Trace, event: &TraceEvent) -> Option<MarkKind> {
 struct Building {
     marks: Vec<Mark>,
     spans: Vec<Span>,
-    /// Since when it waits, and at which barrier; none for the cluster's.
+    /// The step since which it waits, and the barrier; `None` for the cluster's.
     waiting: Option<(u32, Option<u32>)>,
-    /// Since when its groups of copies are in flight, the oldest first.
+    /// The steps since which its groups of copies are in flight, the oldest first.
     copies: Vec<u32>,
-    /// The same of products, and since when products are not in a group.
+    /// The same for products, and the step since which products are not in a group.
     products: Vec<u32>,
     issued: Option<u32>,
 }
@@ -364,7 +364,7 @@ impl Building {
     }
 }
 
-/// All groups but the youngest `kept` are no longer in flight.
+/// Ends the flight of all groups but the youngest `kept`.
 fn close(spans: &mut Vec<Span>, groups: &mut Vec<u32>, kept: usize, step: u32, kind: SpanKind) {
     let n_over = groups.len().saturating_sub(kept);
     for from in groups.drain(..n_over) {

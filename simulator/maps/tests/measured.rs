@@ -1,5 +1,5 @@
-//! The maps against an H200's hardware counters: a map shows as many wavefronts, conflicts and
-//! sectors as were measured, for every single access that was.
+//! The maps, checked against an H200's hardware counters: a map shows exactly the measured
+//! wavefronts, conflicts and sectors, for every measured access.
 
 use maps::{Access, BankMap, SectorMap};
 use ptx_sim::AccessClass;
@@ -12,7 +12,7 @@ const DATA: [&str; 4] = [
     include_str!("../../ptx_sim/tests/data/h200-access-counters-4.csv"),
 ];
 
-/// What an instruction of the data does, by its name.
+/// The class and space of an instruction of the data, by its name.
 fn class_and_space(instruction: &str) -> (AccessClass, Space) {
     let space = match instruction {
         name if name.contains(".local.") => Space::Local,
@@ -41,7 +41,7 @@ fn case(line: &str) -> (Access, [Option<u32>; 4]) {
     for (slot, text) in addresses.iter_mut().zip(fields[3].split(' ')) {
         *slot = text.parse().unwrap();
     }
-    // Of matrices only some lanes give addresses.
+    // Only some lanes of matrix instructions give addresses.
     let rows = match fields[0] {
         name if name.contains(".x1.") => 0xFF,
         name if name.contains(".x2.") => 0xFFFF,
@@ -52,7 +52,7 @@ fn case(line: &str) -> (Access, [Option<u32>; 4]) {
     (access, [4, 5, 6, 7].map(|at| fields[at].parse().ok()))
 }
 
-/// Whether a map shows what was measured.
+/// Whether a map agrees with the measurements.
 fn agrees(line: &str) -> bool {
     let (access, [wavefronts, conflicts, _, sectors]) = case(line);
     let banks = BankMap::of(&access);

@@ -1,4 +1,4 @@
-//! Pictures: that they are well-formed, named, and show each lane, phase and byte.
+//! Pictures are well-formed and named, and show each lane, phase and byte.
 
 use maps::timeline::{Mark, MarkKind, Row, Span, SpanKind};
 use maps::{

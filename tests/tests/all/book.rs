@@ -46,7 +46,7 @@ fn what_is_wrong_in_a_chapter_is_told() {
     let wrong = [
         ("{{#kernel transpose_paded}}", "transpose_padded"),
         ("{{#counts no_such_lesson}}", "no lesson or kernel"),
-        ("{{#count copy load-conflict}}", "is none of"),
+        ("{{#count copy load-conflict}}", "is not one of"),
         ("{{#time copy size=8x8}}", "no such time"),
         ("{{#gain copy transpose_shared}}", "name a size"),
         ("{{#item no_such_item}}", "there is no item"),

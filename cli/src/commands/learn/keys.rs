@@ -1,22 +1,22 @@
-//! Single keys, where there is a terminal.
+//! Single keys typed at a terminal.
 
 use console::{Key, Term};
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Keys that are typed while somebody waits for one.
+/// Keys that are typed while the program waits for one.
 ///
-/// The terminal is in its usual mode but while a key is waited for: then Ctrl-C works as
-/// always, and the mode is put back before a key is handed on.
+/// The terminal leaves its usual mode only while it waits for a key. Ctrl-C works then
+/// too, and the mode is restored before a key is handed on.
 pub(super) struct Keys {
-    /// Has the next key read.
+    /// Requests the next key.
     ask: Sender<()>,
     typed: Receiver<char>,
     is_asked: bool,
 }
 
 impl Keys {
-    /// Those of this process's terminal; none if nobody types at one.
+    /// Those of this process's terminal; `None` if it does not have one.
     pub fn of_terminal() -> Option<Self> {
         let term = Term::stdout();
         if !std::io::stdin().is_terminal() || !term.is_term() {

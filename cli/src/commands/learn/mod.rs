@@ -1,8 +1,8 @@
 //! `lockstep learn`: exercises that judge themselves.
 //!
-//! In reading order: what can be asked for, here; `words` and `show`, how it reads; `session`,
-//! the learner's folder; `keys` and `watch`, the exercise at hand again after every save;
-//! `prove`, exercises of one's own. What an exercise is, and how it is judged: crate `learn`.
+//! In reading order: the commands, here; `words` and `show`, their output; `session`,
+//! the learner's folder; `keys` and `watch`, judging the current exercise after every save;
+//! `prove`, the user's own exercises. What an exercise is, and how it is judged: crate `learn`.
 
 mod keys;
 mod prove;
@@ -22,7 +22,7 @@ pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
 
-    /// Judge the exercise at hand once, and do not wait for changes.
+    /// Judge the current exercise once, and do not wait for changes.
     #[arg(long)]
     once: bool,
 
@@ -36,7 +36,7 @@ enum What {
     List,
     /// Go to the next exercise that is not solved.
     Next,
-    /// Go to the exercise before.
+    /// Go back to the previous exercise.
     Back,
     /// Go to an exercise.
     Go {
@@ -45,30 +45,30 @@ enum What {
     },
     /// Judge exercises, or prove that a folder is one.
     Check {
-        /// Names or numbers of exercises, or the folder of exercises of your own; the exercise
-        /// at hand if nothing is said.
+        /// Names or numbers of exercises, or the folder of your own exercises; by default the
+        /// current exercise.
         #[arg(value_name = "NAME|DIR")]
         names: Vec<String>,
         /// All exercises, one line each.
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
-    /// Give a hint; each time one more.
+    /// Give a hint; one more each time.
     Hint {
-        /// The exercise, if not the one at hand.
+        /// The exercise, if not the current one.
         name: Option<String>,
     },
-    /// Begin an exercise again; the file as it was is kept beside the new one.
+    /// Start an exercise over; the old file is kept next to the new one.
     Reset {
-        /// The exercise, if not the one at hand.
+        /// The exercise, if not the current one.
         name: Option<String>,
     },
     /// Show a solution, once the exercise is solved.
     Solution {
-        /// The exercise, if not the one at hand.
+        /// The exercise, if not the current one.
         name: Option<String>,
     },
-    /// Make an exercise of your own to begin with, in a new folder.
+    /// Create a starting point for your own exercise, in a new folder.
     New {
         /// The folder.
         dir: PathBuf,
@@ -78,7 +78,7 @@ enum What {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if args.once && args.what.is_some() {
         return Err(Stop::usage(
-            "--once judges the exercise at hand, and goes with no other command",
+            "--once judges the current exercise, and cannot be combined with a command",
         ));
     }
     let root = root()?;
@@ -116,7 +116,7 @@ fn root() -> Result<&'static Path, Stop> {
     }
 }
 
-/// Whether an argument of `check` means a folder, and no exercise's name.
+/// Whether an argument of `check` means a folder rather than an exercise's name.
 fn is_folder(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).is_dir()
 }

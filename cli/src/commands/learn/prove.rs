@@ -1,4 +1,4 @@
-//! Exercises of one's own: made, and proved to be exercises.
+//! The user's own exercises: creating them, and proving that they are exercises.
 
 use super::words::{command, stopped, wrong_folder};
 use crate::commands::ending::tell;
@@ -9,7 +9,7 @@ use learn::{Course, Exercise, Workshop, proof, scaffold};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Makes an exercise to begin with.
+/// Creates the starting point of an exercise.
 pub(super) fn new(dir: &Path, root: &Path) -> Result<Exit, Stop> {
     let dir = std::path::absolute(dir).map_err(Stop::usage)?;
     if is_inside(&dir, root) {
@@ -39,24 +39,24 @@ fn tell_made(out: &mut dyn Write, dir: &Path, root: &Path) -> io::Result<()> {
     )?;
     if let Some(parent) = dir.parent() {
         let go = command(&format!("--exercises {}", parent.display()));
-        writeln!(out, "    {go}    learns from all that are in that folder")?;
+        writeln!(out, "    {go}    runs the exercises in that folder")?;
     }
     writeln!(out)?;
     writeln!(
         out,
-        "What can be written in exercise.toml: {}",
+        "The fields of exercise.toml: {}",
         root.join("exercises/README.md").display()
     )
 }
 
-/// Whether a folder, which need not be there yet, is in the repository.
+/// Whether a folder, which need not exist yet, is in the repository.
 fn is_inside(dir: &Path, root: &Path) -> bool {
     let there = dir.ancestors().find_map(|dir| dir.canonicalize().ok());
     let root = root.canonicalize();
     there.is_some_and(|there| root.is_ok_and(|root| there.starts_with(root)))
 }
 
-/// Proves that folders are exercises, or hold some.
+/// Proves that folders are exercises, or contain some.
 pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
     let workshop = Workshop::of_repository(root);
     let mut exit = Exit::Passed;

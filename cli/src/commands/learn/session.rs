@@ -1,4 +1,4 @@
-//! A learner's folder, and what can be done with it.
+//! A learner's folder, and the operations on it.
 
 use super::show;
 use super::words::{exit_of, stopped, wrong_folder};
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 /// Where exercises are.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Places {
-    /// A folder of other exercises than this repository's.
+    /// A folder of exercises other than this repository's.
     #[arg(long, global = true, value_name = "DIR")]
     exercises: Option<PathBuf>,
 
-    /// Where your copies are; beside the exercises if nothing is said, in NAME-work.
+    /// The folder of your copies; by default NAME-work next to the exercises.
     #[arg(long, global = true, value_name = "DIR")]
     workplace: Option<PathBuf>,
 }
 
-/// What a command needs.
+/// The state that a command needs.
 pub(super) struct Session {
     pub workplace: Workplace,
 }
@@ -44,7 +44,7 @@ impl Session {
         Ok(Self { workplace })
     }
 
-    /// The exercise that is named, or the one at hand.
+    /// The exercise that is named, or the current one.
     fn place(&self, name: Option<&str>) -> Result<usize, Stop> {
         match name {
             None => Ok(self.workplace.current()),
@@ -57,7 +57,7 @@ impl Session {
         self.workplace.check(place, &progress).map_err(stopped)
     }
 
-    /// Judges one exercise and tells all of it.
+    /// Judges one exercise and prints the whole verdict.
     pub(super) fn judge(&mut self, place: usize) -> Result<Exit, Stop> {
         let verdict = self.check(place)?;
         self.tell_verdict(place, &verdict)?;
@@ -98,7 +98,7 @@ impl Session {
                     tell(|out| show::line(out, &self.workplace, place, &verdict))?;
                 }
                 Err(stop @ Stop::Because(Exit::NothingRan, _)) => return Err(stop),
-                // The exercise is at fault, and stops only itself.
+                // A faulty exercise stops only itself.
                 Err(Stop::Because(_, why)) => say(&why),
             }
         }
@@ -114,7 +114,7 @@ impl Session {
         Ok(Exit::Passed)
     }
 
-    /// Goes on to the next one that is open, after this one or from the beginning.
+    /// Goes on to the next open exercise after this one, starting over after the last.
     pub(super) fn next(&mut self) -> Result<Exit, Stop> {
         let current = self.workplace.current();
         let n = self.workplace.course.exercises.len();
@@ -124,7 +124,7 @@ impl Session {
             Some(place) => {
                 if !self.workplace.is_solved(current) {
                     let name = &self.workplace.exercise(current).name;
-                    say(&format!("{name} stays open"));
+                    say(&format!("{name} is still open"));
                 }
                 self.workplace.go_to(place).map_err(stopped)?;
                 self.tell_task(place)?;
@@ -172,7 +172,7 @@ impl Session {
         let place = self.place(name)?;
         let kept = self.workplace.reset(place).map_err(stopped)?;
         say(&format!(
-            "{} is as it was at first; what it held is in {}",
+            "{} is back to its original state; the old content is in {}",
             self.workplace.shown(place),
             kept.display()
         ));
@@ -187,7 +187,7 @@ impl Session {
     }
 }
 
-/// `NAME-work` beside the folder `NAME`.
+/// `NAME-work` next to the folder `NAME`.
 fn beside(exercises: &Path) -> PathBuf {
     let mut name = exercises.file_name().unwrap_or_default().to_owned();
     name.push("-work");

@@ -6,12 +6,12 @@ use crate::report::width::{Width, wrap};
 use learn::{Verdict, Workplace};
 use std::io::{self, Write};
 
-/// Columns of prose: longer lines are hard to read.
+/// Columns of prose; longer lines are hard to read.
 const PROSE: usize = 88;
 /// Cells of the bar.
 const BAR: usize = 24;
 
-/// The exercise's name, and how far the course has come.
+/// The exercise's name, and the progress in the course.
 pub(super) fn heading(out: &mut dyn Write, workplace: &Workplace, place: usize) -> io::Result<()> {
     let exercise = workplace.exercise(place);
     let (solved, n) = (workplace.n_solved(), workplace.course.exercises.len());
@@ -28,7 +28,7 @@ pub(super) fn heading(out: &mut dyn Write, workplace: &Workplace, place: usize) 
     writeln!(out)
 }
 
-/// What the judge says.
+/// Prints a verdict.
 pub(super) fn verdict(
     out: &mut dyn Write,
     workplace: &Workplace,
@@ -87,7 +87,7 @@ pub(super) fn verdict(
     Ok(())
 }
 
-/// The verdict in a line.
+/// Prints a verdict in one line.
 pub(super) fn line(
     out: &mut dyn Write,
     workplace: &Workplace,
@@ -109,7 +109,7 @@ pub(super) fn line(
     }
 }
 
-/// What there is to do.
+/// Prints the task.
 pub(super) fn task(out: &mut dyn Write, workplace: &Workplace, place: usize) -> io::Result<()> {
     heading(out, workplace, place)?;
     writeln!(
@@ -119,7 +119,7 @@ pub(super) fn task(out: &mut dyn Write, workplace: &Workplace, place: usize) -> 
     )
 }
 
-/// Everybody's state.
+/// Prints the state of every exercise.
 pub(super) fn list(out: &mut dyn Write, workplace: &Workplace) -> io::Result<()> {
     let current = workplace.current();
     let exercises = &workplace.course.exercises;
@@ -145,7 +145,7 @@ pub(super) fn list(out: &mut dyn Write, workplace: &Workplace) -> io::Result<()>
     )
 }
 
-/// The hints that were given so far, the newest last.
+/// Prints the hints given so far, the newest last.
 pub(super) fn hints(
     out: &mut dyn Write,
     workplace: &Workplace,
@@ -168,7 +168,7 @@ pub(super) fn hints(
     Ok(())
 }
 
-/// The end.
+/// Prints the end of the course.
 pub(super) fn all_solved(out: &mut dyn Write, workplace: &Workplace) -> io::Result<()> {
     let n = workplace.course.exercises.len();
     writeln!(out, "{GOOD}all {n} exercises are solved{GOOD:#}")?;
@@ -181,7 +181,7 @@ pub(super) fn all_solved(out: &mut dyn Write, workplace: &Workplace) -> io::Resu
 
 fn read_on(out: &mut dyn Write, places: &[String]) -> io::Result<()> {
     if !places.is_empty() {
-        writeln!(out, "Read on:")?;
+        writeln!(out, "Further reading:")?;
         for place in places {
             writeln!(out, "  {place}")?;
         }
@@ -190,7 +190,7 @@ fn read_on(out: &mut dyn Write, places: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Paragraphs, broken at spaces; lines that begin with a space are pictures, and stay.
+/// Paragraphs, broken at spaces; lines that begin with a space are pictures, and stay whole.
 fn prose(out: &mut dyn Write, text: &str) -> io::Result<()> {
     let columns = Width::of_stdout().columns().min(PROSE);
     for paragraph in text.trim_end().split("\n\n") {

@@ -1,4 +1,4 @@
-//! The exercise at hand, judged again after every save.
+//! The current exercise, judged again after every save.
 
 use super::keys::Keys;
 use super::session::Session;
@@ -11,7 +11,7 @@ use file_watch::{INTERVAL, Snapshot};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Judges, waits for a save or a key, and judges again; ended by `q` or Ctrl-C.
+/// Judges, waits for a save or a key, and judges again, until `q` or Ctrl-C.
 pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
     let mut keys = Keys::of_terminal();
     loop {
@@ -19,7 +19,7 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
         let file = PathBuf::from(format!("{}.rs", session.workplace.exercise(place).name));
         let seen = Snapshot::of(session.workplace.dir().into(), vec![file]);
         if keys.is_some() {
-            // A terminal that cannot be cleared is scrolled.
+            // A terminal that cannot be cleared scrolls instead.
             let _ = Term::stdout().clear_screen();
         }
         let started = Instant::now();
@@ -28,7 +28,7 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
                 session.tell_verdict(place, &verdict)?;
                 exit_of(&verdict)
             }
-            // The exercise's own files may be what is being written.
+            // The exercise's own files may be the ones being written.
             Err(Stop::Because(exit, reason)) => {
                 say_error(&reason);
                 exit
@@ -36,7 +36,7 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
         };
         let keys_shown = match keys {
             Some(_) => "h hint · n next · b back · l list · r reset · s solution · q quit",
-            None => "Ctrl-C ends it",
+            None => "Ctrl-C to quit",
         };
         say(&format!(
             "{FAINT}── {:.1} s; waiting for a save of {} ({keys_shown}){FAINT:#}",
@@ -49,19 +49,19 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
     }
 }
 
-/// What comes after waiting.
+/// The next step after waiting.
 #[derive(PartialEq)]
 enum Next {
     Judge,
     End,
 }
 
-/// Waits for a save, or for a key that changes what is at hand.
+/// Waits for a save, or for a key that changes the current exercise.
 fn wait(session: &mut Session, seen: &Snapshot, mut keys: Option<&mut Keys>) -> Next {
     loop {
         std::thread::sleep(INTERVAL);
         if seen.settled_change().is_some() {
-            // The key thread waits on; it hands over what is typed later.
+            // The key thread keeps waiting; it hands over what is typed later.
             return Next::Judge;
         }
         let Some(key) = keys.as_mut().and_then(|keys| keys.typed()) else {

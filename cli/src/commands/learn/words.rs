@@ -4,7 +4,7 @@ use crate::commands::exit::{Exit, Stop};
 use host::hints;
 use learn::{Error, Verdict};
 
-/// What the library could not do.
+/// Stops because of a failure in the library.
 pub(super) fn stopped(error: Error) -> Stop {
     let exit = match error {
         Error::NotNow(_) | Error::NoExercise(_) | Error::Format { .. } => Exit::Usage,
@@ -14,7 +14,7 @@ pub(super) fn stopped(error: Error) -> Stop {
     Stop::Because(exit, error.to_string())
 }
 
-/// The same while a folder is opened or made that the user names.
+/// The same, for a folder that the user named and that could not be opened or made.
 pub(super) fn wrong_folder(error: Error) -> Stop {
     match error {
         Error::Io { .. } => Stop::usage(error),
@@ -22,7 +22,7 @@ pub(super) fn wrong_folder(error: Error) -> Stop {
     }
 }
 
-/// How a command ends that judges.
+/// The exit status of a command that judges.
 pub(super) fn exit_of(verdict: &Verdict) -> Exit {
     match verdict {
         Verdict::Passed(_) => Exit::Passed,
@@ -30,7 +30,7 @@ pub(super) fn exit_of(verdict: &Verdict) -> Exit {
     }
 }
 
-/// `cargo xtask learn next`, as one types it.
+/// `cargo xtask learn next`, as the user types it.
 pub(super) fn command(words: &str) -> String {
     hints::command(&format!("learn {words}"))
 }

@@ -1,16 +1,16 @@
 //! compute-sanitizer's log, parsed.
 //!
-//! Every line begins with `=========`. A report's first line has one space behind
-//! it, the lines that belong to it have more. At the end stands a summary with the
+//! Every line begins with `=========`. In a report's first line one space follows;
+//! in its other lines, more. The log ends with a summary that has the
 //! number of errors.
 
-/// What a tool wrote in all.
+/// Everything that a tool wrote.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     /// Its reports on kernels, in order.
     pub reports: Vec<Report>,
-    /// The errors and hazards that its summary counts; none if it did not get to
-    /// one.
+    /// The errors and hazards that its summary counts; `None` if it did not get
+    /// that far.
     pub n_in_summary: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Report {
 
 const PREFIX: &str = "=========";
 
-/// Lines that begin no report.
+/// Lines that do not begin a report.
 const NO_REPORTS: &[&str] = &[
     "COMPUTE-SANITIZER",
     "ERROR SUMMARY",
@@ -38,7 +38,7 @@ const NO_REPORTS: &[&str] = &[
 ];
 
 impl Log {
-    /// Takes a log apart.
+    /// Parses a log.
     pub fn read(text: &str) -> Self {
         let mut log = Self::default();
         let mut report: Option<Report> = None;
@@ -54,7 +54,7 @@ impl Log {
                 if let Some(n) = summary(line) {
                     *log.n_in_summary.get_or_insert(0) += n;
                 }
-                // Hazards are errors that begin like remarks on the run.
+                // Hazards are errors that begin like remarks about the run.
                 let is_hazard = line.contains("reported between");
                 if is_hazard || !NO_REPORTS.iter().any(|start| line.starts_with(start)) {
                     report = Some(Report {

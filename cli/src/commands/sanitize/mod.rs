@@ -2,8 +2,8 @@
 //! where there is a GPU.
 //!
 //! The tools watch this very program: it starts itself under each of them, as
-//! `run-all --engine gpu --once --quick`, and reads what they wrote ([`log`]).
-//! compute-sanitizer prolongs a kernel's time a hundredfold, so sizes are small,
+//! `run-all --engine gpu --once --quick`, and reads their output ([`log`]).
+//! compute-sanitizer makes a kernel a hundred times slower, so sizes are small,
 //! and every tool has a time limit ([`tool`]). What does not run is reported as such,
 //! never as clean.
 
@@ -35,11 +35,11 @@ pub struct Args {
     #[arg(value_name = "KERNEL")]
     kernels: Vec<String>,
 
-    /// What to look with.
+    /// The checkers to use.
     #[arg(long, value_enum, default_value_t)]
     with: With,
 
-    /// Of compute-sanitizer's tools, only this; may be repeated.
+    /// Only this one of compute-sanitizer's tools; may be repeated.
     #[arg(long, value_enum, value_name = "TOOL")]
     tool: Vec<Sanitizer>,
 
@@ -54,19 +54,19 @@ pub struct Args {
 /// Seconds that a tool has by default.
 const TIME_LIMIT_S: u64 = 600;
 
-/// What to look with.
+/// The checkers to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 enum With {
-    /// The simulator's checks, and compute-sanitizer if it and a GPU are there.
+    /// The simulator's checks, and compute-sanitizer if it and a GPU are available.
     #[default]
     All,
-    /// The simulator's checks alone.
+    /// Only the simulator's checks.
     Sim,
-    /// compute-sanitizer alone; without it or a GPU it is an error.
+    /// Only compute-sanitizer; it is an error if it or a GPU is missing.
     Gpu,
 }
 
-/// What one watcher says of one kernel.
+/// One checker's result for one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cell {
     /// It ran, and nothing was found.
@@ -83,14 +83,14 @@ enum Cell {
     Absent,
 }
 
-/// A watcher's column of the table.
+/// A checker's column of the table.
 struct Column {
     heading: &'static str,
     /// One for each selected kernel.
     cells: Vec<Cell>,
-    /// Reports on what is not a kernel of the table.
+    /// Reports about kernels that are not in the table.
     n_elsewhere: usize,
-    /// What it said: of which kernel, and what.
+    /// Its reports: the kernel, and the text.
     reports: Vec<(String, String)>,
     /// Why it did not run, or not to its end.
     remark: Option<String>,
@@ -184,7 +184,7 @@ fn simulated(args: &Args, selected: &[Registered], orders: &Orders) -> Result<Co
     Ok(column)
 }
 
-/// What a case of the simulator failed by; under a schedule that was searched, with the
+/// How a case failed on the simulator; under a schedule that was searched for, with the
 /// command that runs it again.
 fn report(args: &Args, result: &CaseResult) -> String {
     let mut report = result.reason.clone().unwrap_or_default();
@@ -203,13 +203,13 @@ fn report(args: &Args, result: &CaseResult) -> String {
     report
 }
 
-/// The worse of what was said of two shapes of a kernel.
+/// The worse of the results for two shapes of a kernel.
 fn worse(before: &Cell, now: Cell) -> Cell {
     match (before, now) {
         (Cell::Findings(a), Cell::Findings(b)) => Cell::Findings(a + b),
         (Cell::Findings(a), _) => Cell::Findings(*a),
         (Cell::Failed, _) => Cell::Failed,
-        // What ran says more than what did not.
+        // A shape that ran says more than one that did not.
         (Cell::Clean, Cell::NotRun) => Cell::Clean,
         (_, now) => now,
     }
@@ -219,7 +219,7 @@ fn row_of(selected: &[Registered], kernel: &str) -> Option<usize> {
     selected.iter().position(|r| r.kernel.id == kernel)
 }
 
-/// compute-sanitizer's tools, one after the other.
+/// compute-sanitizer's tools, one after another.
 fn on_gpu(
     selected: &[Registered],
     filters: &[String],
@@ -257,7 +257,7 @@ fn on_gpu(
     columns
 }
 
-/// What a tool found, kernel by kernel.
+/// The findings of a tool, kernel by kernel.
 fn column_of(selected: &[Registered], tool: Sanitizer, ran: tool::Ran) -> Column {
     let mut column = Column::new(tool.name(), selected.len(), Cell::NotRun);
     column.remark = ran.cut_short;
@@ -288,7 +288,7 @@ fn column_of(selected: &[Registered], tool: Sanitizer, ran: tool::Ran) -> Column
     column
 }
 
-/// Why a tool is known to be wrong about a kernel.
+/// Why a tool's reports on a kernel are known to be wrong.
 fn known_alarm(registered: &Registered, tool: Sanitizer) -> Option<&'static str> {
     let alarms = registered.kernel.known_alarms;
     let alarm = alarms.iter().find(|alarm| alarm.tool == tool.name())?;
@@ -366,7 +366,7 @@ fn write(out: &mut dyn Write, selected: &[Registered], columns: &[Column]) -> io
     write_remarks(out, columns, width)?;
     for column in columns {
         write_known(out, selected, column, width)?;
-        // Of what is not there nothing more can be said.
+        // Nothing more can be said of a tool that is missing.
         if !column.cells.contains(&Cell::Absent) {
             write_summary(out, column, width)?;
         }
@@ -374,7 +374,7 @@ fn write(out: &mut dyn Write, selected: &[Registered], columns: &[Column]) -> io
     Ok(())
 }
 
-/// What a tool reported, a few of each kernel.
+/// A tool's reports, a few for each kernel.
 fn write_reports(out: &mut dyn Write, column: &Column, width: Width) -> io::Result<()> {
     /// Reports of one tool on one kernel that are printed.
     const MOST: usize = 3;
@@ -398,7 +398,7 @@ fn write_reports(out: &mut dyn Write, column: &Column, width: Width) -> io::Resu
     Ok(())
 }
 
-/// Why tools did not run, or not to their end; what is the same for several, once.
+/// Why tools did not run, or not to their end; a remark that several share is printed once.
 fn write_remarks(out: &mut dyn Write, columns: &[Column], width: Width) -> io::Result<()> {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for column in columns {
@@ -417,7 +417,7 @@ fn write_remarks(out: &mut dyn Write, columns: &[Column], width: Width) -> io::R
     Ok(())
 }
 
-/// Why a tool is wrong where it is known to be.
+/// Why a tool's known false positives are wrong.
 fn write_known(
     out: &mut dyn Write,
     selected: &[Registered],

@@ -36,7 +36,7 @@ impl Sanitizer {
     }
 }
 
-/// How a run under a tool went.
+/// The outcome of a run under a tool.
 pub(super) enum Watched {
     /// There is no GPU, for this reason.
     NoGpu(String),
@@ -46,13 +46,13 @@ pub(super) enum Watched {
     Ran(Ran),
 }
 
-/// What a run under a tool gave.
+/// The results of a run under a tool.
 pub(super) struct Ran {
     /// Kernels that ran, and whether they passed.
     pub results: Vec<(String, bool)>,
-    /// What the tool said.
+    /// The tool's log.
     pub log: Log,
-    /// Why it is not all there.
+    /// Why it is incomplete.
     pub cut_short: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn watch(
     };
     let this = match std::env::current_exe() {
         Ok(this) => this,
-        Err(error) => return failed("this program does not find itself", error),
+        Err(error) => return failed("this program cannot find its own file", error),
     };
     let (log, json) = (folder.path().join("log"), folder.path().join("json"));
     let mut command = Command::new(program);
@@ -79,14 +79,14 @@ pub(super) fn watch(
         .args(["--tool", tool.name(), "--log-file"])
         .arg(&log)
         .args(["--print-limit", "10000", "--show-backtrace", "no"])
-        // Those are ours to tell.
+        // This program reports those itself.
         .args(["--check-exit-code", "no", "--report-api-errors", "no"])
         .arg(this)
         .args(["run-all", "--engine", "gpu", "--quick", "--once"])
         .args(["--every-kernel", "--json"])
         .arg(&json)
         .args(filters.iter().flat_map(|filter| ["--filter", filter]))
-        // Kernels take long here.
+        // Kernels are slow under a tool.
         .env("LOCKSTEP_TIME_LIMIT_S", limit.as_secs().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null());
@@ -124,7 +124,7 @@ pub(super) fn watch(
     })
 }
 
-/// What `run-all --json` wrote: kernels that ran, and whether they passed.
+/// The file that `run-all --json` wrote: kernels that ran, and whether they passed.
 fn results(json: &Path) -> Vec<(String, bool)> {
     let text = std::fs::read_to_string(json).unwrap_or_default();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -143,7 +143,7 @@ fn results(json: &Path) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// Runs a command to its end, or until it has run for so long: then there is no
+/// Runs a command to its end or to the time limit; in the latter case there is no
 /// status.
 fn run(command: &mut Command, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     in_a_group_of_its_own(command);
@@ -162,7 +162,7 @@ fn run(command: &mut Command, limit: Duration) -> std::io::Result<Option<ExitSta
     }
 }
 
-/// So that what it starts ends with it.
+/// Makes sure that the processes it starts end with it.
 #[cfg(unix)]
 fn in_a_group_of_its_own(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -172,7 +172,7 @@ fn in_a_group_of_its_own(command: &mut Command) {
 #[cfg(unix)]
 fn kill(child: &mut Child) {
     let group = rustix::process::Pid::from_child(child);
-    // It may have ended by itself just now.
+    // It may have ended on its own just now.
     let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
 }
 

@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use crate::process::wait_until;
 use std::fs;
 
-/// Both in processes of their own; the second starts while the first fetches.
+/// Both in separate processes; the second starts while the first fetches.
 #[test]
 fn one_fetches_and_the_other_takes_the_result() {
     let machine = Machine::new();
@@ -37,7 +37,7 @@ fn one_fetches_and_the_other_takes_the_result() {
     machine.assert_ready("both ended");
 }
 
-/// Eight start at the same moment: whoever is first fetches, once.
+/// Eight start at the same moment: the first one fetches, once.
 #[test]
 fn many_start_at_the_same_moment() {
     let machine = Machine::new();

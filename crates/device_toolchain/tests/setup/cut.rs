@@ -1,4 +1,4 @@
-//! A run that is killed, at every moment there is. The next one must succeed.
+//! Runs that are killed at every possible moment. The next run must succeed.
 
 use crate::machine::Machine;
 use crate::process::wait_until;
@@ -14,14 +14,14 @@ fn at_moment(number: u32, what: &str) -> String {
     )
 }
 
-/// What Ctrl-C does, but without a chance to clean up: no process is left.
+/// The same as Ctrl-C, but without a chance to clean up: no process is left.
 const KILL_ALL: &str = "kill -9 0";
 
-/// Our process dies alone; the program that it started goes on. Ours leads the
-/// group of processes, which is the fifth word.
+/// Only our process dies; the program that it started goes on. Ours leads the
+/// process group, which is the fifth word.
 const KILL_OURS: &str = "(read -r _ _ _ _ group _ < /proc/self/stat; kill -9 $group); sleep 0.02";
 
-/// Kills a run at each moment, and lets `and_then` look at the next one.
+/// Kills a run at each moment, and lets `and_then` check the next one.
 fn at_every_moment(kill: &str, and_then: impl Fn(&Machine, &str)) {
     let machine = Machine::new();
     for number in 1.. {
@@ -78,7 +78,7 @@ fn while_the_source_hangs_and_another_run_waits_which_then_takes_over() {
     assert!(machine.locator.locate().unwrap().is_some());
 }
 
-/// A run that was killed when all but the tidying was done.
+/// A run that was killed when only the tidying was left.
 #[test]
 fn what_is_left_beside_a_compiler_is_removed_when_it_is_used() {
     let machine = Machine::new();

@@ -1,4 +1,4 @@
-//! Damaged downloads, and damage where the compiler should be.
+//! Damaged downloads, and damage in the compiler's place.
 
 use crate::machine::Machine;
 use std::fs;
@@ -9,7 +9,7 @@ const LIES: &str = r#"arrived() {
     size=$(stat -c %s "$2"); head -c "$size" /dev/zero > "$2"
 }"#;
 
-/// A part, without a word.
+/// A part of the file, without an error message.
 const CUTS: &str = r#"arrived() { [ $1 = libc6 ] && truncate -s 2000 "$2"; }"#;
 
 fn once(hook: &str) -> String {

@@ -5,7 +5,7 @@ use crate::process::this_program;
 use device_toolchain::ToolchainError;
 use std::process::{Command, Stdio};
 
-/// What the programs say when there is no room, each in its own words.
+/// The messages of the programs when the disk is full, each in its own words.
 #[test]
 fn that_fills_up_is_named_whatever_notices_it_first() {
     let update = r#"case "$*" in *conf\ update*)
@@ -53,7 +53,7 @@ const RUN: &str =
     "\"$2\" --exact process::sets_up_the_machine_that_the_environment_names --ignored --nocapture";
 
 /// Runs `script` where a small disk can be mounted on `$1` without being root,
-/// which goes with the process: `$2` is this program. None where it cannot.
+/// which disappears with the process: `$2` is this program. `None` where that is impossible.
 fn with_mounts(machine: &Machine, script: &str) -> Option<crate::process::Ended> {
     let unshare = || {
         let mut command = Command::new("unshare");
@@ -66,7 +66,7 @@ fn with_mounts(machine: &Machine, script: &str) -> Option<crate::process::Ended>
         .stderr(Stdio::null())
         .status();
     if !probe.is_ok_and(|status| status.success()) {
-        eprintln!("not tried: this system lets nobody mount a disk");
+        eprintln!("not tried: this system does not let users mount a disk");
         return None;
     }
     std::fs::create_dir(machine.cache()).unwrap();
@@ -92,7 +92,7 @@ fn that_is_small_is_refused_before_anything_is_downloaded() {
     assert!(!machine.log().contains("download"), "{}", machine.log());
 }
 
-/// What does not serve makes room for what will.
+/// A compiler that cannot be used makes room for one that can.
 #[test]
 fn that_is_small_because_of_a_damaged_compiler_is_cleared_of_it() {
     let machine = Machine::new();
@@ -110,7 +110,7 @@ fn that_is_small_because_of_a_damaged_compiler_is_cleared_of_it() {
     assert!(ended.said.contains("is damaged ("), "{}", ended.said);
 }
 
-/// A disk that holds this many files, for every such number, until one is enough.
+/// A disk that holds a certain number of files, for every number until one is enough.
 /// (Unlike bytes, they can be made scarce without writing gigabytes.)
 #[test]
 fn that_runs_out_at_any_point_is_named_and_can_be_cured() {

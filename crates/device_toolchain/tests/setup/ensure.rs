@@ -1,4 +1,4 @@
-//! The steps of a setup, in their order, where nothing goes wrong or one way does not exist.
+//! The steps of a setup, in order, if nothing goes wrong or one way does not exist.
 
 use crate::machine::{Machine, Told};
 use crate::standins::COMPILER;

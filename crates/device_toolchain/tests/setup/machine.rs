@@ -16,7 +16,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("libc6", "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"),
 ];
 
-/// The machine; nothing of it stays.
+/// The machine; nothing of it remains.
 pub struct Machine {
     dir: tempfile::TempDir,
     pub locator: Locator,
@@ -42,7 +42,7 @@ impl Machine {
         machine
     }
 
-    /// apt and dpkg, as they should be.
+    /// Working stand-ins for apt and dpkg.
     pub fn standins(&self) {
         self.program("apt-get", APT_GET);
         self.program("dpkg", DPKG);
@@ -66,7 +66,7 @@ impl Machine {
         assert!(tar.status().unwrap().success());
     }
 
-    /// Lets the system's settings name these suites of archives.
+    /// Makes the system's settings name these suites of archives.
     pub fn archives(&self, suites: &[&str]) {
         let line = |suite: &&str| format!("'{suite}/InRelease' a_file 0\n");
         let lines: String = suites.iter().map(line).collect();
@@ -81,7 +81,7 @@ impl Machine {
         &self.locator.cache_dir
     }
 
-    /// Where the compiler will be.
+    /// The compiler's future path.
     pub fn entry(&self) -> PathBuf {
         self.cache().join("rustc-1.97.1-amd64")
     }
@@ -96,8 +96,8 @@ impl Machine {
         self.install(&text, &format!("bin/{name}"));
     }
 
-    /// Makes a program of a file. Another process writes it: a program that this
-    /// one writes cannot be run while a thread of it is just starting another.
+    /// Makes a program from a file. Another process writes it: a program that this
+    /// process writes cannot be run while one of its threads is starting another.
     pub fn install(&self, from: &Path, to: &str) -> PathBuf {
         let to = self.root().join(to);
         let mut install = Command::new("install");
@@ -106,14 +106,14 @@ impl Machine {
         to
     }
 
-    /// Changes what the stand-ins do; see [`PROLOGUE`].
+    /// Changes the behaviour of the stand-ins; see [`PROLOGUE`].
     pub fn hooks(&self, functions: &str) {
         let new = self.root().join("hooks.new");
         fs::write(&new, functions).unwrap();
         fs::rename(new, self.root().join("hooks")).unwrap();
     }
 
-    /// What was called so far.
+    /// The calls so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.root().join("log")).unwrap_or_default()
     }
@@ -122,7 +122,7 @@ impl Machine {
         let _ = fs::remove_file(self.root().join("log"));
     }
 
-    /// What is in the cache folder.
+    /// The contents of the cache folder.
     pub fn listing(&self) -> Vec<String> {
         let entries = fs::read_dir(self.cache()).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -142,7 +142,7 @@ impl Machine {
         self.locator.ensure(&Told::default())
     }
 
-    /// What is said meanwhile, and what came of it.
+    /// The messages meanwhile, and the result.
     pub fn ensure_aloud(&self) -> (Vec<String>, Result<Toolchain, ToolchainError>) {
         let told = Told::default();
         let made = self.locator.ensure(&told);
@@ -150,7 +150,7 @@ impl Machine {
     }
 }
 
-/// What to look for on the machine in `root`, with a cache in `cache`.
+/// The search on the machine in `root`, with a cache in `cache`.
 pub fn locator(root: &Path, cache: &Path) -> Locator {
     Locator {
         channel: "1.97.1".into(),
@@ -162,7 +162,7 @@ pub fn locator(root: &Path, cache: &Path) -> Locator {
     }
 }
 
-/// Remembers what it was told.
+/// Records the messages.
 #[derive(Default)]
 pub struct Told(pub Mutex<Vec<String>>);
 

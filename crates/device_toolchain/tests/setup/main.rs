@@ -1,7 +1,7 @@
-//! Setting up the compiler, and all that can go wrong with it, with programs that
-//! stand in for apt, dpkg and rustup: nothing here goes to the network.
+//! Setting up the compiler, and everything that can go wrong with it, with programs that
+//! stand in for apt, dpkg and rustup: nothing here uses the network.
 //!
-//! What it leaves out: whether the stand-ins behave as the real programs do.
+//! Left out: whether the stand-ins behave like the real programs.
 //! Where it matters, their scripts say what the real ones do.
 #![cfg(target_os = "linux")]
 

@@ -33,7 +33,7 @@ fn a_name_in_which_no_compiler_runs_is_refused_before_anything_is_fetched() {
         let mut machine = Machine::new();
         machine.locator.cache_dir = machine.root().join(name);
         let error = machine.ensure().unwrap_err().to_string();
-        assert!(error.contains("no compiler runs in"), "{error}");
+        assert!(error.contains("no compiler can run in"), "{error}");
         assert!(error.contains("set LOCKSTEP_CACHE"), "{error}");
         assert_eq!(machine.log(), "", "{name}");
     }
@@ -77,7 +77,7 @@ fn rustup_is_asked_all_the_same_where_the_cache_cannot_be_used() {
     machine.ensure().unwrap();
 }
 
-/// Asks as a user does, with variables set; `None` unsets one.
+/// Asks as a user would, with variables set; `None` unsets one.
 fn ask(machine: &Machine, variables: &[(&str, Option<&str>)]) -> Ended {
     let mut command = this_program("process::asks_the_environment");
     command

@@ -1,6 +1,6 @@
-//! Setting up in a process of its own, which can be killed.
+//! Setting up in a separate process, which can be killed.
 //!
-//! The process is this test program again, asked to run one test only.
+//! The process is this test program again, asked to run only one test.
 
 use crate::machine::{Machine, locator};
 use device_toolchain::{Lines, Locator};
@@ -18,7 +18,7 @@ pub struct Fetching<'a> {
     stderr: PathBuf,
 }
 
-/// How a process ended, and what it said.
+/// The end of a process, and its output.
 pub struct Ended {
     pub status: ExitStatus,
     pub said: String,
@@ -31,7 +31,7 @@ impl Ended {
     }
 }
 
-/// This program, about to run the test `name` alone.
+/// This program, set to run only the test `name`.
 pub fn this_program(name: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored", "--nocapture"]);
@@ -64,13 +64,13 @@ impl Machine {
         }
     }
 
-    /// Sets up this machine in a process of its own.
+    /// Sets up this machine in a separate process.
     pub fn run(&self) -> Ended {
         self.start().end()
     }
 
-    /// As [`Machine::run`], by somebody without rights to what is not his. Root
-    /// may write everywhere, so that another user must do it.
+    /// Like [`Machine::run`], by a user without rights to other users' files. Root
+    /// may write everywhere, so another user must run it.
     pub fn run_unprivileged(&self) -> Ended {
         const NOBODY: u32 = 65534;
         let program = self.install(&env::current_exe().unwrap(), "program");
@@ -99,12 +99,12 @@ fn chown_all(path: &Path, user: u32) {
 }
 
 impl Fetching<'_> {
-    /// What it has said so far.
+    /// Its output so far.
     pub fn said(&self) -> String {
         fs::read_to_string(&self.stderr).unwrap_or_default()
     }
 
-    /// Waits until it has said `words`.
+    /// Waits until its output contains `words`.
     pub fn wait_for(&self, words: &str) {
         wait_until(words, || self.said().contains(words));
     }
@@ -136,7 +136,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 const FETCH: &str = "process::sets_up_the_machine_that_the_environment_names";
 
-/// What [`Machine::start`] runs; by itself it has nothing to do.
+/// The test that [`Machine::start`] runs; on its own it does nothing.
 #[test]
 #[ignore = "it is what other tests start"]
 fn sets_up_the_machine_that_the_environment_names() {
@@ -147,7 +147,7 @@ fn sets_up_the_machine_that_the_environment_names() {
     leave(locator(Path::new(&root), &cache).ensure(&Lines::new(std::io::stderr())));
 }
 
-/// What asks for a locator as a user does; by itself it has nothing to do.
+/// Asks for a locator as a user would; on its own it does nothing.
 #[test]
 #[ignore = "it is what other tests start"]
 fn asks_the_environment() {

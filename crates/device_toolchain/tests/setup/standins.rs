@@ -1,13 +1,13 @@
 //! The programs that stand in for apt, dpkg and rustc, as shell scripts.
 //!
-//! Each begins with [`PROLOGUE`], and calls `moment` wherever it can be cut. A
-//! test changes what happens by writing functions into the file `hooks`.
+//! Each begins with [`PROLOGUE`], and calls `moment` wherever it can be interrupted. A
+//! test changes their behaviour by writing functions into the file `hooks`.
 
 /// `ROOT` becomes the machine's folder, `PROGRAM` the program's name.
 ///
 /// - `moment` is called at each point where the program may be killed.
 /// - `arrived NAME FILE` is called when a package has been downloaded.
-/// - `fails PROGRAM VERB` may say something and exit.
+/// - `fails PROGRAM VERB` may print something and exit.
 pub const PROLOGUE: &str = r#"#!/bin/sh
 root='ROOT'
 echo "PROGRAM $*" >> "$root/log"
@@ -22,8 +22,8 @@ moment
 /// apt-get, which is asked for the system's archives by `apt-get update --print-uris`, and
 /// otherwise started as `apt-get -c SETTINGS VERB …`.
 ///
-/// As the real one does, it takes lists that it finds for whole ones, and a
-/// file of the right size for the right one.
+/// Like the real one, it assumes that existing lists are complete, and that a
+/// file of the right size is the right one.
 pub const APT_GET: &str = r#"
 if [ "$1" = update ]; then cat "$root/uris"; exit 0; fi
 tell() {
@@ -75,9 +75,9 @@ cat "$2"
 moment
 "#;
 
-/// The compiler: says what `rustc -vV` and `rustc --print=sysroot` say.
+/// The compiler: answers `rustc -vV` and `rustc --print=sysroot`.
 ///
-/// It stands where the loader is, and is started by the launcher as
+/// It takes the loader's place, and is started by the launcher as
 /// `LOADER --library-path DIR RUSTC --sysroot DIR …`.
 pub const COMPILER: &str = r#"#!/bin/sh
 moment() { :; }

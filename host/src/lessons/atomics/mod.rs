@@ -67,13 +67,13 @@ static KERNELS: [KernelEntry; 10] = [
     )
     .alarming(&[KnownAlarm {
         tool: "racecheck",
-        reason: "its warps are ordered by flags with release and acquire, and racecheck knows \
-                 barriers only",
+        reason: "its warps are ordered by flags with release and acquire, but racecheck only knows \
+                 barriers",
     }]),
 ];
 
-/// One: threads of the grid. The geometry is the kernel's, which is not a
-/// matter of speed.
+/// One extent: threads of the grid. The geometry is the kernel's, and
+/// speed does not matter.
 fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
     vec![Shape::of(&[N_THREADS])]
 }
@@ -169,7 +169,7 @@ fn run_table<K: Table>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     }))
 }
 
-/// The cell as PTX spells it.
+/// The cell in PTX's spelling.
 fn name(operation: Operation, cell: &Cell) -> String {
     format!(
         "{operation:?} with .{}.{}.{:?}",
@@ -178,7 +178,7 @@ fn name(operation: Operation, cell: &Cell) -> String {
     .to_lowercase()
 }
 
-/// Checks what the threads got in a cell, and what is in its places.
+/// Checks the values that the threads returned in a cell, and the values in its places.
 fn check_cell<V: AtomicValue>(
     operation: Operation,
     cell: &Cell,
@@ -203,7 +203,7 @@ fn check_cell<V: AtomicValue>(
             &returned,
         )?;
     }
-    // Places that belong to nobody must be as they were.
+    // Unused places must be unchanged.
     for block in groups.len() as u32..N_BLOCKS {
         let found = place(block);
         if !found.same(initial) {
@@ -248,7 +248,7 @@ fn check_group<V: AtomicValue>(
         });
         if !last.same(expected) {
             return Err(format!(
-                "threads {threads:?} left {}, and one after the other they leave {}",
+                "threads {threads:?} left {}, but one after another they leave {}",
                 last.words(),
                 expected.words()
             ));
@@ -304,8 +304,8 @@ mod tests {
     use super::{CELLS, N_BLOCKS, N_THREADS, Operation, check_cell, name, table};
     use gpu_kernels::atomics::table::Cell;
 
-    /// What a cell is after its threads came one after the other, in an order of
-    /// `turn`'s choice.
+    /// The content of a cell after its threads ran one after another, in an order
+    /// chosen by `turn`.
     struct Outcome<V> {
         places: Vec<V>,
         returned: Vec<V>,
@@ -351,7 +351,7 @@ mod tests {
                     assert_eq!(outcome.check(operation, cell), Ok(()), "{what}");
                 }
                 let mut lost = Outcome::<V>::of(operation, cell, |i| i);
-                // As if the last step had been written over.
+                // As if the last step had been overwritten.
                 let last = lost.places[0];
                 lost.places[0] = V::other_than(last);
                 assert!(lost.check(operation, cell).is_err(), "{what}: lost result");
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_lost_update_is_found() {
-        // Two threads that both read the first value and both add to it.
+        // Two threads both read the first value and add to it.
         let cell = &CELLS[4];
         let mut outcome = Outcome::<u32>::of(Operation::Add, cell, |i| i);
         outcome.returned[1] = outcome.returned[0];

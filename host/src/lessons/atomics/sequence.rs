@@ -1,18 +1,18 @@
-//! A check that the values threads saw are those that *some* order of single steps gives.
+//! A check that *some* order of single steps gives the values that the threads saw.
 //!
 //! Values are points, and a thread's step is an arrow from the value it returned
-//! to the value it stored. An order of all steps in which each starts where the
-//! one before ended is a path along every arrow once: an Euler path. There is
-//! one from `first` to `last` exactly if every point has as many arrows out as
-//! in, but for one more out at `first` and one more in at `last` (none if they
-//! are the same point), and all arrows hang together with `first`.
+//! to the value it stored. An order of all steps in which each one starts where the
+//! one before ended is a path along every arrow once: an Euler path. One exists
+//! from `first` to `last` exactly if every point has as many outgoing arrows as
+//! incoming ones, except for one more outgoing at `first` and one more incoming at `last`
+//! (none if they are the same point), and all arrows are connected to `first`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// One thread's operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Who did it.
+    /// The thread.
     pub thread: u32,
     /// Bits of the value it returned.
     pub from: u64,
@@ -20,23 +20,23 @@ pub struct Step {
     pub to: u64,
 }
 
-/// Why no order of the steps is possible.
+/// The reason why no order of the steps is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// More threads found a value than it was there.
+    /// More threads found a value than it was there for.
     FoundTooOften {
         value: u64,
         n_there: i64,
         threads: Vec<u32>,
     },
-    /// A value was stored and nobody found it, and it is not the last.
+    /// A value was stored and no thread found it, and it is not the last.
     Lost { value: u64, last: u64 },
-    /// Threads whose values nobody came from the first value to.
+    /// Threads whose values cannot be reached from the first value.
     Detached { value: u64, thread: u32 },
 }
 
 impl Wrong {
-    /// In words; `part` says which half of a packed value, `words` what bits
+    /// In words; `part` says which half of a packed value it is, `words` what bits
     /// mean.
     pub fn describe(&self, part: &str, words: impl Fn(u64) -> String) -> String {
         match self {
@@ -58,7 +58,7 @@ impl Wrong {
                 )
             }
             Self::Lost { value, last } => format!(
-                "{part}{} was stored, nobody found it, and the last value is {}",
+                "{part}{} was stored, no thread found it, and the last value is {}",
                 words(*value),
                 words(*last)
             ),
@@ -78,14 +78,14 @@ fn list(words: &[String]) -> String {
     }
 }
 
-/// Whether some order of `steps` leads from `first` to `last`.
+/// Checks that some order of `steps` leads from `first` to `last`.
 ///
 /// # Errors
 ///
 /// There is none.
 pub fn check_sequence(first: u64, last: u64, steps: &[Step]) -> Result<(), Wrong> {
-    // Times each value was there, less times it was found. At the end the last
-    // value is there once, found by nobody.
+    // The number of times each value was there, less those it was found. At the end the last
+    // value is there once, and no thread finds it.
     let mut surplus: BTreeMap<u64, i64> = BTreeMap::new();
     *surplus.entry(first).or_default() += 1;
     *surplus.entry(last).or_default() -= 1;
@@ -94,7 +94,7 @@ pub fn check_sequence(first: u64, last: u64, steps: &[Step]) -> Result<(), Wrong
         *surplus.entry(step.from).or_default() -= 1;
     }
     surplus.retain(|_, surplus| *surplus != 0);
-    // A value that was found too often tells who found it; say that first.
+    // A value that was found too often tells which threads found it; report that first.
     let found_too_often = surplus
         .iter()
         .filter(|&(_, &surplus)| surplus < 0)
@@ -124,7 +124,7 @@ pub fn check_sequence(first: u64, last: u64, steps: &[Step]) -> Result<(), Wrong
     }
 }
 
-/// A step that does not hang together with `first`.
+/// A step that is not connected to `first`.
 fn first_detached(first: u64, steps: &[Step]) -> Option<Step> {
     let mut arrows: HashMap<u64, Vec<u64>> = HashMap::new();
     for step in steps {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_circle_that_nobody_entered_is_detached() {
-        // Balanced everywhere, but 5 ⇄ 6 has no way from 0.
+        // Balanced everywhere, but 5 ⇄ 6 cannot be reached from 0.
         assert_eq!(
             check_sequence(0, 1, &steps(&[(0, 1), (5, 6), (6, 5)])),
             Err(Wrong::Detached {

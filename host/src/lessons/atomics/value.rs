@@ -1,4 +1,4 @@
-//! The effect of each operation on a value, one after the other; and inputs for it.
+//! The effect of each operation on a value, one after another; and inputs for it.
 
 use cuda_std::launch::DeviceCopy;
 use cuda_std::vector::{Bf16x2, F16x2};
@@ -6,25 +6,25 @@ use gpu_kernels::atomics::table::Operation;
 use half::{bf16, f16};
 
 /// A type of the table. Packed types are atomic part by part, and are checked
-/// so.
+/// that way.
 pub trait AtomicValue: DeviceCopy {
-    /// Parts that are atomic each.
+    /// Parts, each of which is atomic.
     const N_PARTS: usize = 1;
 
-    /// What the place holds before.
+    /// The initial content of the place.
     fn initial(operation: Operation) -> Self;
-    /// What a thread brings.
+    /// A thread's operand.
     fn operand(operation: Operation, thread: u32) -> Self;
     /// What a thread's compare-and-swap expects: values that the operands store,
     /// so that some find what they expect.
     fn cas_expected(thread: u32) -> Self;
-    /// What is there after the operation.
+    /// The content after the operation.
     fn after(self, operation: Operation, operand: Self, expected: Self) -> Self;
     /// Whether the last value does not depend on the order of the threads.
     fn order_is_free(operation: Operation) -> bool;
     /// Bits of a part.
     fn part(self, part: usize) -> u64;
-    /// How a report begins that is about a part.
+    /// The start of a report about a part.
     fn part_name(_part: usize) -> &'static str {
         ""
     }
@@ -54,7 +54,7 @@ fn scrambled(thread: u32) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// Values that compare-and-swap goes round: 0 to this, and 0 again.
+/// Values that compare-and-swap cycles through: 0 to this, and 0 again.
 const N_CAS_VALUES: u32 = 8;
 
 const fn cas_expected(thread: u32) -> u32 {
@@ -65,7 +65,7 @@ const fn cas_operand(thread: u32) -> u32 {
     (thread + 1) % N_CAS_VALUES
 }
 
-/// Where `inc` and `dec` turn round: many times within the threads of a block.
+/// Where `inc` and `dec` wrap around: many times within the threads of a block.
 const COUNTER_LIMIT: u32 = 20;
 
 macro_rules! integers {
@@ -140,7 +140,7 @@ integers! {
     i64, u64;
 }
 
-/// What floats have: no bits to play with, and sums that round.
+/// Inputs for floats: no bits to manipulate, and sums that round.
 fn float_initial(operation: Operation) -> f32 {
     match operation {
         Operation::Add | Operation::Sub => 1.5,
@@ -229,8 +229,8 @@ macro_rules! packed {
             }
 
             fn after(self, operation: Operation, operand: Self, expected: Self) -> Self {
-                // In f32, whose digits are more than twice a half's: rounding
-                // its sum once more is rounding the true sum once.
+                // In f32, which has more than twice a half's digits: rounding
+                // its sum once more rounds the true sum once.
                 let each = |on: fn(f32, f32) -> f32| {
                     Self::new(
                         $half::from_f32(on(self.x.to_f32(), operand.x.to_f32())),

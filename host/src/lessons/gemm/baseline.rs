@@ -1,14 +1,14 @@
-//! Products with the device to themselves: the fastest kernel by time, beside one baseline for each
-//! shape.
+//! Products with the device to themselves: the fastest kernel by time, compared with one baseline
+//! for each shape.
 //!
 //! Every row of a run has cuBLASLt's times; the baseline of a shape is the least of them, so that no
-//! kernel has a baseline of its own. The fastest kernel is the one that takes least time without a
+//! kernel has its own baseline. The fastest kernel is the one that takes the least time without a
 //! pause, whatever ratio its own row has.
 
 use lesson::Measurement;
 use lesson::measure::{Alone, Ratio, Side, State, geometric_mean};
 
-/// What cuBLASLt reaches on a shape, at best.
+/// The best that cuBLASLt reaches on a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Baseline {
     rested_ms: f64,
@@ -17,7 +17,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// On the shape of a kernel, for factors of its type.
+    /// For the shape of a kernel and factors of its type.
     pub fn of(cases: &[Measurement], one: &Measurement) -> Option<Self> {
         let same = cases.iter().filter(|case| is_like(case, one));
         let theirs = same.filter_map(|case| case.alone.get(&Side::CublasLt));
@@ -39,26 +39,26 @@ pub fn is_bf16(one: &Measurement) -> bool {
     one.kernel.contains("_bf16_")
 }
 
-/// Whether two rows are of one product.
+/// Whether two rows are of the same product.
 fn is_like(one: &Measurement, other: &Measurement) -> bool {
     one.lesson == other.lesson && one.shape == other.shape && is_bf16(one) == is_bf16(other)
 }
 
-/// A kernel beside the baseline of its shape: how many times as fast, and how much of the energy.
+/// A kernel compared with the baseline of its shape: relative speed and energy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beside {
     /// Both alone, without a pause.
     pub steady: f64,
     /// Both alone, after a rest.
     pub rested: f64,
-    /// In turn, by pairs of runs.
+    /// Alternating, by pairs of runs.
     pub in_turn: Option<f64>,
     /// Energy per product over the baseline's, without a pause.
     pub energy: Option<f64>,
 }
 
 impl Beside {
-    /// Of a kernel that was timed so.
+    /// The comparison for a kernel that was timed this way.
     pub fn of(cases: &[Measurement], one: &Measurement) -> Option<Self> {
         let baseline = Baseline::of(cases, one)?;
         let own = one.alone.get(&Side::Kernel)?;
@@ -71,7 +71,7 @@ impl Beside {
         })
     }
 
-    /// How many times as fast in a state.
+    /// The relative speed in a state.
     pub fn in_state(&self, state: State) -> f64 {
         match state {
             State::Steady => self.steady,
@@ -80,7 +80,7 @@ impl Beside {
     }
 }
 
-/// How many times as fast as the baseline without a pause, with the spread of the kernel's times.
+/// The speed relative to the baseline without a pause, with the spread of the kernel's times.
 pub fn steady_ratio(cases: &[Measurement], one: &Measurement) -> Option<Ratio> {
     let theirs = Baseline::of(cases, one)?.steady_ms;
     one.alone_ms(State::Steady)?;
@@ -94,7 +94,7 @@ pub fn steady_ratio(cases: &[Measurement], one: &Measurement) -> Option<Ratio> {
     })
 }
 
-/// The kernel that takes least time on a shape without a pause, of those that are meant.
+/// Among the chosen kernels, the one that takes the least time on a shape without a pause.
 pub fn fastest(
     cases: &[Measurement],
     dims: [u32; 3],
@@ -109,8 +109,8 @@ pub fn fastest(
     least.map(|(case, _)| case)
 }
 
-/// The geometric mean of some kernels beside their baselines in a state, and the worst with its
-/// shape.
+/// The geometric mean of some kernels relative to their baselines in a state, and the worst with
+/// its shape.
 pub fn summary<'c>(
     all: &[(&'c Measurement, Beside)],
     state: State,
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_fastest_is_so_by_its_time_alone_and_not_by_its_ratio() {
         let cases = [
-            // A slow kernel beside a slow run of the library.
+            // A slow kernel paired with a slow run of the library.
             timed("gemm_a", CUBE, (2.0, 2.2, 1.5), (2.1, 2.4, 1.6), 1.09),
             timed("gemm_b", CUBE, (1.8, 2.0, 1.4), (1.9, 2.0, 1.4), 0.98),
             timed("gemm_bf16_c", CUBE, (1.0, 1.1, 1.0), (1.0, 1.1, 1.0), 1.2),

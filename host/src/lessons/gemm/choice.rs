@@ -1,4 +1,4 @@
-//! The choice of a kernel for a product: what its tiles cost, counted, and the least of it.
+//! The choice of a kernel for a product: the one whose tiles have the least cost.
 //!
 //! A kernel cuts C into tiles and k into steps. The SMs work in rounds of one tile (or one part
 //! of a tile's steps) each. So a product takes
@@ -9,14 +9,14 @@
 //!
 //! (blocks that stay for all rounds start once, the others in each round) or, if that is longer, a
 //! start and the time in which A, B and C pass through memory. A step takes the time of its
-//! multiplications, or that of the lines of the cache in which its rows of A and B lie: two for each
-//! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of what
-//! both copy.
+//! multiplications, or that of the cache lines that hold its rows of A and B: two for each
+//! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of the
+//! lines that both copy.
 //!
 //! The numbers per kernel ([`Cost`]) were fitted to times of all of them on 29 products on an H200,
-//! without a pause; tiles of one size take one time per step. They are five for each kernel, and
-//! nothing here knows a product. What comes out is held against products that nobody tuned for
-//! ([`super::contest`]).
+//! without a pause; tiles of the same size take the same time per step. There are five for each
+//! kernel, and none depends on a product. The choices are checked on products that no kernel was
+//! tuned for ([`super::contest`]).
 
 use gpu_kernels::gemm::hopper::split_k::Tile;
 use gpu_kernels::gemm::hopper::stream_k::Shares;
@@ -26,13 +26,13 @@ use gpu_kernels::gemm::mma::matrices::PITCH_UNIT;
 
 /// Elements of k in a step.
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<half::f16>();
-/// Lines of the cache that an SM gets in a microsecond.
+/// Cache lines that an SM gets per microsecond.
 const LINES_A_US: f64 = 810.0;
-/// Bytes of an element, and of a line of the cache.
+/// Bytes of an element, and of a cache line.
 const ELEMENT_BYTES: u32 = 2;
 const LINE_BYTES: u32 = 128;
 
-/// What a kernel's work takes, in microseconds.
+/// The times of a kernel's work, in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     /// Before the first step and after the last.
@@ -43,16 +43,16 @@ struct Cost {
     round: f64,
     /// Leaving and adding the sums of tiles that blocks share.
     sharing: f64,
-    /// Bytes from or to memory in a microsecond.
+    /// Bytes from or to memory per microsecond.
     bytes_a_us: f64,
 }
 
-/// How a kernel would do a product.
+/// The work of a kernel on a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Account {
-    /// Rounds of tiles, a fraction where tiles are cut to equal shares.
+    /// Rounds of tiles, a fraction where tiles are cut into equal shares.
     rounds: f64,
-    /// How often blocks start: once where they stay for all rounds.
+    /// Number of starts: one where blocks stay for all rounds.
     starts: f64,
     /// Steps of each.
     steps: u32,
@@ -62,14 +62,14 @@ struct Account {
     rows: u32,
 }
 
-/// How a kernel cuts products.
+/// A kernel's way of cutting products.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// In turns, by blocks alone or pairs.
+    /// Ping-pong, by single blocks or pairs.
     Turns(u32),
     /// The same by pairs, the last round's tiles in equal shares.
     Balanced,
-    /// Tiles of a width, by blocks alone or pairs.
+    /// Tiles of a width, by single blocks or pairs.
     Wide(Width, u32),
     /// A cluster shares a tile's steps.
     Split(Tile),
@@ -122,7 +122,7 @@ static CANDIDATES: [Candidate; 13] = [
 ];
 
 impl Cut {
-    /// What it makes of a product, on this many SMs.
+    /// Its work on a product, on this many SMs.
     fn account(self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> Account {
         let steps = k.div_ceil(DEPTH);
         let whole = |n_tiles: u32, n_at_once: u32, rows: u32| Account {
@@ -137,7 +137,7 @@ impl Cut {
             let rounds = n_blocks.div_ceil(u64::from(n_multiprocessors)) as f64;
             Account {
                 rounds,
-                // Blocks of one tile: each round is a start.
+                // Blocks of one tile: each round has a start.
                 starts: rounds,
                 steps: steps.div_ceil(n_parts),
                 is_shared: n_parts > 1,
@@ -159,7 +159,7 @@ impl Cut {
                     let rounds = f64::INFINITY;
                     return Account { rounds, ..whole };
                 }
-                // Whatever is left is cut, also where that does not pay.
+                // The rest is always cut, even where that does not pay.
                 if n_tiles <= n_pairs || n_tiles.is_multiple_of(n_pairs) {
                     return whole;
                 }
@@ -193,7 +193,7 @@ impl Cut {
 }
 
 impl Candidate {
-    /// Microseconds of a product, as counted.
+    /// Estimated microseconds of a product.
     fn microseconds(&self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> f64 {
         let Account {
             rounds,
@@ -225,8 +225,8 @@ impl Candidate {
     }
 }
 
-/// The kernel that takes least time for a product of f16, all rows along k, on a device of this many
-/// SMs, by the account of its tiles.
+/// The kernel that takes the least time for a product of f16, all rows along k, on a device with
+/// this many SMs, as estimated from its tiles.
 pub fn fastest_for(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> &'static str {
     let time = |candidate: &Candidate| candidate.microseconds([m, n, k], n_multiprocessors);
     let mut best = &CANDIDATES[0];
@@ -289,8 +289,8 @@ mod tests {
         }
     }
 
-    /// Whatever the product and the device, the choice is a kernel of the lesson; that it runs
-    /// there is tested on the simulator.
+    /// For any product and device, the choice is a kernel of the lesson; a test on the
+    /// simulator checks that it runs there.
     #[test]
     fn every_choice_is_a_kernel_of_the_lesson() {
         let mut rng = StdRng::seed_from_u64(7);

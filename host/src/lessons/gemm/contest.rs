@@ -1,9 +1,9 @@
 //! The kernels that are timed with the device to themselves, and their shapes.
 //!
-//! Two contests. On cubes several kernels contend, and on one of them every step of the ladder: the
-//! fastest by time wins, beside one baseline for each shape. On other products, from real models and
-//! such that nobody tuned for, only that kernel runs which [`fastest_for`] chooses without having
-//! seen any of them run.
+//! There are two contests. On cubes several kernels contend, and on one of them every step of the
+//! ladder: the fastest by time wins, compared with one baseline for each shape. On other products,
+//! from real models and some that no kernel was tuned for, only the one kernel runs that
+//! [`fastest_for`] chooses without having seen any of them run.
 
 use super::LESSON;
 use super::choice::fastest_for;
@@ -27,10 +27,10 @@ const ON_CUBES: [(&str, u32); 9] = [
     ("gemm_bf16_width_192", 4096),
 ];
 
-/// The kernel by `f32` cores that is timed beside them, and where: it reaches the power limit, too.
+/// The kernel by `f32` cores that is timed with them, and its sizes; it reaches the power limit.
 const OF_F32: (&str, [u32; 2]) = ("sgemm_balanced", [4096, 8192]);
 
-/// Where a kernel contends on cubes; `None` if its lesson has no contest.
+/// The shapes on which a kernel contends on cubes; `None` if its lesson has no contest.
 pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {
     let cube = |side: u32| Shape::of(&[side; 3]);
     match lesson {
@@ -52,7 +52,7 @@ pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {
 }
 
 /// For each product the kernel that is chosen for it on this many SMs: those of `products`, or, if
-/// there are none, those from real models and those that nobody tuned for.
+/// it is empty, those from real models and those that no kernel was tuned for.
 pub fn chosen(products: &[Shape], n_multiprocessors: u32) -> Vec<(&'static str, Shape)> {
     let products = match products {
         [] => OF_PEOPLE
@@ -69,7 +69,7 @@ pub fn chosen(products: &[Shape], n_multiprocessors: u32) -> Vec<(&'static str, 
     products.into_iter().map(choose).collect()
 }
 
-/// Whether the lesson is that of which [`chosen`] speaks.
+/// Whether [`chosen`] is about this lesson.
 pub fn is_of(lesson: &str) -> bool {
     lesson == LESSON.id
 }

@@ -6,7 +6,7 @@ use lockstep::engine::MatrixType;
 
 /// An element of a matrix.
 pub trait Number: Element {
-    /// What cuBLASLt calls it.
+    /// cuBLASLt's name for it.
     const TYPE: MatrixType;
     /// Significant bits, with the one that is not stored.
     const SIGNIFICANT_BITS: i32;
@@ -60,7 +60,7 @@ impl Number for f32 {
     }
 }
 
-/// How far the nearest number may be from one no larger than `largest`: half a unit in the
+/// The largest rounding error of a number no larger than `largest`: half a unit in the
 /// last place.
 pub fn rounding<T: Number>(largest: f64) -> f64 {
     (largest * 2.0_f64.powi(-T::SIGNIFICANT_BITS)).max(T::LEAST_STEP / 2.0)
@@ -74,7 +74,7 @@ mod tests {
     fn rounding_bounds<T: Number>() {
         let mut worst: f64 = 0.0;
         for i in 0..4000 {
-            // Over many powers of two, between numbers and at ties.
+            // Over many powers of two, between representable numbers and at ties.
             let value = 1.1_f32.powi(i % 120 - 60) * (1.0 + i as f32 / 4096.0);
             let error = f64::from(T::nearest(value).value()) - f64::from(value);
             let bound = rounding::<T>(f64::from(value));

@@ -1,24 +1,24 @@
-//! Inputs, and what the product of them is.
+//! Inputs, and the expected product.
 //!
-//! # How a product is checked
+//! # The checks of a product
 //!
-//! Three times, on different numbers.
+//! Each product is checked three times, on different numbers.
 //!
 //! - *Exactly.* Factors that are multiples of 1/16 in [−1, 1), or −1, 0 and 1 for large
 //!   products: every partial sum is a whole multiple of 1/256 below 2¹⁶, and a tensor core
-//!   rounds none of them, in whatever order it adds. What it rounds is the result, once, to
+//!   rounds none of them, in whatever order it adds. Only the result is rounded, once, to
 //!   the type of C: every element must be bit-equal to the true one, rounded. Small products
 //!   are computed element by element. In large ones every row of C is checked by a product
 //!   with a vector x of random whole numbers, C·x = alpha·A·(B·x) + beta·(C·x), exact in
-//!   `f64`: a row with a wrong element passes by chance once in 2¹⁶. For that C must not be
-//!   rounded: most factors are 0 there, so that sums stay below 2⁸, as bf16 has them.
+//!   `f64`: a row with a wrong element passes by chance once in 2¹⁶. This requires that C is not
+//!   rounded: most factors are 0 there, so that sums stay below 2⁸, which bf16 can represent.
 //! - *With alpha and beta*, on the same numbers, and an old C of whole numbers: powers of two,
 //!   so that nothing else is rounded.
-//! - *Within rounding.* Factors of a normal distribution, which are what is timed, against
+//! - *Within rounding.* Factors of a normal distribution, the ones that are timed, against
 //!   sums in `f64`: all elements of small products, some rows of large ones. A tensor core
-//!   adds products in groups of at least 8, cut off by less than 2⁻²⁴ of the largest: as
-//!   [`half_matrices`](lesson::half_matrices) has it, the sum is off by less than
-//!   k/8 · 11 · 2⁻²⁴ · Σ|a·b|. To that comes half a unit in the last place of C's type.
+//!   adds products in groups of at least 8, truncated by less than 2⁻²⁴ of the largest: as
+//!   [`half_matrices`](lesson::half_matrices) explains, the error of the sum is less than
+//!   k/8 · 11 · 2⁻²⁴ · Σ|a·b|. Half a unit in the last place of C's type is added to that.
 
 use super::elements::{Number, rounding};
 use lesson::references::{add_row_times_matrix, matrix_times_vector, row_times_columns};
@@ -28,13 +28,13 @@ use std::ops::Range;
 
 /// Products up to this many multiply-adds are compared element by element.
 const ALL_ELEMENTS: u64 = 1 << 26;
-/// Rows of larger ones that are.
+/// Number of rows of larger ones that are.
 const SOME_ROWS: usize = 16;
 
 /// C = alpha·A·B + beta·C.
 pub use gpu_kernels::gemm::mma::matrices::Scale;
 
-/// With a factor for each, powers of two.
+/// With factors for both, powers of two.
 pub const SCALED: Scale = Scale {
     alpha: 0.5,
     beta: -2.0,
@@ -56,12 +56,12 @@ pub struct Factors {
     is_exact: bool,
 }
 
-/// What an element of C is to be, before it is rounded, and how far the sum may be off.
+/// An expected element of C, before rounding, and the bound on the error of the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     /// The exact value.
     pub value: f64,
-    /// How far a tensor core's may be off.
+    /// Bound on the error of a tensor core's sum.
     pub bound: f64,
 }
 
@@ -85,7 +85,7 @@ impl Factors {
         }
     }
 
-    /// Those of which sums are exact.
+    /// Factors whose sums are exact.
     pub fn exact(dims: [u32; 3]) -> Self {
         let sixteenth = |bits: u32| (bits % 32) as f32 / 16.0 - 1.0;
         if n_products(dims) > ALL_ELEMENTS {
@@ -94,7 +94,7 @@ impl Factors {
         Self::new(dims, true, |seed, len| inputs::random(seed, len, sixteenth))
     }
 
-    /// The same of −1, 0 and 1: of eight, one is 1 and one is −1.
+    /// The same from −1, 0 and 1: of every eight, one is 1 and one is −1.
     pub fn sparse(dims: [u32; 3]) -> Self {
         let sparse = |bits: u32| match bits % 8 {
             0 => -1.0,
@@ -142,14 +142,14 @@ impl Factors {
         if self.is_small() {
             return (0..self.m).collect();
         }
-        // Spread over all, with the first and the last.
+        // Spread over all rows, including the first and the last.
         let n_rows = SOME_ROWS.min(self.m);
         (0..n_rows)
             .map(|i| i * (self.m - 1) / (n_rows - 1).max(1))
             .collect()
     }
 
-    /// Compares C, whose rows are `pitch` apart, with what it should be.
+    /// Compares C, whose rows are `pitch` apart, with the expected product.
     pub fn check<T: Number>(
         &self,
         trial: &mut Trial<'_>,
@@ -172,7 +172,7 @@ impl Factors {
         Ok(())
     }
 
-    /// What an element should be, and how far it may be off.
+    /// The expected value of an element, and the bound on its error.
     fn expected<T: Number>(&self, Sum { value, bound }: Sum) -> (f64, f64) {
         if self.is_exact {
             return (f64::from(T::nearest(value as f32).value()), 0.0);
@@ -187,7 +187,7 @@ impl Factors {
         pitch: usize,
         scale: Scale,
     ) -> Result<(), CaseError> {
-        /// So that sums of k·n products stay below 2⁵³.
+        /// Keeps sums of k·n products below 2⁵³.
         const LARGEST: u32 = 1 << 15;
         let x = inputs::random(0xC, self.n, |bits| {
             f64::from(bits % (2 * LARGEST + 1)) - f64::from(LARGEST)
@@ -208,13 +208,13 @@ impl Factors {
             let expected = alpha * products[row] + before;
             let got_row = &c[row * pitch..][..self.n];
             let got = dot(&mut got_row.iter().map(|c| c.to_f64()), &x);
-            // So that a NaN is wrong.
+            // Written so that a NaN is wrong.
             (!(got - expected).eq(&0.0)).then_some((row, got, expected))
         });
         match wrong {
             None => Ok(()),
             Some((row, got, expected)) => Err(CaseError::Wrong(format!(
-                "row {row} is wrong: its product with a vector of whole numbers is {got}, and should be {expected}"
+                "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
             ))),
         }
     }
@@ -247,7 +247,7 @@ fn n_products([m, n, k]: [u32; 3]) -> u64 {
         .saturating_mul(u64::from(k))
 }
 
-/// How far a tensor core's sum of `k` products may be from the exact one, whose magnitudes
+/// Bound on the error of a tensor core's sum of `k` products whose magnitudes
 /// add up to `magnitudes`.
 fn sum_error(k: usize, magnitudes: f64) -> f64 {
     const GROUP: usize = 8;
@@ -275,7 +275,7 @@ mod tests {
             .collect()
     }
 
-    /// Such that rows are checked by a vector.
+    /// Factors so large that rows are checked by a vector.
     fn large() -> Factors {
         let dims = [257, 1024, 264];
         assert!(n_products(dims) > ALL_ELEMENTS);

@@ -28,12 +28,12 @@ use lockstep::tensor_map::{L2Promotion, Swizzle};
 
 /// The architecture that has `wgmma`.
 pub const HOPPER: u32 = 90;
-/// Blocks at once on the simulator: so few that small products have several rounds of tiles.
+/// Blocks at once on the simulator: few, so that small products have several rounds of tiles.
 const SIM_BLOCKS: u32 = 4;
-/// Rows of tiles in a group, of blocks alone; of pairs half as many.
+/// Rows of tiles in a group for single blocks; pairs have half as many.
 pub const GROUP: u32 = 16;
 
-/// A made launch.
+/// A prepared launch.
 pub type Made<'e> = Result<Plan<'e>, EngineError>;
 
 /// A map of `rows` rows of `columns` elements, `pitch` apart, in boxes as `wgmma` expects them.
@@ -46,7 +46,7 @@ pub fn map<T: TensorElement>(
     let map = TensorMap::tiled(buffer, [columns as usize, rows as usize], tile)
         .strides(&[pitch as usize])
         .swizzle(Swizzle::B128)
-        // More would be fetched twice where rows do not begin at multiples of that.
+        // With more, sectors would be fetched twice where rows do not begin at multiples of it.
         .l2_promotion(L2Promotion::B128)
         .build()?;
     Ok(map.as_arg())
@@ -60,7 +60,7 @@ pub fn most_blocks(engine: &dyn Engine) -> u32 {
     }
 }
 
-/// SMs, of the simulator as many as an H200 has.
+/// SMs; for the simulator, as many as an H200 has.
 fn n_multiprocessors(engine: &dyn Engine) -> u32 {
     match engine.kind() {
         EngineKind::Gpu => engine.device().n_multiprocessors,
@@ -68,7 +68,7 @@ fn n_multiprocessors(engine: &dyn Engine) -> u32 {
     }
 }
 
-/// The maps of A and B for such boxes.
+/// The maps of A and B for these boxes.
 pub fn factor_maps<T: Number + TensorElement, O: Number>(
     matrices: &Matrices<'_, T, O>,
     boxes: [[u32; 2]; 2],
@@ -101,9 +101,9 @@ pub fn c_map<T: Number, O: Number + TensorElement>(
     map(&matrices.c, [n, m], c_pitch, tile)
 }
 
-/// The launch of a kernel of which nothing else is to be kept.
+/// The launch of a kernel that needs nothing else to be kept.
 pub fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
-    // SAFETY: whoever calls it has made the arguments of the matrices, which outlive the
+    // SAFETY: callers make the arguments from the matrices, which outlive the
     // launches, and the geometry is the kernel's own.
     let launch = unsafe { Prepared::of::<K>(config, args) }?;
     Ok(Plan {
@@ -171,8 +171,8 @@ pub type Staged = (
     u32,
 );
 
-/// Rows of tiles in a group: fewer where all tiles are computed in two rounds, and what each row of
-/// tiles wants of B is in the cache anyway.
+/// Rows of tiles in a group: fewer where all tiles are computed in two rounds, and the parts of B
+/// that each row of tiles needs are in the cache anyway.
 pub fn group(engine: &dyn Engine, n_tiles: u32, n_blocks: u32) -> u32 {
     if n_tiles * n_blocks <= 2 * most_blocks(engine) {
         GROUP / 2 / n_blocks
@@ -227,7 +227,7 @@ fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
     )
 }
 
-/// Room for what blocks leave each other.
+/// Room for the sums that blocks leave each other.
 struct Left<'e> {
     sums: Buffer<'e, f32>,
     flags: Buffer<'e, u32>,
@@ -241,7 +241,7 @@ impl<'e> Left<'e> {
         })
     }
 
-    /// For ping-pong kernels: of every block.
+    /// For ping-pong kernels: the sums of every block.
     fn of_turns(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
         let n_blocks = config.grid[0] as usize;
         Self::of(engine, n_blocks * ping_pong::LEFT_SUMS as usize, n_blocks)
@@ -321,7 +321,7 @@ fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     launch::<small::gemm_small>(config, (a, b, c, k))
 }
 
-/// Arguments of the kernel whose blocks meet in global memory.
+/// Arguments of the kernel whose blocks combine their sums in global memory.
 type Spread = (
     DeviceTensorMap,
     DeviceTensorMap,
@@ -377,7 +377,7 @@ fn by_mma<'e>(engine: &dyn Engine, matrices: &Matrices<'e, f16, f16>, scale: Sca
 /// Blocks of a cluster in kernels of all types and layouts.
 const PAIR: u32 = 2;
 
-/// Whether tiles are to be cut: where it pays, and always on the simulator, whose products are too
+/// Whether tiles should be cut: where it pays, and always on the simulator, whose products are too
 /// small for that.
 fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
     let n_tiles = ping_pong::n_tiles(sizes.m, sizes.n, PAIR);
@@ -385,7 +385,7 @@ fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
     engine.kind() == EngineKind::Sim || Shares::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
 }
 
-/// Arguments of kernels whose C has elements like A and B.
+/// Arguments of kernels whose C has the element type of A and B.
 type Halves<T> = (
     DeviceTensorMap,
     DeviceTensorMap,
@@ -493,7 +493,7 @@ where
 }
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
-/// Of kernels whose results go through shared memory.
+/// Claims about kernels whose results go through shared memory.
 pub const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
 
 /// The entry of a step of the ladder.
@@ -596,7 +596,7 @@ pub const STEPS: [KernelEntry; 10] = [
     ),
 ];
 
-/// Ping-pong, of bf16.
+/// Ping-pong, for bf16.
 pub const BF16_TURNS: KernelEntry =
     KernelEntry::of(ping_pong::gemm_bf16_turns, "bf16, ping-pong", |trial| {
         let contract = Contract {
@@ -611,7 +611,7 @@ pub const BF16_TURNS: KernelEntry =
     .timed_at(shapes::OF_BF16_WIDTHS)
     .since_sm(HOPPER);
 
-/// What `mma.sync` reaches with the same means.
+/// The best that `mma.sync` reaches with the same techniques.
 pub const BY_MMA: KernelEntry = KernelEntry::of(
     by_mma::gemm_by_mma,
     "mma.sync again, fed by TMA: warp-specialized, persistent blocks, C in whole sectors",
@@ -627,7 +627,7 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
 .timed_at(shapes::OF_MMA)
 .since_sm(HOPPER);
 
-/// Few tiles.
+/// Kernels for few tiles.
 pub const SPLIT: [KernelEntry; 7] = [
     step!(
         split_k::gemm_split_64x128,
@@ -680,7 +680,7 @@ pub const SPLIT: [KernelEntry; 7] = [
     ),
 ];
 
-/// How rows lie, by the layout that kernels know.
+/// The order of rows in memory, in terms of the kernels' layouts.
 trait LiesAs: Layout {
     const MAJOR: Major;
 }

@@ -1,23 +1,23 @@
-//! GEMM: products of matrices by tensor cores, from the first `mma` on, beside cuBLASLt.
+//! GEMM: products of matrices by tensor cores, from the first `mma` on, compared with cuBLASLt.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `mod.rs` | the lesson: its kernels and what they are claimed to cost |
+//! | `mod.rs` | the lesson: its kernels and the claims about their costs |
 //! | [`shapes`] | sizes to check and to time |
-//! | [`baseline`] | how fast beside the library, each with the device to itself |
-//! | [`targets`] | how fast it should be |
+//! | [`baseline`] | speed relative to the library, each with the device to itself |
+//! | [`targets`] | the target speed |
 //! | [`elements`] | f16, bf16, f32 |
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
-//! | [`hopper`] | the steps by `wgmma`, and what else needs maps: maps and launches |
+//! | [`hopper`] | the steps by `wgmma`, and everything else that needs maps: maps and launches |
 //! | [`widths`] | tiles of the width that fits |
-//! | [`choice`] | which kernel for which product |
-//! | [`products`], [`contest`] | what is timed with the device to itself, and which kernel on what |
-//! | [`special`] | factors of 8 bits, and a product with what comes after |
+//! | [`choice`] | the kernel for each product |
+//! | [`products`], [`contest`] | products timed with the device to themselves, and the kernel for each |
+//! | [`special`] | factors of 8 bits, and a product with an epilogue |
 //!
-//! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
-//! entry here with a closure that makes its [`run::Plan`] of the [`run::Matrices`]; of which
-//! types and in which layouts is in the call of [`run::run`].
+//! A kernel that takes arguments other than pointers and sizes (tensor maps, flags) is one
+//! entry here, with a closure that makes its [`run::Plan`] from the [`run::Matrices`]; the call
+//! of [`run::run`] states its types and layouts.
 
 pub mod baseline;
 pub mod choice;
@@ -229,8 +229,8 @@ static KERNELS: [KernelEntry; 46] = {
     ]
 };
 
-/// The steps of the ladder, one idea each; what follows them are the last step's other types
-/// and layouts, what is made of it, and a look back at `mma.sync`.
+/// The steps of the ladder, one idea each; after them come the last step's other types
+/// and layouts, kernels derived from it, and a look back at `mma.sync`.
 pub fn steps() -> &'static [KernelEntry] {
     &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
 }

@@ -2,12 +2,12 @@
 
 /// The cubes.
 pub const CUBES: [u32; 6] = [2048, 3072, 4096, 6144, 8192, LARGEST];
-/// That on which every step of the ladder runs.
+/// The cube on which every step of the ladder runs.
 pub const LADDER: u32 = 4096;
-/// Where the fewest kernels contend.
+/// The cube on which the fewest kernels contend.
 pub const LARGEST: u32 = 16384;
 
-/// Products that nobody tuned for, and from which no number of [`super::choice`] comes.
+/// Products that no kernel was tuned for, and that no number in [`super::choice`] comes from.
 pub const UNTUNED: [[u32; 3]; 12] = [
     [777, 3333, 1111],
     [2047, 2049, 2051],

@@ -1,4 +1,4 @@
-//! One kernel on one shape: its matrices in device memory, its launches, cuBLASLt beside it.
+//! One kernel on one shape: its matrices in device memory, its launches, cuBLASLt for comparison.
 
 use super::elements::Number;
 use super::factors::{Factors, SCALED, Scale, old};
@@ -12,7 +12,7 @@ use lockstep::engine::{
 /// Values after C that must not be written.
 const GUARD: usize = 64;
 
-/// What the rows of A and B, as they lie in memory, run along.
+/// The dimension along which the rows of A and B run in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Majors {
     /// A's: m rows of k, or k rows of m.
@@ -29,12 +29,12 @@ impl Majors {
     };
 }
 
-/// What a kernel takes.
+/// The inputs that a kernel accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// How factors lie.
+    /// The order of the factors in memory.
     pub majors: Majors,
-    /// Whether it knows alpha and beta; else it is only asked for the product.
+    /// Whether it supports alpha and beta; else only the product is requested.
     pub is_scaled: bool,
     /// Whether it may write zeros between the rows of C, up to the next multiple of 16 bytes: the
     /// copy engine stores no less.
@@ -48,7 +48,7 @@ impl Contract {
         is_scaled: true,
         fills_chunks: false,
     };
-    /// Factors along k, the product alone.
+    /// Factors along k, only the product.
     pub const PRODUCT: Self = Self {
         is_scaled: false,
         ..Self::SCALED
@@ -63,19 +63,19 @@ pub struct Matrices<'e, T, O> {
     pub b: Buffer<'e, T>,
     /// C, m rows of n.
     pub c: Buffer<'e, O>,
-    /// How large they are.
+    /// Their sizes.
     pub sizes: Sizes,
-    /// How A and B lie.
+    /// The order of A and B in memory.
     pub majors: Majors,
 }
 
-/// How a kernel multiplies them.
+/// A kernel's way of multiplying them.
 pub struct Plan<'e> {
     /// The launch.
     pub launch: Prepared,
-    /// What it keeps besides: zeros before each launch, and after it.
+    /// Its flags: zero before each launch, and after it.
     pub flags: Option<Buffer<'e, u32>>,
-    /// Room that it needs meanwhile.
+    /// Scratch memory for its sums.
     pub scratch: Option<Buffer<'e, f32>>,
 }
 
@@ -88,7 +88,7 @@ pub fn pitch(columns: usize) -> usize {
     columns.next_multiple_of(PITCH_UNIT as usize)
 }
 
-/// A factor as it lies in memory; between the rows are NaNs.
+/// A factor as stored in memory; between the rows are NaNs.
 ///
 /// `rows` has rows of `k`, one for each row of A or column of B.
 fn stored<T: Number>(rows: &[f32], k: usize, major: Major) -> Vec<T> {
@@ -111,7 +111,7 @@ fn stored<T: Number>(rows: &[f32], k: usize, major: Major) -> Vec<T> {
 }
 
 impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
-    /// Of factors; C is poison.
+    /// The matrices from factors; C is poison.
     pub fn of(
         engine: &'e dyn Engine,
         factors: &Factors,
@@ -145,7 +145,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
         self.b.write(&stored(&factors.b, factors.k, self.majors.b))
     }
 
-    /// C as a launch is to find it: the old one where it is to be read, else poison.
+    /// Prepares C for a launch: the old one where it is read, else poison.
     fn prepare_c(&self, scale: Scale) -> Result<(), EngineError> {
         self.c.poison()?;
         if scale.beta == 0.0 {
@@ -164,7 +164,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
         self.c.write(&before)
     }
 
-    /// C, if nothing beyond its rows was written, but for zeros after them if the kernel
+    /// C, if nothing beyond its rows was written, except for zeros after them if the kernel
     /// `fills_chunks`.
     pub fn product(&self, fills_chunks: bool) -> Result<Vec<O>, CaseError> {
         let mut c = self.c.read()?;
@@ -180,7 +180,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
             let is_kept = |value: &O| value.is_poison() || fills_chunks && value.value() == 0.0;
             if let Some(after) = elements[n..].iter().position(|value| !is_kept(value)) {
                 return Err(CaseError::Wrong(format!(
-                    "it wrote {:?} after row {row} of C, where no column is ({} beyond the last)",
+                    "it wrote {:?} after row {row} of C, where there is no column ({} beyond the last)",
                     elements[n + after],
                     after + 1
                 )));
@@ -189,7 +189,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
         Ok(c)
     }
 
-    /// The product as cuBLASLt's.
+    /// The product as a call of cuBLASLt.
     fn call(&self, scale: Scale) -> LibraryCall {
         let stored = |address, pitch| Stored { address, pitch };
         let sizes = &self.sizes;
@@ -209,7 +209,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
 }
 
 impl<'e> Plan<'e> {
-    /// Of a kernel that needs nothing but the matrices and the numbers.
+    /// The plan of a kernel that needs only the matrices and the numbers.
     pub fn of<K, T: Number, O: Number>(
         matrices: &Matrices<'e, T, O>,
         scale: Scale,
@@ -309,8 +309,8 @@ fn run_sweep<T: Number, O: Number>(
     Ok(())
 }
 
-/// The product of exact factors, with alpha and beta where it knows them, and without. Returns
-/// the matrices.
+/// The product of exact factors, with alpha and beta if the kernel supports them, and without.
+/// Returns the matrices.
 fn check_exactly<'e, T: Number, O: Number>(
     trial: &mut Trial<'e>,
     contract: Contract,

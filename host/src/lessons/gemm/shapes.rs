@@ -36,7 +36,7 @@ pub fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         .collect()
 }
 
-/// The counts are whole-warp figures: no tile may stick out.
+/// The counts are whole-warp figures: no tile may extend past the edge.
 pub fn expects_at(shape: &Shape) -> bool {
     let [m, n, k] = dims(shape);
     !shape.is_sweep() && m.is_multiple_of(128) && n.is_multiple_of(256) && k.is_multiple_of(64)
@@ -51,8 +51,8 @@ pub fn work(shape: &Shape) -> Work {
     }
 }
 
-/// On the device 16 bits per element of A and B and up to 32 of C; on the host what lies
-/// there, and the numbers that it was made of.
+/// On the device, 16 bits per element of A and B and up to 32 of C; on the host, copies of them,
+/// and the numbers that they were made from.
 pub fn memory(shape: &Shape) -> Footprint {
     let [m, n, k] = dims(shape).map(u128::from);
     // Rows are whole chunks of 8 elements.
@@ -68,22 +68,22 @@ pub fn memory(shape: &Shape) -> Footprint {
     }
 }
 
-/// Where the steps by `mma.sync` are timed.
+/// The shapes at which the steps by `mma.sync` are timed.
 pub const OF_MMA: &[&[u32]] = &[&[4096, 4096, 4096], &[8192, 8192, 8192]];
 
-/// Where pairs of blocks with large tiles are: also where rows begin anywhere in a line, and bytes
-/// from the cache are short.
+/// The same for pairs of blocks with large tiles: including sizes whose rows begin anywhere in a
+/// line, where the cache's bandwidth is scarce.
 pub const OF_PAIRS: &[&[u32]] = &[
     &[4096, 4096, 4096],
     &[8192, 8192, 8192],
     &[3000, 5000, 7000],
 ];
 
-/// Where kernels of all types and layouts are.
+/// The same for kernels of all types and layouts.
 pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
 
-/// Where tiles of other widths are: where those of 128×128 and 128×256 do not come out even, and
-/// where rows begin anywhere in a line.
+/// The same for tiles of other widths: sizes that tiles of 128×128 and 128×256 do not fill evenly,
+/// and sizes whose rows begin anywhere in a line.
 pub const OF_WIDTHS: &[&[u32]] = &[
     &[2048; 3],
     &[3072; 3],
@@ -96,7 +96,7 @@ pub const OF_WIDTHS: &[&[u32]] = &[
 /// The same for bf16.
 pub const OF_BF16_WIDTHS: &[&[u32]] = &[&[2048; 3], &[3072; 3], &[4096; 3]];
 
-/// Where those of the last steps are that others beat: cubes of three sizes.
+/// The same for kernels among the last steps that others beat: cubes of three sizes.
 pub const OF_OTHERS: &[&[u32]] = &[&[2048; 3], &[4096; 3], &[8192; 3]];
 
 /// Arrays of shapes, and the same as slices of slices.
@@ -109,17 +109,17 @@ macro_rules! timed {
         /// The cubes on which the last steps are measured.
         pub const CUBES: [u32; 15] = [$($side),*];
 
-        /// Products that people have: m is tokens, or rows of a batch; n and k are a model's.
+        /// Products from real models: m is tokens, or rows of a batch; n and k are a model's.
         pub const OF_PEOPLE: [[u32; 3]; 24] =
             [$([$few_m, $few_n, $few_k],)* $([$m, $n, $k]),*];
 
-        /// Where bf16 is measured: the cubes.
+        /// The shapes of bf16: the cubes.
         pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
 
-        /// What people have of few tiles.
+        /// The products from real models that have few tiles.
         pub const OF_SPLIT: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
 
-        /// Where the last steps are: the cubes, and what people have.
+        /// The shapes of the last steps: the cubes, and products from real models.
         pub const OF_WGMMA: &[&[u32]] = &[
             $(&[$side; 3],)*
             $(&[$few_m, $few_n, $few_k],)*

@@ -1,4 +1,4 @@
-//! Two kernels that are not plain products of 16-bit factors: of 8 bits, and with what comes after.
+//! Two kernels that are not plain products of 16-bit factors: 8-bit factors, and an epilogue.
 
 use super::elements::rounding;
 use super::factors::{Factors, Scale};
@@ -22,7 +22,7 @@ pub const E4M3: KernelEntry = KernelEntry::of(
 .timed_at(shapes::OF_FAMILY)
 .since_sm(HOPPER);
 
-/// What comes after a product.
+/// A product with an epilogue.
 pub const BIAS_GELU: KernelEntry = KernelEntry::of(
     gemm_bias_gelu,
     "bias and GELU, while the sums are in registers",
@@ -31,7 +31,7 @@ pub const BIAS_GELU: KernelEntry = KernelEntry::of(
 .timed_at(shapes::OF_FAMILY)
 .since_sm(HOPPER);
 
-/// Every size of a sweep, or the one.
+/// Every size of a sweep, or the only one.
 fn each_size(
     trial: &mut Trial<'_>,
     check: impl Fn(&mut Trial<'_>, [u32; 3]) -> Result<(), CaseError>,
@@ -107,7 +107,7 @@ fn check_e4m3(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), CaseErro
     time_one(trial, &launch)
 }
 
-/// Counted, unless it is one of many.
+/// Launches counted, unless it is one of many.
 fn launch_one(trial: &mut Trial<'_>, launch: &Prepared) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
         return trial.launch_uncounted(launch);
@@ -131,7 +131,7 @@ fn bias(column: usize) -> f32 {
     (column % 8) as f32 / 4.0 - 1.0
 }
 
-/// The approximation that the kernel names, in `f64`.
+/// The approximation that the kernel uses, in `f64`.
 fn gelu(x: f64) -> f64 {
     let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
     0.5 * x * (1.0 + inner.tanh())

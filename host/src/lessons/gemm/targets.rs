@@ -74,7 +74,7 @@ pub fn is_wgmma(one: &Measurement) -> bool {
 }
 
 /// The fastest kernel by `mma.sync` on the largest product that all of them multiply. It draws
-/// less than the board may, so that taking turns is of no help to it.
+/// less than the board's power limit, so it gains nothing from alternating.
 fn by_mma(measured: &[Measurement]) -> Option<Found> {
     let meant = measured
         .iter()
@@ -84,7 +84,7 @@ fn by_mma(measured: &[Measurement]) -> Option<Found> {
     Found::ratio(fastest, Side::CublasLt)
 }
 
-/// The fastest kernel by `wgmma` on a product, beside the baseline of its shape.
+/// The fastest kernel by `wgmma` on a product, relative to the baseline of its shape.
 fn wgmma(
     measured: &[Measurement],
     dims: [u32; 3],
@@ -102,7 +102,7 @@ fn wgmma(
     })
 }
 
-/// Of both types on every cube; nothing unless all were measured.
+/// For both types on every cube; `None` unless all were measured.
 fn every_cube(
     measured: &[Measurement],
     value: impl Fn(&Beside) -> Option<f64>,
@@ -116,7 +116,7 @@ fn every_cube(
     Some(found)
 }
 
-/// Of f16, the worse of both states on each product; nothing unless all were measured.
+/// For f16, the worse of both states on each product; `None` unless all were measured.
 fn of_products(measured: &[Measurement], products: &[[u32; 3]]) -> Option<Vec<Found>> {
     let worse = |beside: &Beside| {
         let states = [State::Steady, State::Rested].map(|state| beside.in_state(state));
@@ -128,7 +128,7 @@ fn of_products(measured: &[Measurement], products: &[[u32; 3]]) -> Option<Vec<Fo
         .collect()
 }
 
-/// The mean over those of which C has rows that the library's fast algorithms take.
+/// The mean over the products whose rows of C the library's fast algorithms accept.
 fn mean_without_odd(measured: &[Measurement], products: &[[u32; 3]]) -> Option<Found> {
     let even = products.iter().filter(|[_, n, _]| n.is_multiple_of(8));
     let even: Vec<[u32; 3]> = even.copied().collect();

@@ -50,7 +50,7 @@ macro_rules! widths {
     };
 }
 
-/// Each width, alone and by pairs of blocks.
+/// Each width, by single blocks and by pairs.
 pub const WIDTHS: [KernelEntry; 5] = widths! {
     gemm_width_256: f16, Width::N256, 1, "a warp copies, two warpgroups multiply 128×256", shapes::OF_WIDTHS;
     gemm_width_192: f16, Width::N192, 1, "tiles of 128×192, where they come out more even", shapes::OF_WIDTHS;

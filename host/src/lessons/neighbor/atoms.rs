@@ -22,7 +22,7 @@ pub struct Atoms {
 impl Atoms {
     /// Number of atoms.
     pub fn len(&self) -> u32 {
-        // As many as an index counts; sheets and files are checked before.
+        // The count fits an index; sheets and files are checked before.
         self.x.len() as u32
     }
 
@@ -62,7 +62,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Of lists in any order.
+    /// From lists in any order.
     pub fn of(mut lists: Vec<Vec<u32>>) -> Self {
         for list in &mut lists {
             list.sort_unstable();
@@ -100,7 +100,7 @@ impl Lists {
 pub struct TooManyNeighbors {
     /// The first such atom, counting from 0.
     pub atom: u32,
-    /// How many it has.
+    /// Its number of neighbours.
     pub n_neighbors: u32,
 }
 

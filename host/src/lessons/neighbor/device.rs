@@ -1,4 +1,4 @@
-//! Neighbour lists from an engine: what each kernel needs, its launches, and
+//! Neighbour lists from an engine: the needs of each kernel, its launches, and
 //! reading its answer back.
 
 use super::atoms::{Atoms, Lists, TooManyNeighbors};
@@ -16,7 +16,7 @@ use lockstep::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared
 // `Problem::reset` sets every byte of it.
 const _: () = assert!(NO_OVERFLOW == u32::MAX);
 
-/// Where a list's places are.
+/// The order of a list's places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// An atom's neighbours together.
@@ -38,20 +38,20 @@ pub struct Problem<'e> {
     overflow: Buffer<'e, u32>,
 }
 
-/// What [`lists`] takes of memory for this many atoms; `tests/footprint.rs` holds it
-/// against what is allocated.
+/// The memory that [`lists`] takes for this many atoms; `tests/footprint.rs` checks it
+/// against the actual allocations.
 pub fn footprint(n_atoms: u32) -> Footprint {
     Footprint::of(n_atoms.into(), 88, 150)
 }
 
-/// A device array is never empty: what no kernel reads stands in.
+/// A device array is never empty: it gets a value that no kernel reads instead.
 fn some<'v, T>(values: &'v [T], instead: &'v [T]) -> &'v [T] {
     if values.is_empty() { instead } else { values }
 }
 
 impl<'e> Problem<'e> {
     /// Copies the atoms to the device, and poisons the lists. The counts are 0,
-    /// as the kernels with atomics ask.
+    /// as the kernels with atomics require.
     pub fn new(
         engine: &'e dyn Engine,
         atoms: &Atoms,
@@ -86,7 +86,7 @@ impl<'e> Problem<'e> {
         unsafe { Prepared::of::<K>(config, args) }
     }
 
-    /// What makes the answer as it was before any launch.
+    /// Resets the answer to its state before any launch.
     pub fn reset(&self) -> Timed<'static> {
         let set = |address, size_bytes, value| Fill {
             address,
@@ -103,7 +103,7 @@ impl<'e> Problem<'e> {
         )
     }
 
-    /// What clears the answer: counts and lists.
+    /// Clears the answer: counts and lists.
     pub fn clearing(&self) -> Vec<Fill> {
         let cleared = |buffer: &Buffer<'_, u32>| Fill {
             address: buffer.address(),
@@ -126,7 +126,7 @@ impl<'e> Problem<'e> {
     }
 }
 
-/// What the kernels take that test all pairs: positions, number of atoms, square
+/// The arguments of kernels that test all pairs: positions, number of atoms, square
 /// of the cut-off, counts, lists, overflow.
 pub type PairsArgs = (
     DevicePtr<f32>,
@@ -153,10 +153,10 @@ pub fn tile_config(n_atoms: u32) -> LaunchConfig {
     LaunchConfig::new(neighbor::tile_grid(n_atoms), neighbor::TILE_BLOCK)
 }
 
-/// What a kernel left.
+/// The output of a kernel.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Neighbours of each atom, also those that found no place.
+    /// Neighbours of each atom, including those that found no place.
     pub n_neighbors: Vec<u32>,
     list: Vec<u32>,
     /// The first atom with too many neighbours, or [`NO_OVERFLOW`].
@@ -165,7 +165,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What is in place `k` of an atom.
+    /// The content of place `k` of an atom.
     pub fn place(&self, atom: u32, k: u32) -> u32 {
         let n_atoms = self.n_neighbors.len() as u32;
         self.list[match self.layout {
@@ -203,11 +203,11 @@ impl Answer {
     }
 }
 
-/// The cell list's four launches and what they hand on.
+/// The cell list's four launches, and the data that they pass on.
 pub struct Cells<'e> {
     /// The cells.
     pub grid: CellGrid,
-    /// A counter a cell: 0 before and after all launches.
+    /// A counter per cell: 0 before and after all launches.
     pub counts: Buffer<'e, u32>,
     /// Each atom's rank in its cell.
     pub ranks: Buffer<'e, u32>,
@@ -327,7 +327,7 @@ impl<'e> Cells<'e> {
     }
 }
 
-/// Why there are no lists.
+/// The reason why there are no lists.
 #[derive(Debug, thiserror::Error)]
 pub enum NeighborError {
     /// The engine could not run the kernels.

@@ -1,8 +1,8 @@
-//! Neighbour list: all pairs with atomics, without, by tiles, and by cells.
+//! Neighbour list: all pairs with atomics and without, by tiles, and by cells.
 //!
 //! Inputs are sheets of graphene, and in the sweep random points of every number
 //! up to the shape's, no atoms, one atom, and atoms in too small a place. Every
-//! kernel is held to the CPU's lists as sets; the cell list's order as well.
+//! kernel is checked against the CPU's lists as sets, the cell list also for its order.
 //!
 //! Reading order: [`atoms`] (atoms and lists), [`sheet`] (graphene), [`reference`](mod@reference)
 //! (lists from the CPU), [`device`] (lists from an engine), this file (the lesson).
@@ -58,7 +58,7 @@ static TARGETS: [Target; 2] = [
     ),
     Target::at_least(
         "neighbours by brute force",
-        "pairs tested a second, each pair once",
+        "pairs tested per second, each pair once",
         2e12,
         pairs_per_second,
     ),
@@ -72,7 +72,7 @@ fn cells_beside_clearing(measured: &[Measurement]) -> Option<Found> {
     speeds.next().map(Found::inverse)
 }
 
-/// The most of any kernel that tests all pairs.
+/// The highest rate of any kernel that tests all pairs.
 fn pairs_per_second(measured: &[Measurement]) -> Option<Found> {
     let is_meant = |one: &&Measurement| !one.kernel.contains("cells");
     most(measured.iter().filter(is_meant).filter_map(|one| {
@@ -213,11 +213,11 @@ impl Input {
     }
 }
 
-/// `n_atoms` random points, about four near ones to each.
+/// `n_atoms` random points, with about four near ones for each.
 fn random_points(n_atoms: u32, seed: u64) -> Atoms {
     let mut state = seed;
     let mut uniform = || {
-        // A linear congruence; its high bits are random enough for points.
+        // A linear congruential generator; its high bits are random enough for points.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -242,7 +242,7 @@ fn pile_in_a_sheet(n_piled: u32) -> Atoms {
     atoms
 }
 
-/// What a sweep runs: every number of random points from none, and piles that
+/// The inputs of a sweep: every number of random points from none, and piles that
 /// just fit and that do not.
 fn sweep_inputs(n_most: u32) -> Vec<(String, Input)> {
     let random = (0..=n_most).map(|n| {
@@ -274,7 +274,7 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
             atom => format!("atom {atom}"),
         };
         return Err(format!(
-            "it reports {} as the first with too many neighbours, and it is {}",
+            "it reports {} as the first with too many neighbours, but it is {}",
             words(answer.overflow),
             words(first_overflow)
         ));
@@ -284,13 +284,13 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
         let n_neighbors = answer.n_neighbors[atom as usize];
         if n_neighbors as usize != expected.len() {
             return Err(format!(
-                "atom {atom} has {} neighbours, {expected:?}, and it counted {n_neighbors}",
+                "atom {atom} has {} neighbours, {expected:?}, but it counted {n_neighbors}",
                 expected.len()
             ));
         }
         let mut found: Vec<u32> = answer.places(atom).collect();
         found.sort_unstable();
-        // Where there are too many, which of them found a place is open.
+        // If there are too many, it is open which of them found a place.
         let is_right = if n_neighbors <= MAX_NEIGHBORS {
             found == expected
         } else {
@@ -301,14 +301,14 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
         };
         if !is_right {
             return Err(format!(
-                "the neighbours of atom {atom} are {expected:?}, and its list is {found:?}"
+                "the neighbours of atom {atom} are {expected:?}, but its list is {found:?}"
             ));
         }
         if let Some(k) = (n_neighbors.min(MAX_NEIGHBORS)..MAX_NEIGHBORS)
             .find(|&k| answer.place(atom, k) != POISONED)
         {
             return Err(format!(
-                "atom {atom} has {n_neighbors} neighbours, and its place {k} was written too"
+                "atom {atom} has {n_neighbors} neighbours, but its place {k} was written too"
             ));
         }
         n_checked += 1 + found.len();
@@ -377,8 +377,8 @@ pub fn run_pairs_of<K: PairsKernel>(
     trial.launch(&launch)?;
     check_pairs(trial, &problem, &input, layout, "graphene")?;
     trial.check_counts()?;
-    // Counts that went on rising would leave every further neighbour without a
-    // place, so that each run is timed from a reset.
+    // Counts that kept rising would leave no place for any further
+    // neighbour, so each run is timed from a reset.
     trial.time_from(&[launch], &[problem.reset()])
 }
 
@@ -401,11 +401,11 @@ fn check_pairs(
 // The cell list
 // ---------------------------------------------------------------------------
 
-/// One of the four launches, with the check of what it leaves.
+/// One of the four launches, with the check of its results.
 trait Stage: Kernel {
     /// Its place among the four.
     const INDEX: usize;
-    /// Checks what it left, with the launches before it done.
+    /// Checks its results; the launches before it are done.
     fn check(
         cells: &Cells<'_>,
         problem: &Problem<'_>,
@@ -455,7 +455,7 @@ impl Stage for neighbor_cells_count {
                     Some(taken) if !*taken => *taken = true,
                     _ => {
                         return Err(format!(
-                            "atom {atom} has rank {} in cell {cell} of {} atoms, which is another's or none",
+                            "atom {atom} has rank {} in cell {cell} of {} atoms, which is taken or out of range",
                             ranks[atom], expected[cell]
                         ));
                     }
@@ -514,7 +514,7 @@ impl Stage for neighbor_cells_scatter {
                 let atom = sorted_atoms[place] as usize;
                 if atom >= n_atoms || std::mem::replace(&mut seen[atom], true) {
                     return Err(format!(
-                        "place {place} holds atom {atom}, which is twice or not there"
+                        "place {place} holds atom {atom}, which does not exist or is there twice"
                     ));
                 }
                 let at = sorted[place];
@@ -534,7 +534,7 @@ impl Stage for neighbor_cells_scatter {
                 return Err("the scan's words between blocks are not 0 again".to_owned());
             }
             Ok(Verified {
-                // Of no atoms, the words alone.
+                // Without atoms, only the words.
                 n_checked: n_atoms + states.len(),
                 max_abs_error: 0.0,
             })
@@ -574,7 +574,7 @@ fn run_stage<K: Stage>(trial: &mut Trial<'_>, input: &Input, name: &str) -> Resu
     let cells = Cells::new(trial.engine(), &input.atoms, CUTOFF)?;
     let launches = cells.launches(&problem)?;
     // Twice, because a launch must leave the counters as it found them; the
-    // first time only where all four are run.
+    // first time only if all four are run.
     let is_last = K::INDEX + 1 == launches.len();
     for _ in 0..1 + usize::from(is_last) {
         for (i, launch) in launches[..=K::INDEX].iter().enumerate() {
@@ -618,7 +618,7 @@ mod tests {
             overflows.iter().any(|(_, overflow)| overflow.atom == 4),
             "{overflows:?}"
         );
-        // And lists that are just full.
+        // And lists that are exactly full.
         assert!(inputs.iter().any(|(_, input)| {
             first_overflow(&input.expected).is_none()
                 && input

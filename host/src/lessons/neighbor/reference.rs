@@ -18,7 +18,7 @@ pub fn all_neighbors(atoms: &Atoms, cutoff_squared: f32) -> Lists {
     Lists::of(lists)
 }
 
-/// [`all_neighbors`] for more atoms than can be tested in pairs: only atoms in
+/// [`all_neighbors`] for more atoms than can be tested in pairs: tests only atoms in
 /// the same square of twice the cut-off or in one of the eight around it.
 pub fn neighbors_by_squares(atoms: &Atoms, cutoff: f32) -> Lists {
     let Atoms { x, y } = atoms;

@@ -9,13 +9,13 @@ const LEFT: u32 = 84;
 const HEAD: u32 = 24;
 
 impl BankMap {
-    /// The picture, its phases one below the other. Each is a group of class `phase`, numbered
+    /// The picture, its phases one below another. Each is a group of class `phase`, numbered
     /// from 0 by its attribute `data-phase`.
     pub fn svg(&self) -> String {
         self.draw(0..self.phases.len())
     }
 
-    /// The picture of one phase, from 0; an empty one if there is none of that number.
+    /// The picture of one phase, from 0; an empty one if there is no phase with that number.
     pub fn svg_of_phase(&self, number: usize) -> String {
         self.draw(number..self.phases.len().min(number + 1))
     }
@@ -32,7 +32,7 @@ impl BankMap {
         drawing.finish("Bank map", &self.summary())
     }
 
-    /// Draws a phase from `top` on; gives where it ends.
+    /// Draws a phase from `top` on; returns its lower end.
     fn draw_phase(&self, drawing: &mut Drawing, number: usize, top: u32) -> u32 {
         let phase = &self.phases[number];
         let mut y = top;

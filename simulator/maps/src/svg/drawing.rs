@@ -1,8 +1,8 @@
-//! A picture while it is drawn.
+//! A picture that is being drawn.
 
 use std::fmt::Write;
 
-/// A picture while it is drawn. Lengths are in pixels.
+/// A picture that is being drawn. Lengths are in pixels.
 pub(super) struct Drawing {
     body: String,
     width: u32,
@@ -18,7 +18,7 @@ impl Drawing {
         }
     }
 
-    /// A rectangle with its class, and the text that is shown when somebody points there.
+    /// A rectangle with its class, and the text that is shown when the pointer is over it.
     pub fn cell(&mut self, class: &str, (x, y): (u32, u32), (w, h): (u32, u32), title: &str) {
         self.reach(x + w, y + h);
         let shape =
@@ -34,7 +34,7 @@ impl Drawing {
         };
     }
 
-    /// A line of text; its place is that of the first letter's foot, or of the middle's.
+    /// A line of text; the position is that of the baseline, at the first letter or in the middle.
     pub fn text(&mut self, class: &str, (x, y): (u32, u32), text: &str) {
         let text = escaped(text);
         self.reach(x, y + 4);
@@ -44,7 +44,7 @@ impl Drawing {
         );
     }
 
-    /// As [`text`](Self::text), with about this many pixels to the right kept free for it.
+    /// Like [`text`](Self::text), but reserves about this many pixels to the right for it.
     pub fn heading(&mut self, class: &str, (x, y): (u32, u32), text: &str) {
         self.reach(x + 7 * text.chars().count() as u32, y);
         self.text(class, (x, y), text);
@@ -59,7 +59,7 @@ impl Drawing {
         );
     }
 
-    /// What follows, until [`close`](Self::close), is a part that pages may show by itself.
+    /// Begins a part that pages may show alone; it ends at [`close`](Self::close).
     pub fn open(&mut self, class: &str, number: usize) {
         let _ = write!(self.body, "<g class=\"{class}\" data-{class}=\"{number}\">");
     }
@@ -74,7 +74,7 @@ impl Drawing {
         self.height = self.height.max(y);
     }
 
-    /// The picture, named for those who do not see it.
+    /// The picture, with a name for those who cannot see it.
     pub fn finish(self, name: &str, description: &str) -> String {
         let (width, height) = (self.width + 8, self.height + 8);
         let (name, description) = (escaped(name), escaped(description));

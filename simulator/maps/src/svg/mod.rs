@@ -1,13 +1,13 @@
-//! The maps as SVG, to be put into a page.
+//! The maps as SVG, to be embedded in a page.
 //!
-//! Colours are the page's to choose, by custom properties of CSS; [`STYLE`] has some for light
-//! and dark. [`standalone`] makes a file of a picture, with that style in it.
+//! The page chooses the colours, by CSS custom properties; [`STYLE`] has some for light
+//! and dark. [`standalone`] turns a picture into a file that includes that style.
 //!
 //! | property | what it colours |
 //! |---|---|
-//! | `--map-ink`, `--map-faint` | text and lines; what is read second |
-//! | `--map-paper` | the ground |
-//! | `--map-lane`, `--map-on-lane` | a word that a lane is served, and text on it |
+//! | `--map-ink`, `--map-faint` | text and lines; less important ones |
+//! | `--map-paper` | the background |
+//! | `--map-lane`, `--map-on-lane` | a word that serves a lane, and text on it |
 //! | `--map-conflict`, `--map-on-conflict` | one that waits for another wavefront |
 //! | `--map-used`, `--map-waste` | bytes that are used; that move and are not used |
 //! | `--map-mark` | what a lane accesses, in a tile |
@@ -19,10 +19,10 @@ mod places;
 mod sectors;
 mod timeline;
 
-/// Colours for light and dark, and what is not up to the page. Once per page.
+/// Colours for light and dark, and styles that the page does not choose. Once per page.
 pub const STYLE: &str = include_str!("style.css");
 
-/// A picture as a file of its own.
+/// A picture as a separate file.
 pub fn standalone(svg: &str) -> String {
     match svg.split_once('>') {
         Some((head, rest)) => format!(

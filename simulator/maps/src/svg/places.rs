@@ -1,5 +1,5 @@
-//! A tile map as a picture: the tile with the bank of each vector, and the memory with what
-//! lies there.
+//! A tile map as a picture: the tile with the bank of each vector, and the memory with its
+//! contents.
 
 use super::drawing::Drawing;
 use crate::{LINE_BYTES, TileMap, WORD_BYTES};
@@ -10,7 +10,7 @@ const LEFT: u32 = 64;
 const MOST: u32 = 64;
 
 impl TileMap {
-    /// The tile as the kernel sees it: the bank of each vector, those that lanes access framed.
+    /// The tile as the kernel sees it: the bank of each vector, accessed vectors framed.
     pub fn svg(&self) -> String {
         let mut drawing = Drawing::new();
         drawing.heading("map-head", (4, 16), &self.summary());
@@ -34,8 +34,8 @@ impl TileMap {
         drawing.finish("Tile map", &self.summary())
     }
 
-    /// The memory: in each line of 128 bytes which vector lies where, as `row.vector`; those
-    /// that lanes access framed.
+    /// The memory: in each line of 128 bytes the vector at each place, as `row.vector`;
+    /// accessed vectors framed.
     pub fn svg_of_memory(&self) -> String {
         let mut drawing = Drawing::new();
         let bytes = self.vector * self.tile.element_bytes();

@@ -11,7 +11,7 @@ const GAP: u32 = 8;
 const MOST_LINES: usize = 32;
 
 impl SectorMap {
-    /// The picture: what is used, what moves and is not used, what does not move.
+    /// The picture: bytes that are used, that move but are not used, and that do not move.
     pub fn svg(&self) -> String {
         let mut drawing = Drawing::new();
         drawing.heading("map-head", (4, 16), &self.summary());

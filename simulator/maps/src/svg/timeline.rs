@@ -43,7 +43,7 @@ impl Timeline {
         drawing.finish("Timeline", &self.summary())
     }
 
-    /// Draws the legend; gives where it ends.
+    /// Draws the legend; returns its lower end.
     fn draw_legend(&self, drawing: &mut Drawing, top: u32) -> u32 {
         let (marks, spans) = self.kinds();
         let mut x = LEFT;

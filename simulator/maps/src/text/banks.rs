@@ -6,13 +6,13 @@ use crate::lanes_in_words;
 
 /// Wavefronts of a phase that are shown.
 const MOST_WAVEFRONTS: u32 = 8;
-/// What is before the banks.
+/// Columns before the banks.
 const MARGIN: usize = 6;
 
 impl BankMap {
     /// The map in lines of this many columns: all banks side by side if there is room, else in two
     /// halves. `7` is the lane that a bank serves, `7+` the first of several, `─` the rest of
-    /// what a lane asks for.
+    /// the bytes that a lane asks for.
     pub fn text(&self, columns: usize) -> String {
         let mut text = self.summary();
         text.push('\n');
@@ -47,7 +47,7 @@ fn band(text: &mut String, phase: &PhaseMap, banks: std::ops::Range<u32>, width:
     let cells: Vec<&Cell> = phase.cells.iter().filter(is_there).collect();
     if cells.is_empty() {
         let (first, last) = (banks.start, banks.end - 1);
-        text.push_str(&format!("bank {first}–{last}: not asked\n"));
+        text.push_str(&format!("bank {first}–{last}: not accessed\n"));
         return;
     }
     line(

@@ -9,14 +9,14 @@ const MOST_ROWS: u32 = 32;
 const CELL: usize = 3;
 /// Columns of a row's number.
 const MARGIN: usize = 4;
-/// Vectors of a row that are shown at any width, one part of the rows below the other: those
-/// of all banks, if a vector has one.
+/// Vectors of a row that are shown at any width, in parts one below another: the number
+/// of banks, so that all are shown if a vector has one.
 const ALWAYS: u32 = 32;
 /// Vectors of such a part, if there is room.
 const PART: u32 = 16;
 
 impl TileMap {
-    /// The bank of each vector, in lines of this many columns, those that lanes access marked
+    /// The bank of each vector, in lines of this many columns; accessed vectors are marked
     /// with `*`.
     pub fn text(&self, columns: usize) -> String {
         let mut text = self.summary();
@@ -35,7 +35,7 @@ impl TileMap {
             text.push_str(&format!("… {} more rows\n", self.tile.rows() - MOST_ROWS));
         }
         if self.marked.iter().any(Option::is_some) {
-            text.push_str("* what the lanes access\n");
+            text.push_str("* accessed by the lanes\n");
         }
         text
     }

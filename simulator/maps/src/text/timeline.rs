@@ -3,7 +3,7 @@
 use crate::Timeline;
 use crate::timeline::{Span, SpanKind};
 
-/// What is before the steps.
+/// Columns before the steps.
 const MARGIN: usize = 9;
 
 fn character(kind: SpanKind) -> char {
@@ -15,7 +15,7 @@ fn character(kind: SpanKind) -> char {
 }
 
 impl Timeline {
-    /// The line in lines of this many columns: its beginning, if there is no room for all.
+    /// The timeline in lines of this many columns: its beginning, if there is no room for all.
     pub fn text(&self, columns: usize) -> String {
         let mut text = self.summary();
         text.push('\n');
