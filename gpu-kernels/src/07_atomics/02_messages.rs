@@ -30,7 +30,7 @@
 //!
 //! A receiver waits only for senders that are sure to run: blocks start in
 //! index order, so a block may wait for those before it, but not for those after
-//! it. All warps of a block run at the same time.
+//! it. All warps of a block are resident at the same time.
 
 use cuda_std::atomic::{self, Acquire, Block, Device, Global, Release, Shared};
 use cuda_std::prelude::*;
