@@ -1,7 +1,7 @@
 //! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
-//! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
-//! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.
+//! A tile of C costs as many *steps* as k has tile depths. 512 tiles on 132
+//! SMs are 3.88 for each; if they are given out whole, some SMs get 4 and the rest wait.
 //! So whole tiles are given out only as long as there is one for every block. The
 //! rest, fewer tiles than blocks, are laid end to end as one line of steps, and cut
 //! into as many equal shares as there are blocks, wherever the cuts may fall
@@ -17,9 +17,9 @@
 //! A share is no longer than a tile, so a block meets two tiles at most: the end of
 //! one, then the start of the next. It does the *start* first and leaves the sums in
 //! memory; then the *end*, to which it adds what the blocks before it have left, and
-//! stores the tile. They have had the time of a share for it. Nobody ever waits for a
-//! block with a higher number, so blocks may run in any number at once, as long as
-//! lower ones start first. The order of the additions is fixed, and with it the result.
+//! stores the tile. They have had the time of a share to do so. No block ever waits for
+//! one with a higher number, so any number of blocks may run at once, as long as
+//! lower ones start first. The order of the additions is fixed, and so is the result.
 
 /// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Shares {
         }
     }
 
-    /// Where the share of a block begins in the line of steps; that of the block
-    /// before it ends there.
+    /// Where the share of a block begins in the line of steps; the previous block's
+    /// ends there.
     #[inline(always)]
     pub const fn start(&self, block: u32) -> u32 {
         let line = self.n_shared as u64 * self.n_steps as u64;
@@ -87,7 +87,7 @@ impl Shares {
         self.start(block + 1) > part.tile * self.n_steps
     }
 
-    /// Whether the share of `block` has no steps, as happens where there are fewer than
+    /// Whether the share of `block` has no steps, as happens if there are fewer steps than
     /// blocks.
     #[inline(always)]
     pub const fn is_empty(&self, block: u32) -> bool {
@@ -95,8 +95,8 @@ impl Shares {
     }
 }
 
-/// x / y for a y that is not 0, of which the compiler need not be convinced: a kernel
-/// that could panic here would have code for it.
+/// x / y for a y that is not 0, which the compiler cannot prove: a kernel
+/// that could panic here would contain code for it.
 #[inline(always)]
 pub(super) const fn quotient(x: u64, y: u64) -> u64 {
     match x.checked_div(y) {
@@ -105,11 +105,11 @@ pub(super) const fn quotient(x: u64, y: u64) -> u64 {
     }
 }
 
-/// What a block has yet to do.
+/// The parts that a block has yet to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
     shares: Shares,
-    /// Its share of the line of steps, as far as it is not done.
+    /// What is left of its share of the line of steps.
     start: u32,
     end: u32,
     /// Its next whole tile.
@@ -117,8 +117,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
-    /// apart less well.)
+    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
+    /// less well.)
     #[inline(always)]
     pub const fn next(&mut self) -> Option<Part> {
         let n_steps = self.shares.n_steps;
