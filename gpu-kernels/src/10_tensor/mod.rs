@@ -165,7 +165,7 @@ macro_rules! for_chunks {
         const {
             assert!(
                 ($rows * $columns).is_multiple_of($n_threads * CHUNK),
-                "every thread moves as many chunks"
+                "every thread moves the same number of chunks"
             );
         }
         let mut i = 0;

@@ -56,7 +56,7 @@ const COPIER_REGISTERS: u32 = 72;
 
 const _: () = assert!(
     N_MULTIPLIERS * MULTIPLIER_REGISTERS + N_COPIERS * COPIER_REGISTERS <= 65536,
-    "an SM has so many registers"
+    "an SM has this many registers"
 );
 
 /// Block, in threads.

@@ -1,11 +1,11 @@
 //! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
-//! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some compute eight, and
-//! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given
-//! out whole; those of the last round that is not full, *and* a full round more, are laid end to
+//! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some SMs compute eight, and
+//! the others wait. With few tiles that costs a lot: 2.2 become 3. So only some of them are given
+//! out whole; those of the last, partial round, *and* one full round more, are laid end to
 //! end as one line of steps along k, which is cut into as many equal shares as there are blocks
-//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix
-//! Multiplication on the GPU*, 2023, whose *two-tile* form it is):
+//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense
+//! Matrix-Matrix Multiplication on the GPU*, 2023; this is its *two-tile* form):
 //!
 //! ```text
 //!   tile        0               1               2               3
@@ -14,14 +14,14 @@
 //! ```
 //!
 //! With the full round a share is at least a tile long, so a tile is cut once at most, and the
-//! sums that its second half needs are left by the block just before. (With shares shorter than
-//! a tile, as [`sgemm`](crate::sgemm::partition) has them, sixteen blocks may leave sums of one tile,
+//! previous block leaves the sums that its second half needs. (With shares shorter than
+//! a tile, as in [`sgemm`](crate::sgemm::partition), sixteen blocks may leave sums of one tile,
 //! and one block adds them all.) A block does the start of its last tile first and leaves the sums;
-//! by the time that the next block needs them, they have long been there. The order of the
-//! additions is fixed, and with it the result.
+//! by the time the next block needs them, they have long been there. The order of the
+//! additions is fixed, and so is the result.
 //!
-//! All in 32 bits: division of 64 bits is a call, and after a call the assembler no longer knows
-//! that all lanes have the same.
+//! All in 32 bits: a 64-bit division is a call, and after a call the assembler no longer knows
+//! that a value is the same in all lanes.
 
 use crate::quotient::quotient;
 
@@ -48,7 +48,7 @@ pub struct Shares {
 
 impl Shares {
     /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, which is not 0: cut up, if
-    /// `is_cut` and if they do not come out even.
+    /// `is_cut` and if they do not divide evenly.
     #[inline(always)]
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32, is_cut: bool) -> Self {
         let rounds = quotient(n_tiles, n_blocks);
@@ -65,9 +65,9 @@ impl Shares {
         }
     }
 
-    /// Whether cutting pays: whether a block is spared more steps than leaving and adding sums
-    /// costs it. (On an H200 the measured cost is 10 to 40 steps; 24 parts the sizes that gained
-    /// from those that lost.)
+    /// Whether cutting pays off: whether a block saves more steps than leaving and adding sums
+    /// costs it. (On an H200 the measured cost is 10 to 40 steps; 24 separates the sizes that
+    /// gained from those that lost.)
     pub const fn is_worth_it(n_tiles: u32, n_steps: u32, n_blocks: u32) -> bool {
         const COST: u64 = 24;
         let rest = n_tiles - quotient(n_tiles, n_blocks) * n_blocks;
@@ -106,11 +106,11 @@ impl Shares {
     }
 }
 
-/// What a block has yet to do.
+/// The parts that a block has yet to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
     shares: Shares,
-    /// Its share of the line of steps, as far as it is not done.
+    /// What is left of its share of the line of steps.
     start: u32,
     end: u32,
     /// Its next whole tile.
@@ -118,8 +118,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
-    /// apart less well.)
+    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
+    /// less well.)
     #[inline(always)]
     pub const fn next(&mut self) -> Option<Part> {
         let n_steps = self.shares.n_steps;

@@ -1,8 +1,8 @@
-//! Elements of 8 bits: a step twice as deep in the same number of bytes.
+//! Elements of 8 bits: steps twice as deep in the same number of bytes.
 //!
 //! A row of 128 bytes holds 128 of them, and an instruction takes 32 along k. So the blocks of
-//! [`warp_specialized`] need no other code for them: the type says it all. Sums are in `f32`, though not as exact
-//! as for 16 bits: the tensor cores keep 14 bits of each addend.
+//! [`warp_specialized`] need no other code for them: only the type differs. Sums are in `f32`,
+//! though not as exact as for 16 bits: the tensor cores keep 14 bits of each addend.
 
 use cuda_std::TensorMap;
 use cuda_std::half::f16;
