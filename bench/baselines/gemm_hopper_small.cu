@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             exchange<HALF>(ring, role, sums, store, row, column);
         }
     }
-    // Nobody ends at whose barriers the other block still arrives.
+    // No block ends while the other may still arrive at its barriers.
     wait_for_cluster();
 }
 

@@ -1,5 +1,5 @@
-// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 11 to 14: warpgroups take turns, and all blocks may
-// have equal shares. The same entry names, parameters and geometry as there.
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 11 to 14: ping-pong (warpgroups alternate), and
+// stream-K (all blocks have equal shares). The same entry names, parameters and geometry as there.
 
 #include "device.cuh"
 #include "hopper_tiles.cuh"
@@ -13,14 +13,14 @@ constexpr u32 A_BYTES = TILE_M * ROW_BYTES, STAGE_BYTES = A_BYTES + TILE_N * ROW
 constexpr u32 MULTIPLIERS = 2, THREADS = (MULTIPLIERS + 1) * WARPGROUP;
 constexpr u32 LEFT_SUMS = TILE_M * TILE_N;
 
-// ---- equal shares ---------------------------------------------------------------------
+// ---- stream-K -------------------------------------------------------------------------
 
-// Steps of one tile that one block does.
+// Consecutive steps of one tile, done by one block.
 struct Part {
     u32 tile, first, end;
 };
 
-// The tiles of the last round that is not full and of a full round more are laid end to end and cut into equal
+// The tiles of the last, partial round and of one full round more are laid end to end and cut into equal
 // shares; the others are given out whole.
 struct Shares {
     u32 n_steps, n_tiles, n_blocks, n_shared;
@@ -33,7 +33,7 @@ struct Shares {
     __device__ __forceinline__ u32 start(u32 block) const { return n_shared * n_steps * block / n_blocks; }
 };
 
-// What a block has yet to do: of its share, the last tile first.
+// The parts that a block has yet to do: of its share, the last tile first.
 struct Parts {
     u32 n_steps, n_tiles, n_blocks, start, end, next_tile;
 
@@ -60,12 +60,12 @@ struct Parts {
     }
 };
 
-// Where sums are left for the next block, and a flag that says that they are there.
+// Where blocks leave sums for the next block, and a flag that says that they are there.
 struct Left {
     float* sums;
     u32* flags;
 
-    // The thread's first chunk; the next ones follow at distances of a chunk of every thread.
+    // The thread's first chunk; the next ones follow, each a chunk of every thread further.
     __device__ __forceinline__ float4* chunks(u32 block) const {
         return reinterpret_cast<float4*>(sums + static_cast<size_t>(block) * LEFT_SUMS) + threadIdx.x % WARPGROUP;
     }
@@ -81,7 +81,7 @@ struct Left {
                          : "memory");
         }
     }
-    // All threads ask, so that all go on together. The flag is cleared for the next launch.
+    // All threads poll the flag, so that all go on together. It is cleared for the next launch.
     __device__ __forceinline__ void add(u32 block, u32 barrier, float (&own)[SUMS]) const {
         u32* flag = flags + block;
         u32 is_there;
@@ -113,7 +113,7 @@ struct Left {
 using Store = Staged<true>;
 using Stages = Ring<STAGES, STAGE_BYTES, MULTIPLIERS * Store::STAGING_BYTES>;
 
-// What the roles of a block know.
+// The work of a block, for all its roles.
 template <u32 BLOCKS> struct Work {
     Stages ring;
     Tiles tiles;
@@ -125,7 +125,7 @@ template <u32 BLOCKS> struct Work {
         const Place place = tiles.place(tile);
         return {(place.row * BLOCKS + rank) * TILE_M, place.column * TILE_N};
     }
-    // One thread for each block of the cluster says that a stage is free.
+    // One thread signals to each block of the cluster that a stage is free.
     __device__ __forceinline__ void free(u32 stage, bool when) const {
         const u32 thread = threadIdx.x % WARPGROUP;
         when = when & (thread < BLOCKS);
@@ -163,7 +163,7 @@ __device__ __forceinline__ void copy_parts(const CUtensorMap& a, const CUtensorM
     }
 }
 
-// The products of a part's steps; all stages but the last are freed.
+// Adds the products of a part's steps, and frees all stages but the last.
 template <u32 BLOCKS, bool CUT>
 __device__ __forceinline__ void add_products(float (&sums)[SUMS], const Work<BLOCKS>& work, Turn<STAGES> turn,
                                              const Part& part) {
@@ -174,7 +174,7 @@ __device__ __forceinline__ void add_products(float (&sums)[SUMS], const Work<BLO
     for (u32 step = part.first; step < part.end; step++) {
         wait_for_phase(ring.full(turn.stage), turn.parity);
         u32 distance = turn.stage * STAGE_BYTES;
-        // Else ptxas, which sees the shares computed, does not know that it is the same in all lanes.
+        // ptxas, which sees the shares computed, does not know otherwise that this is the same in all lanes.
         if (CUT) distance = broadcast(distance);
         add_tall_product(sums, further(upper, distance), further(lower, distance), further(tile_b, distance),
                          step != part.first);
@@ -226,7 +226,7 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
     const u32 role = warpgroup_index(), rank = BLOCKS > 1 ? cluster_rank() : 0;
     if (threadIdx.x == 0) ring.make(BLOCKS);
     sync_blocks<BLOCKS>();
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     let_next_start();
     wait_for_previous();
     const Tiles tiles(s, TILE_M * BLOCKS, TILE_N, group);
@@ -239,7 +239,7 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
         take_registers<232>();
         multiply_parts<BLOCKS, CUT>(role, work, Store{c});
     }
-    // Nobody ends whose barriers others still arrive at.
+    // No block ends while others may still arrive at its barriers.
     if (BLOCKS > 1) sync_cluster();
 }
 

@@ -1,6 +1,6 @@
-// CUDA C++ baselines of gpu-kernels/src/11_sgemm: the same entry names, the same
-// parameters, the same geometry, so that one launch call drives either. They are
-// what the Rust kernels are timed against.
+// CUDA C++ baselines of gpu-kernels/src/11_sgemm: the same entry names,
+// parameters and geometry, so that one launch call drives either. The Rust kernels
+// are timed against them.
 
 #include <cuda_runtime.h>
 
@@ -13,7 +13,7 @@ __device__ __forceinline__ u32 element(u32 row, u32 column, u32 n_columns) {
     return row * n_columns + column;
 }
 
-// The element, or 0 where the matrix has none.
+// The element, or 0 outside the matrix.
 __device__ __forceinline__ float load_or_zero(const float* matrix, u32 row, u32 column, u32 n_rows,
                                               u32 n_columns) {
     return row < n_rows && column < n_columns ? matrix[element(row, column, n_columns)] : 0.0f;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void read_chunk(const float* from, float* to) {
 }  // namespace
 
 // ---------------------------------------------------------------------------
-// A thread per element
+// One thread per element
 // ---------------------------------------------------------------------------
 
 extern "C" __global__ void __launch_bounds__(32 * 8)
@@ -236,7 +236,7 @@ __device__ __forceinline__ void wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-// What a thread copies of tiles TILE_K deep and, in B, COLUMNS wide.
+// A thread's copies of tiles TILE_K deep and, in B, COLUMNS wide.
 template <u32 TILE_K, u32 COLUMNS, bool BY_CHUNKS>
 struct Copies {
     static constexpr u32 ROW_CHUNKS = COLUMNS / CHUNK, B_ROWS = 256 / ROW_CHUNKS;
@@ -429,7 +429,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 }
 
 // ---------------------------------------------------------------------------
-// Warps that copy and warps that multiply
+// Warp specialization: warps that copy and warps that multiply
 // ---------------------------------------------------------------------------
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -456,7 +456,7 @@ __device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
     } while (!ended);
 }
 
-// Steps of one tile that a block does in a row.
+// Consecutive steps of one tile, done by one block.
 struct Part {
     u32 tile, first, end;
 };
@@ -522,7 +522,7 @@ struct Copier {
                 copy_4(to, from, a_k < depth);
                 copy_4(to + 8 * A_PITCH * 4, from + 8, a_k + 8 < depth);
             }
-            // By elements not unrolled: nvcc would keep 32 offsets, more than there is room for.
+            // By elements not unrolled: nvcc would keep 32 offsets, and there are not enough registers.
 #pragma unroll(BY_CHUNKS ? 4 : 1)
             for (u32 i = 0; i < 4; i++) {
                 const bool exists = warp + i * 4 < depth;
@@ -548,7 +548,7 @@ struct Copier {
     }
 };
 
-// A chunk of shared memory, by a load that the compiler cannot take apart.
+// A chunk of shared memory, by a load that the compiler cannot split.
 __device__ __forceinline__ void read_chunk_at(u32 address, float* to) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
@@ -632,7 +632,7 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
 }
 
 // ---------------------------------------------------------------------------
-// Equal shares
+// Stream-K: equal shares
 // ---------------------------------------------------------------------------
 
 namespace {
