@@ -1,7 +1,7 @@
-//! The parts of [`print!`](crate::print!) and [`println!`](crate::println!): which letters of C's
-//! `printf` a type has, and how its values are packed.
+//! The parts of [`print!`](crate::print!) and [`println!`](crate::println!): the conversion letters
+//! of C's `printf` for each type, and the packing of its values.
 //!
-//! Nothing here needs naming in a kernel, except [`Print`] as the bound of a generic
+//! A kernel need not name anything here, except [`Print`] as the bound of a generic
 //! function that prints.
 
 use core::ffi::{CStr, c_void};
@@ -40,7 +40,7 @@ pub mod form {
 pub trait Print<Form>: Copy {
     /// C's size and letter: `llu`.
     const LETTERS: &'static str;
-    /// Whether it stands on the left of its field.
+    /// Whether it is left-aligned in its field.
     const IS_TEXT: bool = false;
     /// What lives until the value is printed.
     type Held;
