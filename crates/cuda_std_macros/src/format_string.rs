@@ -98,7 +98,7 @@ pub fn parse(text: &str) -> Result<Vec<Part>, String> {
             continue;
         }
         if brace == "}" {
-            return Err("`}` stands alone: write `}}` to print one".to_owned());
+            return Err("unmatched `}`: write `}}` to print one".to_owned());
         }
         let (inside, after) = rest
             .split_once('}')
@@ -236,7 +236,7 @@ impl<'a> Spec<'a> {
         }
         let alignment = rest.chars().next().filter(|c| "<>^".contains(*c));
         if alignment == Some('^') {
-            return Err("C centres nothing; use `<` or `>`");
+            return Err("C cannot centre text; use `<` or `>`");
         }
         if alignment.is_some() {
             rest = &rest[1..];
@@ -349,7 +349,7 @@ mod tests {
     fn what_c_cannot_write_is_refused() {
         for (rust, why) in [
             ("{", "has no `}`"),
-            ("}", "stands alone"),
+            ("}", "unmatched `}`"),
             ("{:?}", "`Debug`"),
             ("{:#?}", "`Debug`"),
             ("{:b}", "binary"),

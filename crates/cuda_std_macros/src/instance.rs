@@ -48,7 +48,7 @@ impl Instance {
         if self.name == signature.ident {
             return Err(Error::new(
                 self.name.span(),
-                "an instance has another name than the function, which keeps its own",
+                "an instance needs a name of its own, different from the function's",
             ));
         }
         let arguments: Vec<&GenericArgument> = match &last.arguments {
@@ -60,7 +60,7 @@ impl Instance {
             return Err(Error::new(
                 self.of.span(),
                 format!(
-                    "`{}` has {} generic parameters, and this instance gives {}: it gives all of them",
+                    "`{}` has {} generic parameters, but this instance gives {}: give all of them",
                     signature.ident,
                     parameters.len(),
                     arguments.len()

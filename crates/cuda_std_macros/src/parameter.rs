@@ -120,7 +120,7 @@ impl Kind {
             Type::Path(_) if is_tensor_map(written) => Err(Error::new(
                 written.span(),
                 "a kernel takes a tensor map by reference (`&TensorMap`): the copy engine reads it where the launch put \
-                 it, and not from a copy",
+                 it, not from a copy",
             )),
             Type::Path(path) => Ok(match View::of(path)? {
                 Some(view) => Self::View(Box::new(view)),

@@ -163,7 +163,7 @@ impl Values {
                 return Err(Error::new(
                     self.span,
                     format!(
-                        "the string asks for argument {position}, counted from 0, and {} are given",
+                        "the string uses argument {position}, counted from 0; arguments given: {}",
                         self.n_written
                     ),
                 ));

@@ -89,7 +89,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         const _: () = ::core::assert!(SIZE_BYTES > 0, "a shared array needs at least one byte");
         const _: () = ::core::assert!(
             ALIGN_BYTES.is_power_of_two() && ALIGN_BYTES >= ::core::mem::align_of::<#element>(),
-            "the alignment must be a power of two, and no less than the element's"
+            "the alignment must be a power of two, and at least the element's"
         );
 
         // A module, because `global_asm!` must not stand among statements.

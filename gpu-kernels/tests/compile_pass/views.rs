@@ -77,7 +77,7 @@ fn main() {
     assert_eq!(turned(fitting, 400, 385), Ok(()));
     assert_eq!(
         said(turned(fitting, 383, 384)),
-        "`input` has 383 elements, and the kernel's other arguments say 384"
+        "`input` has 383 elements, but the kernel's other arguments say 384"
     );
     assert!(said(turned(fitting, 384, 0)).starts_with("`output` has 0 elements"));
     assert_eq!(
@@ -94,7 +94,7 @@ fn main() {
     assert_eq!(copied(line, 256), Ok(()));
     assert_eq!(
         said(copied(line, 258)),
-        "`x` begins at address 0x102, and the kernel needs a multiple of 4 bytes"
+        "`x` begins at address 0x102, but the kernel needs a multiple of 4 bytes"
     );
     assert_eq!(
         said(copied(geometry([2, 1, 1], [96, 1, 1]), 256)),

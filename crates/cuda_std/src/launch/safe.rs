@@ -163,7 +163,7 @@ impl fmt::Display for Unfit {
                 found,
             } => write!(
                 f,
-                "`{parameter}` has {found} elements, and the kernel's other arguments say {wanted}"
+                "`{parameter}` has {found} elements, but the kernel's other arguments say {wanted}"
             ),
             Self::TooLarge { parameter, wanted } => write!(
                 f,
@@ -176,7 +176,7 @@ impl fmt::Display for Unfit {
                 address,
             } => write!(
                 f,
-                "`{parameter}` begins at address {address:#x}, and the kernel needs a multiple of {align_bytes} bytes"
+                "`{parameter}` begins at address {address:#x}, but the kernel needs a multiple of {align_bytes} bytes"
             ),
             Self::Geometry {
                 parameter,

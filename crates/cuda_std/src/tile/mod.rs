@@ -151,7 +151,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
             assert!(
                 size_of::<V>().is_multiple_of(size_of::<T>())
                     && Self::keeps_together((size_of::<V>() / size_of::<T>()) as u32),
-                "the layout does not keep so many elements together, aligned to their size"
+                "the layout does not keep this many elements together, aligned to their size"
             );
         }
         // SAFETY: by this function's own contract.
@@ -207,7 +207,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
             let below = N * Self::PITCH;
             assert!(
                 below.is_multiple_of(L::PERIOD),
-                "the layout does not repeat after so many rows"
+                "the layout does not repeat after this many rows"
             );
             below
         }

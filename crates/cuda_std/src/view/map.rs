@@ -128,7 +128,7 @@ unsafe impl<const SIDE: u32> Map for Tiles<SIDE> {
 
 fn fits_in_32_bits(n_indices: u64) -> Result<(), Reason> {
     if n_indices > 1 << 32 {
-        return Err("the grid has more threads than 32-bit indices count");
+        return Err("the grid has more threads than 32-bit indices can count");
     }
     Ok(())
 }

@@ -216,7 +216,7 @@ impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
         let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
         // SAFETY: a block has a thread for each element, which the launch has checked.
         unsafe { assert_unchecked(x < L::COLUMNS && y < L::ROWS) };
-        assert!(row < L::ROWS && column < L::COLUMNS, "outside of the tile");
+        assert!(row < L::ROWS && column < L::COLUMNS, "outside the tile");
         // SAFETY: the layout's places are in the tile's memory, and nobody writes there.
         unsafe { *self.base.add(L::offset(row, column)) }
     }

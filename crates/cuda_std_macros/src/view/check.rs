@@ -47,7 +47,7 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
             None => errors.push(Error::new(
                 input.span(),
                 "a kernel with this parameter is an `unsafe fn`: nothing checks that the memory it is launched with \
-                 fits its grid; say what must hold under `# Safety`, or take `Global<[T; n]>` and \
+                 fits its grid; state what the launch must guarantee under `# Safety`, or take `Global<[T; n]>` and \
                  `Disjoint<[T; n]>` (`cuda_std::view`)",
             )),
         }
@@ -115,8 +115,8 @@ fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
     if mentions.iter().sum::<usize>() != 1 || !body.stmts.get(place).is_some_and(is_sync) {
         return Err(Error::new(
             name.span(),
-            "a barrier is used once, where all threads of the block come by: in a statement `let … = tile.sync(barrier);` \
-             that is in no other one",
+            "a barrier must be used once, where all threads of the block reach it: in a statement \
+             `let … = tile.sync(barrier);` that is not inside another one",
         ));
     }
     for statement in &body.stmts[..place] {
@@ -124,8 +124,8 @@ fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
         if count(quote!(#statement), &leaves) > 0 {
             return Err(Error::new(
                 statement.span(),
-                "a thread may not leave the kernel before its barrier, where the others wait for what it puts: use \
-                 `if` around what it leaves out",
+                "a thread may not leave the kernel before its barrier, where the others wait for its element: put an \
+                 `if` around the code that it skips",
             ));
         }
     }
