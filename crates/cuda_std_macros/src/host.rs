@@ -1,4 +1,4 @@
-//! A kernel as the host has it: a unit struct that knows name, parameters and limits.
+//! A kernel as seen by the host: a unit struct that knows name, parameters and limits.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -75,8 +75,8 @@ pub fn of_instance(
     }
 }
 
-/// The body, where it is type-checked: the numbers of views' shapes are what the device
-/// needs, and what is called a tensor map is one.
+/// The body, where it is type-checked: the numbers of views' shapes have the types that the
+/// device needs, and a type named like a tensor map is one.
 pub fn checked_body(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let lengths_used = view::lengths_used(parameters);
     let maps = parameters
@@ -91,7 +91,7 @@ pub fn checked_body(function: &ItemFn, parameters: &[Parameter]) -> TokenStream 
     }
 }
 
-/// Whether an attribute is about the item, and not about the code in it.
+/// Whether an attribute is about the item, not about the code in it.
 fn is_about_item(attribute: &Attribute) -> bool {
     ["doc", "deprecated", "cfg"]
         .iter()
@@ -114,7 +114,7 @@ fn unit_struct(function: &ItemFn, name: &Ident, says: &[String]) -> TokenStream 
     }
 }
 
-/// What the unit struct can do.
+/// The implementations for the unit struct.
 fn implemented(
     name: &Ident,
     function: &ItemFn,

@@ -1,6 +1,6 @@
-//! `#[derive(KernelArg)]`: a structure that the host hands over by its bytes.
+//! `#[derive(KernelArg)]`: a structure that the host passes as bytes.
 //!
-//! Field by field, so that padding, which has no value, is never read.
+//! Fields are written one by one, so that padding, which has no value, is never read.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

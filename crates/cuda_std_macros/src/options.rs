@@ -6,7 +6,7 @@ use syn::{
 
 use crate::instance::Instance;
 
-/// What stands in the parentheses of `#[kernel(…)]`.
+/// The contents of the parentheses of `#[kernel(…)]`.
 #[derive(Default)]
 pub struct Options {
     pub launch_bounds: Option<LaunchBounds>,

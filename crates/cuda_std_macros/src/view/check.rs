@@ -1,7 +1,7 @@
 //! Checks of a kernel's parameters, and of the barrier in a safe kernel's body.
 //!
-//! Left out: what the compiler says by itself of the expansion, such as a tile that is read
-//! before its barrier.
+//! Left out: errors that the compiler reports itself in the expansion, such as a tile that is
+//! read before its barrier.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -11,8 +11,8 @@ use super::view_of;
 use crate::parameter::view::View;
 use crate::parameter::{Kind, Parameter};
 
-/// Checks what a kernel takes: addresses if it is `unsafe`, views if it is not; and how a
-/// safe one's body meets its barriers.
+/// Checks a kernel's parameters: addresses if it is `unsafe`, views if it is not; and a
+/// safe kernel's use of its barrier.
 pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec<Error> {
     let mut errors = Vec::new();
     if function.sig.unsafety.is_some() {
@@ -55,8 +55,8 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
     errors
 }
 
-/// There is one tile and one barrier: of two, some threads could exchange them, and read
-/// what others still fill.
+/// There is one tile and one barrier: with two, some threads could exchange them, and read
+/// what others are still filling.
 fn check_one_tile(parameters: &[Parameter]) -> Vec<Error> {
     let second = |is_such: fn(&View) -> bool| {
         parameters
@@ -99,7 +99,7 @@ fn check_length(length: &Expr, parameters: &[Parameter]) -> Result<()> {
 }
 
 /// The token is named once, in `let … = tile.sync(barrier);` at the outermost level, and
-/// nothing that is visible leaves the body before that.
+/// nothing visible leaves the body before that.
 fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
     let mentions: Vec<usize> = body
         .stmts
@@ -150,7 +150,7 @@ pub(super) fn sync_of<'s>(statement: &'s Stmt, barrier: &Ident) -> Option<(&'s L
     is_sync.then_some((local, &*call.receiver))
 }
 
-/// How many tokens are such, in groups too.
+/// The number of matching tokens, including those in groups.
 fn count(tokens: TokenStream, is_such: &dyn Fn(&TokenTree) -> bool) -> usize {
     tokens
         .into_iter()
