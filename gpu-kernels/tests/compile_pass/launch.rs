@@ -19,7 +19,7 @@ pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, mut n: u32, _unused: f6
     let i = thread::index_1d();
     if i < n {
         *tile = x[i as usize];
-        // A block of one's own does no harm.
+        // An extra block does no harm.
         unsafe { *z.add(i as usize) = *tile + *y.add(i as usize) };
     }
 }

@@ -11,7 +11,7 @@ const fn row_by_row(row: u32, column: u32) -> usize {
 }
 cuda_std::tile_layout! { Rows = row_by_row(SIDE, SIDE); }
 
-/// Scales and turns.
+/// Scales and transposes.
 #[kernel(launch_bounds(64))]
 pub fn turn(
     input: Global<[[f32; n_columns]; n_rows]>,
@@ -33,7 +33,7 @@ pub fn turn(
         output.set(tile.get(x, y));
     }
     if scale == 0.0 {
-        // Behind the barrier a thread may end.
+        // After the barrier a thread may end.
         return;
     }
 }
@@ -50,7 +50,7 @@ fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
     Geometry { grid, block }
 }
 
-/// The launch library promises what the contracts ask; here nothing is launched.
+/// The launch library guarantees what the contracts require; here nothing is launched.
 fn input<T: cuda_std::launch::DeviceCopy>(address: u64, n: u64) -> Input<'static, T> {
     unsafe { Input::new(address, n) }
 }
