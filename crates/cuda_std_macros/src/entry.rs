@@ -14,7 +14,7 @@ use crate::view;
 struct Entry {
     /// Its parameters, one for each of the PTX's.
     inputs: Vec<TokenStream>,
-    /// What the body needs that is made from them.
+    /// Values for the body that are made from them.
     made: Vec<TokenStream>,
     /// Comments for `cuda_builder`, with the values to format them.
     markers: Vec<TokenStream>,

@@ -69,7 +69,7 @@ pub fn of_instance(
         const _: () = {
             #scope
             #implemented
-            // What the function asks of its parameters holds.
+            // The function's bounds on its parameters hold.
             let _ = #of;
         };
     }

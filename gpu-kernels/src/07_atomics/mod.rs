@@ -50,7 +50,7 @@
 //! path that starts at the first value, goes along every arrow once, and ends at
 //! the last value. By Euler's theorem there is one exactly if
 //!
-//! - every value has as many arrows out as in, but for one more out at the first
+//! - every value has as many arrows out as in, except for one more out at the first
 //!   and one more in at the last, and
 //! - all arrows are connected.
 //!

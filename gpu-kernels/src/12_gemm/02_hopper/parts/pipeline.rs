@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!              ┌─ full ──▶
-//!   who copies │  stage 0  stage 1  stage 2  stage 3 │ who multiplies
+//!   producer   │  stage 0  stage 1  stage 2  stage 3 │  consumers
 //!                                         ◀── free ──┘
 //! ```
 //!
