@@ -1,11 +1,11 @@
 //! Launches that follow one another without a gap: *programmatic dependent
-//! launch*.
+//! launch* (PDL).
 //!
 //! Launches of one stream run one after the other: none starts before the last
 //! block of the previous one has ended and everything it wrote is visible. Between
 //! them the device is idle for a microsecond or more, and the first and last
 //! blocks have much of it to themselves. A kernel that is marked
-//! `#[kernel(early)]` may start earlier. Then there are two calls:
+//! `#[kernel(pdl)]` may start earlier. Then there are two calls:
 //!
 //! ```text
 //!   first   ┤ … all blocks have called let_next_start ……… last block ends ├ visible
@@ -13,13 +13,13 @@
 //! ```
 //!
 //! - [`wait_for_previous`], in the second: returns when the previous launch has
-//!   ended and its memory is visible. **Every thread of an early kernel calls it**,
+//!   ended and its memory is visible. **Every thread of a `pdl` kernel calls it**,
 //!   before it reads anything that an earlier launch may write, and before it
 //!   writes anything that an earlier launch may still use. That holds for *all*
 //!   earlier launches: the previous one has itself waited for the one before
 //!   that, and so on, but only if its threads have.
 //! - [`let_next_start`], in the first: when all its blocks have called it or
-//!   ended, the next may start, if it is an early one. It promises nothing about
+//!   ended, the next may start, if it is a `pdl` kernel. It promises nothing about
 //!   what the first writes. Without it the next starts when all blocks have ended,
 //!   which saves less.
 //!
@@ -50,7 +50,7 @@ pub fn wait_for_previous() {
     }
 }
 
-/// Lets the next launch of the stream start, if it is an early one, as soon as all
+/// Lets the next launch of the stream start, if it uses PDL, as soon as all
 /// blocks of this one have called it or ended
 /// (`griddepcontrol.launch_dependents`).
 #[inline(always)]

@@ -434,7 +434,7 @@ pub trait Kernel: Copy {
     const LAUNCH_BOUNDS: Option<LaunchBounds>;
     /// Whether a launch may start before the previous one in the stream has ended:
     /// the kernel waits for it itself (`cuda_std::grid`).
-    const IS_EARLY: bool;
+    const USES_PDL: bool;
     /// Argument types, as a tuple.
     type Args: KernelArgs;
 }

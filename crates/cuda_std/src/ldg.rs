@@ -61,7 +61,7 @@ pub unsafe fn ldg_once<T: ReadOnly>(address: *const T) -> T {
 }
 
 /// An ordinary load, not through the read-only path, for data that no thread of the
-/// SM reads again (`L1::no_allocate`): for an early kernel
+/// SM reads again (`L1::no_allocate`): for a `pdl` kernel
 /// ([`crate::grid`]), whose input another launch may have written after this one
 /// started.
 ///

@@ -121,7 +121,7 @@ fn implemented(
     parameters: &[Parameter],
     options: &Options,
 ) -> TokenStream {
-    let (name_text, is_early) = (name.to_string(), options.is_early);
+    let (name_text, uses_pdl) = (name.to_string(), options.uses_pdl);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();
     let bounds = bounds(options.launch_bounds.as_ref());
@@ -137,7 +137,7 @@ fn implemented(
             const FILE: &'static str = ::core::file!();
             const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
             const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
-            const IS_EARLY: bool = #is_early;
+            const USES_PDL: bool = #uses_pdl;
             type Args = (#(#argument_types,)*);
         }
 

@@ -33,7 +33,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         }
     }
     if errors.is_empty() {
-        errors.extend(view::check(&function, &parameters, options.is_early));
+        errors.extend(view::check(&function, &parameters, options.uses_pdl));
     }
     if let Some(first) = errors.into_iter().reduce(|mut all, next| {
         all.combine(next);

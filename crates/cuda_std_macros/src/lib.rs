@@ -133,9 +133,9 @@ use proc_macro::TokenStream;
 /// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and
 /// `cuda_builder` writes the directives.
 ///
-/// # Early launches
+/// # Programmatic dependent launch
 ///
-/// `#[kernel(early)]` lets a launch start before the previous one in the stream
+/// `#[kernel(pdl)]` lets a launch start before the previous one in the stream
 /// has ended, where the device supports that. Every thread then calls
 /// `cuda_std::grid::wait_for_previous` before it accesses memory that other
 /// launches access.

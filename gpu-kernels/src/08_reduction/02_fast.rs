@@ -11,7 +11,7 @@
 //!   meets once, not once per halving, however many elements it adds.
 //! - *Launches.* Up to some hundred thousand elements, a second launch to add the
 //!   blocks' sums costs more than everything else. One of the blocks adds them instead.
-//! - *The gap between launches.* The kernel is marked `early` (programmatic dependent
+//! - *The gap between launches.* The kernel is marked `pdl` (programmatic dependent
 //!   launch): its blocks take their places while the previous launch ends, and wait
 //!   there ([`grid`]).
 //!
@@ -280,7 +280,7 @@ unsafe fn gathered_sum(words: *mut u64, n_words: u32) -> f32 {
 /// 0 again after the launch; no other launch uses them or `block_sums` at the same
 /// time. Launch with [`fast_block`] threads and [`fast_grid`] blocks, or any
 /// other number of whole warps up to 1024 threads, and of blocks.
-#[kernel(launch_bounds(MAX_THREADS), early)]
+#[kernel(launch_bounds(MAX_THREADS), pdl)]
 pub unsafe fn reduce_fast(
     input: *const f32,
     sum: *mut f32,

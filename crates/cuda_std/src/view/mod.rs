@@ -62,7 +62,7 @@
 //! diverged code without `unsafe`.
 //!
 //! Left out: kernels whose threads write several elements, or those of other threads; more than one
-//! tile; atomics; and launches that start early. These take pointers and are `unsafe`.
+//! tile; atomics; and programmatic dependent launch. These take pointers and are `unsafe`.
 
 mod disjoint;
 mod global;

@@ -13,7 +13,7 @@ use crate::parameter::{Kind, Parameter};
 
 /// Checks a kernel's parameters: addresses if it is `unsafe`, views if it is not; and a
 /// safe kernel's use of its barrier.
-pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec<Error> {
+pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec<Error> {
     let mut errors = Vec::new();
     if function.sig.unsafety.is_some() {
         for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
@@ -26,10 +26,10 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
         }
         return errors;
     }
-    if is_early {
+    if uses_pdl {
         errors.push(Error::new(
             function.sig.fn_token.span,
-            "an early kernel is an `unsafe fn`: its inputs may still be written when it starts",
+            "a `pdl` kernel is an `unsafe fn`: its inputs may still be written when it starts",
         ));
     }
     errors.extend(check_one_tile(parameters));

@@ -28,7 +28,7 @@ pub const fn count_grid(n_atoms: u32) -> [u32; 3] {
 /// `x`, `y` and `ranks` hold `n_atoms` elements; `counts` holds
 /// [`CellGrid::padded_len`] zeros. The five parameters in the middle are a
 /// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`count_grid`] blocks.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_count(
     x: *const f32,
     y: *const f32,
@@ -78,7 +78,7 @@ const _: () = assert!(COUNT_ATOMS == 2);
 /// As [`neighbor_cells_count`], but launch with [`atom_grid`](super::atom_grid)
 /// blocks; `ranks` and `starts` are what the two previous launches wrote, `sorted` and
 /// `sorted_atoms` hold `n_atoms` elements, `tile_states` and `n_tiles` are the scan's.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_scatter(
     x: *const f32,
     y: *const f32,

@@ -103,7 +103,7 @@ unsafe fn look_back(tile: u32, states: *mut u64) -> u32 {
 /// `counts` and `starts` hold [`CellGrid::padded_len`](super::CellGrid::padded_len) elements, aligned to 16
 /// bytes; `tile_states` a 0 for each block; `n_tiles` is one element, 0. Launch
 /// with [`SCAN_BLOCK`] threads and [`scan_grid`](super::scan_grid) blocks.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_scan(
     counts: *mut u32,
     starts: *mut u32,

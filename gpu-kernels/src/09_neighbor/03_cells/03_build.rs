@@ -122,7 +122,7 @@ const MASK_ATOMS: u32 = u32::BITS;
 /// [`MAX_NEIGHBORS`] times as many, `overflow` one,
 /// [`NO_OVERFLOW`](crate::neighbor::NO_OVERFLOW). The cut-off distance is at most what the
 /// grid was made for. Launch with [`BUILD_BLOCK`] threads and [`build_grid`] blocks.
-#[kernel(launch_bounds(BUILD_THREADS), early)]
+#[kernel(launch_bounds(BUILD_THREADS), pdl)]
 pub unsafe fn neighbor_cells_build(
     sorted: *const Float2,
     sorted_atoms: *const u32,

@@ -32,7 +32,7 @@
 //!    rank. No atomics: the rank is known.
 //! 4. [`neighbor_cells_build`] tests the three runs around each sorted atom.
 //!
-//! Each is marked `early`: by programmatic dependent launch it waits for the previous
+//! Each is marked `pdl`: by programmatic dependent launch it waits for the previous
 //! launch (`grid::wait_for_previous`) and then lets the next one start. So the next
 //! launch's blocks take their places while the last blocks of this one are still at work,
 //! which hides the launch itself. Among the first three it is the scan, a small grid, that

@@ -403,7 +403,7 @@ macro_rules! ladder {
         /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these
         /// [`boxes`] and [`C_BOX`] and a swizzle of 128 bytes. Launch with [`grid`], [`BLOCK`] and
         /// [`SHARED_BYTES`]; `group` is not 0.
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
@@ -443,7 +443,7 @@ macro_rules! balanced {
         /// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
         /// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
         /// Blocks with lower numbers start first, and [`Shares::fits`].
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
@@ -491,7 +491,7 @@ balanced! {
 /// clusters of 2, [`BLOCK`] and [`SHARED_BYTES`]; blocks with lower numbers start first; `group` is
 /// not 0, and [`Shares::fits`].
 #[kernel(
-    early,
+    pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
         gemm_f16_nn = gemm_halves::<f16, AlongK, AcrossK>,
@@ -543,7 +543,7 @@ pub unsafe fn gemm_halves<T: Half + MultiplyTall<128, Sum = f32>, A: Layout, B: 
 ///
 /// As [`gemm_halves`], without a map of C: `c` has rows `pitch` elements apart, an even number.
 #[kernel(
-    early,
+    pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
         gemm_f16_f32_nn = gemm_floats::<f16, AlongK, AcrossK>,

@@ -354,7 +354,7 @@ macro_rules! split {
         /// 128 bytes; `c` has room for m rows, `pitch` elements apart, an even number. Launch with
         /// the [`Tile::grid`] in clusters of as many blocks as k has parts, [`BLOCK`] and the
         /// [`Tile::shared_bytes`].
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,

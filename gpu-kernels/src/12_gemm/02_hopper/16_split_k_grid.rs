@@ -194,7 +194,7 @@ unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) 
 /// [`LEFT_SUMS`] per block, `counters` are [`COUNTERS`] zeros per tile. Launch with the
 /// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split_k::BLOCK) and
 /// the [`Tile::shared_bytes`]; all blocks must be able to run at once.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_spread(
     a: &TensorMap,
     b: &TensorMap,

@@ -72,7 +72,7 @@ impl Finish for BiasAndGelu {
 /// # Safety
 ///
 /// As [`gemm_turns`](struct@super::ping_pong::gemm_turns); `bias` holds n elements.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_bias_gelu(
     a: &TensorMap,
     b: &TensorMap,

@@ -88,7 +88,7 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these [`boxes`], the
 /// [`C_BOX`](super::warp_specialized::C_BOX) and a swizzle of 128 bytes. Launch with this file's
 /// [`grid`], [`CLUSTER`] and [`SHARED_BYTES`] and the [`BLOCK`](super::split_k::BLOCK) of split-K.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_small(a: &TensorMap, b: &TensorMap, c: &TensorMap, k: u32) {
     let ring = Ring::<STAGES>::new(STAGE_BYTES, N_MULTIPLIERS * LEFT_BYTES);
     let role = warpgroup::index();

@@ -100,7 +100,7 @@ macro_rules! widths {
         /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
         /// [`Width`]'s boxes, [`warp_specialized::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
         /// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
