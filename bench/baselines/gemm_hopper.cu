@@ -127,13 +127,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_staged(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                 const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<1, true, 128>(a, b, {m, n, k}, group, Staged<false>{c});
+    roles<1, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_cluster(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                  const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<2, true, 128>(a, b, {m, n, k}, group, Staged<false>{c});
+    roles<2, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 #endif

@@ -110,7 +110,7 @@ struct Left {
 
 // ---- roles ----------------------------------------------------------------------------
 
-using Store = Staged<true>;
+using Store = TmaEpilogue<true>;
 using Stages = Ring<STAGES, STAGE_BYTES, MULTIPLIERS * Store::STAGING_BYTES>;
 
 // The work of a block, for all its roles.

@@ -122,7 +122,7 @@ struct Direct {
 constexpr u32 BOX_N = 64, BOX_BYTES = M * ROW_BYTES, BOX_REGISTERS = 32;
 
 // Boxes of 64 columns and 64 rows, or 128 if TALL.
-template <bool TALL> struct Staged {
+template <bool TALL> struct TmaEpilogue {
     static constexpr u32 STAGING_BYTES = 2 * BOX_BYTES;
     const CUtensorMap& c;
 

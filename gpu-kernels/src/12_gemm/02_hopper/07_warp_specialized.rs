@@ -19,7 +19,7 @@
 //!
 //! # 9: the epilogue stores tiles
 //!
-//! [`Staged`](super::epilogue::Staged) instead of [`Direct`](super::epilogue::Direct).
+//! [`TmaEpilogue`](super::epilogue::TmaEpilogue) instead of [`Direct`](super::epilogue::Direct).
 //!
 //! # 10: pairs of blocks
 //!
@@ -37,7 +37,7 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, mbarrier};
 
-use super::epilogue::{AsItIs, BOX_N, Direct, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Direct, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::tile_scheduler::Tiles;
@@ -66,11 +66,11 @@ const _: () = assert!(
 
 /// Dynamic shared memory in bytes, with results from registers.
 pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, 0);
-/// The same with staged results.
-pub const STAGED_BYTES: u32 = shared_bytes(
+/// The same with the TMA epilogue.
+pub const TMA_EPILOGUE_BYTES: u32 = shared_bytes(
     STAGES,
     STAGE_BYTES,
-    N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES,
+    N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES,
 );
 
 /// Boxes of the maps of A and B, in clusters of `n_blocks`.
@@ -86,7 +86,7 @@ pub(super) fn boxes_of(tile_n: u32, depth: u32, n_blocks: u32) -> [[u32; 2]; 2] 
     ]
 }
 
-/// Box of the map of a staged C.
+/// Box of the map of C for the TMA epilogue.
 pub const C_BOX: [u32; 2] = [BOX_N, M];
 
 /// Columns of a tile whose sums of 64 rows take this many registers of a warpgroup.
@@ -338,14 +338,14 @@ from_registers! {
     gemm_persistent;
 }
 
-macro_rules! staged {
+macro_rules! tma_epilogue {
     ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
         $(#[$doc])*
         ///
         /// # Safety
         ///
-        /// As [`gemm_roles`], with [`STAGED_BYTES`] and [`grid`]; `c` is a map of m rows along n
-        /// with [`C_BOX`] and a swizzle of 128 bytes.
+        /// As [`gemm_roles`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
+        /// n with [`C_BOX`] and a swizzle of 128 bytes.
         #[kernel(launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
@@ -356,13 +356,13 @@ macro_rules! staged {
             k: u32,
             group: u32,
         ) {
-            let store = Staged::<f16, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
             work::<f16, $blocks, REGISTERS, true, _>(a, b, Sizes { m, n, k }, group, store);
         }
     )* };
 }
 
-staged! {
+tma_epilogue! {
     /// Results as tiles.
     gemm_staged, 1;
     /// Pairs of blocks; the grid is a multiple of 2, in clusters of 2.

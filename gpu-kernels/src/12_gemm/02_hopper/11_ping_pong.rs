@@ -33,7 +33,7 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier};
 
-use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::stream_k::{Part, Parts, Shares};
@@ -57,7 +57,7 @@ pub const BLOCK: [u32; 3] = super::warp_specialized::BLOCK;
 pub const SHARED_BYTES: u32 = shared_bytes(
     STAGES,
     STAGE_BYTES,
-    N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES,
+    N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES,
 );
 /// Sums that a block may leave for the next.
 pub const LEFT_SUMS: u32 = TILE_M * TILE_N;
@@ -419,7 +419,7 @@ macro_rules! ladder {
                 is_cut: false,
                 left: Left::NOWHERE,
             };
-            let store = Staged::<$t, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<$t, _>::new(c, AsItIs);
             work::<$t, AlongK, AlongK, $blocks, false, _>(a, b, plan, store);
         }
     )* };
@@ -461,7 +461,7 @@ macro_rules! balanced {
                 is_cut: true,
                 left: Left { sums, flags },
             };
-            let store = Staged::<f16, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
             work::<f16, AlongK, AlongK, $blocks, true, _>(a, b, plan, store);
         }
     )* };
@@ -534,7 +534,7 @@ pub unsafe fn gemm_halves<T: Half + MultiplyTall<128, Sum = f32>, A: Layout, B: 
         is_cut: is_cut != 0,
         left: Left { sums, flags },
     };
-    work::<T, A, B, 2, true, _>(a, b, plan, Staged::<T, _>::new(c, finish));
+    work::<T, A, B, 2, true, _>(a, b, plan, TmaEpilogue::<T, _>::new(c, finish));
 }
 
 /// [`gemm_halves`] with a result in `f32`, which is stored from registers.

@@ -161,7 +161,7 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
 
 /// Arguments of kernels that store through the copy engine.
-pub type Staged = (
+pub type TmaEpilogueArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DeviceTensorMap,
@@ -189,7 +189,7 @@ pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
     }
 }
 
-fn staged<'e, K: Kernel<Args = Staged>>(
+fn tma_epilogue<'e, K: Kernel<Args = TmaEpilogueArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     n_blocks: u32,
@@ -197,7 +197,7 @@ fn staged<'e, K: Kernel<Args = Staged>>(
     let Sizes { m, n, k, .. } = matrices.sizes;
     let grid = warp_specialized::grid(m, n, n_blocks, most_blocks(engine));
     let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
-        .with_shared(warp_specialized::STAGED_BYTES);
+        .with_shared(warp_specialized::TMA_EPILOGUE_BYTES);
     let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, n_blocks))?;
     let c = c_map(matrices, warp_specialized::C_BOX)?;
     let args = (a, b, c, m, n, k, GROUP / n_blocks);
@@ -211,7 +211,7 @@ pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> Launc
     clustered(config, n_blocks)
 }
 
-fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
+fn in_turns<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
     n_blocks: u32,
@@ -494,14 +494,15 @@ where
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 /// Of kernels whose results go through shared memory.
-pub const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
+pub const OF_TMA_EPILOGUE: [Expectation; 2] =
+    [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
 
 /// The entry of a step of the ladder.
 macro_rules! step {
     ($kernel:path, $technique:literal, $shapes:expr, $expected:expr, $made:expr) => {
         KernelEntry::of($kernel, $technique, |trial| {
             let contract = Contract {
-                fills_chunks: $expected.len() == OF_STAGED.len(),
+                fills_chunks: $expected.len() == OF_TMA_EPILOGUE.len(),
                 ..Contract::PRODUCT
             };
             run::<f16, f16>(trial, contract, &|engine, matrices, _| {
@@ -556,42 +557,42 @@ pub const STEPS: [KernelEntry; 10] = [
         warp_specialized::gemm_staged,
         "epilogue through shared memory and TMA",
         shapes::OF_MMA,
-        &OF_STAGED,
-        |engine, matrices| staged::<warp_specialized::gemm_staged>(engine, matrices, 1)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| tma_epilogue::<warp_specialized::gemm_staged>(engine, matrices, 1)
     ),
     step!(
         warp_specialized::gemm_cluster,
         "a pair of blocks shares what it copies",
         shapes::OF_PAIRS,
-        &OF_STAGED,
-        |engine, matrices| staged::<warp_specialized::gemm_cluster>(engine, matrices, 2)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| tma_epilogue::<warp_specialized::gemm_cluster>(engine, matrices, 2)
     ),
     step!(
         ping_pong::gemm_turns,
         "ping-pong: while one warpgroup stores, the other multiplies",
         shapes::OF_WGMMA,
-        &OF_STAGED,
+        &OF_TMA_EPILOGUE,
         |engine, matrices| in_turns::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_turns_pairs,
         "the same by pairs of blocks",
         shapes::OF_OTHERS,
-        &OF_STAGED,
+        &OF_TMA_EPILOGUE,
         |engine, matrices| in_turns::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
     ),
     step!(
         ping_pong::gemm_balanced,
         "stream-K: tiles of the partial last round are cut into equal shares",
         shapes::OF_OTHERS,
-        &OF_STAGED,
+        &OF_TMA_EPILOGUE,
         |engine, matrices| balanced::<ping_pong::gemm_balanced>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_balanced_pairs,
         "the same by pairs of blocks",
         shapes::OF_WGMMA,
-        &OF_STAGED,
+        &OF_TMA_EPILOGUE,
         |engine, matrices| balanced::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
@@ -607,7 +608,7 @@ pub const BF16_TURNS: KernelEntry =
             in_turns::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
         })
     })
-    .expecting(&OF_STAGED)
+    .expecting(&OF_TMA_EPILOGUE)
     .timed_at(shapes::OF_BF16_WIDTHS)
     .since_sm(HOPPER);
 
@@ -668,7 +669,7 @@ pub const SPLIT: [KernelEntry; 7] = [
         small::gemm_small,
         "small products: a warpgroup multiplies every other step, pairs share what they copy",
         shapes::OF_SPLIT,
-        &OF_STAGED,
+        &OF_TMA_EPILOGUE,
         |_, matrices| small(matrices)
     ),
     step!(
@@ -710,7 +711,7 @@ macro_rules! family {
                     $make::<ping_pong::$kernel, $t, $a, $b>(engine, matrices, scale)
                 })
             })
-            .expecting(&OF_STAGED)
+            .expecting(&OF_TMA_EPILOGUE)
             .timed_at($shapes)
             .since_sm(HOPPER)
         ),*]

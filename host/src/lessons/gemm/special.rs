@@ -98,7 +98,7 @@ fn check_e4m3(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), CaseErro
     );
     let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
     let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
-        .with_shared(warp_specialized::STAGED_BYTES);
+        .with_shared(warp_specialized::TMA_EPILOGUE_BYTES);
     // SAFETY: the maps are of the matrices, which outlive the launches; the geometry is the
     // kernel's own.
     let launch = unsafe { Prepared::of::<gemm_e4m3>(config, args) }?;

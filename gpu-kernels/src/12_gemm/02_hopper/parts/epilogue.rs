@@ -3,7 +3,7 @@
 //! A thread's sums are spread over its tile in adjacent pairs. Stored directly, a warp writes
 //! 16 bytes of eight rows at once, half a sector each: [`Direct`]. Through shared memory, whole
 //! rows of 128 bytes are assembled, and the copy engine stores them while the threads go on:
-//! [`Staged`]. `stmatrix` writes sixteen rows of 16 bytes at once, without bank
+//! [`TmaEpilogue`]. `stmatrix` writes sixteen rows of 16 bytes at once, without bank
 //! conflicts thanks to the swizzle, which the tensor map undoes.
 
 use core::marker::PhantomData;
@@ -317,13 +317,13 @@ const BOX_BYTES: u32 = M * ROW_BYTES;
 /// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
 /// has a swizzle of 128 bytes. Up to two boxes of 64 rows, or one of 128, are in flight at a time.
 #[derive(Clone, Copy)]
-pub struct Staged<'a, O, F> {
+pub struct TmaEpilogue<'a, O, F> {
     c: &'a TensorMap,
     finish: F,
     is: PhantomData<O>,
 }
 
-impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
+impl<'a, O: Half, F: Finish> TmaEpilogue<'a, O, F> {
     /// To the matrix of this map.
     #[inline(always)]
     pub const fn new(c: &'a TensorMap, finish: F) -> Self {
@@ -391,7 +391,7 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
 /// Registers of a box of 64 rows.
 const BOX_REGISTERS: usize = 32;
 
-impl<O: Half, F: Finish> Staged<'_, O, F> {
+impl<O: Half, F: Finish> TmaEpilogue<'_, O, F> {
     /// Stores box `i` of a row of boxes. (Not a closure: LLVM might call it, with all sums in local
     /// memory.)
     #[inline(always)]
@@ -442,7 +442,7 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
     }
 }
 
-impl<O: Half, F: Finish> Store for Staged<'_, O, F> {
+impl<O: Half, F: Finish> Store for TmaEpilogue<'_, O, F> {
     const STAGING_BYTES: u32 = 2 * BOX_BYTES;
 
     #[inline(always)]

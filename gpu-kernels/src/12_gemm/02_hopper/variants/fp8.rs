@@ -9,7 +9,7 @@ use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::wgmma::E4m3;
 
-use super::epilogue::{AsItIs, Staged};
+use super::epilogue::{AsItIs, TmaEpilogue};
 use super::warp_specialized::{self, BLOCK_THREADS};
 use super::{Sizes, depth};
 
@@ -33,7 +33,7 @@ pub unsafe fn gemm_e4m3(
     k: u32,
     group: u32,
 ) {
-    let store = Staged::<f16, _>::new(c, AsItIs);
+    let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
     warp_specialized::work::<E4m3, 1, { warp_specialized::REGISTERS }, true, _>(
         a,
         b,

@@ -11,7 +11,7 @@ use cuda_std::prelude::*;
 use cuda_std::wgmma::AlongK;
 
 use super::Sizes;
-use super::epilogue::{Finish, Staged};
+use super::epilogue::{Finish, TmaEpilogue};
 use super::ping_pong::{BLOCK_THREADS, Left, Plan, work};
 
 /// GELU of a sum and its column's bias.
@@ -89,6 +89,6 @@ pub unsafe fn gemm_bias_gelu(
         is_cut: false,
         left: Left::NOWHERE,
     };
-    let store = Staged::<f16, _>::new(c, BiasAndGelu { bias, n });
+    let store = TmaEpilogue::<f16, _>::new(c, BiasAndGelu { bias, n });
     work::<f16, AlongK, AlongK, 1, false, _>(a, b, plan, store);
 }

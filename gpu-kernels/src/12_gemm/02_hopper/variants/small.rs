@@ -27,7 +27,7 @@ use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_a
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier, warpgroup};
 
 use super::depth;
-use super::epilogue::{AsItIs, BOX_N, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::split_k::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS};
@@ -48,7 +48,7 @@ const LEFT_BYTES: u32 = (HALF * size_of::<f32>()) as u32 * WARPGROUP;
 /// The barrier of the block at which both warpgroups meet; each has one of its own before it.
 const MEETING: u32 = N_MULTIPLIERS + 1;
 
-type Out<'a> = Staged<'a, f16, AsItIs>;
+type Out<'a> = TmaEpilogue<'a, f16, AsItIs>;
 
 const _: () = assert!(TILE_N == Sums::<f16, REGISTERS>::N && N_MULTIPLIERS == 2);
 const _: () = assert!(HALF as u32 * 2 == BOX_N, "each stores one box");

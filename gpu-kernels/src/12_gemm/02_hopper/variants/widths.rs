@@ -23,7 +23,7 @@ use cuda_std::half::{bf16, f16};
 use cuda_std::prelude::*;
 use cuda_std::wgmma::{Multiply, WARPGROUP};
 
-use super::epilogue::{AsItIs, Half, Staged, Store};
+use super::epilogue::{AsItIs, Half, Store, TmaEpilogue};
 use super::pipeline::shared_bytes;
 use super::warp_specialized::{self, N_MULTIPLIERS, STAGES, stage_bytes, tile_n};
 use super::{Sizes, depth};
@@ -53,7 +53,7 @@ impl Width {
 
     /// Dynamic shared memory, in bytes.
     pub const fn shared_bytes(self) -> u32 {
-        let staging = N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES;
+        let staging = N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES;
         shared_bytes(STAGES, stage_bytes(self.registers), staging)
     }
 
@@ -87,7 +87,7 @@ unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize>(
 {
     launches::let_next_start();
     launches::wait_for_previous();
-    let store = Staged::<T, _>::new(c, AsItIs);
+    let store = TmaEpilogue::<T, _>::new(c, AsItIs);
     warp_specialized::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
 }
 
