@@ -22,10 +22,10 @@ struct Part {
 
 // The tiles of the last, partial round and of one full round more are laid end to end and cut into equal
 // shares; the others are given out whole.
-struct Shares {
+struct StreamK {
     u32 n_steps, n_tiles, n_blocks, n_shared;
 
-    __device__ __forceinline__ Shares(u32 n_tiles, u32 n_steps, u32 n_blocks, bool is_cut)
+    __device__ __forceinline__ StreamK(u32 n_tiles, u32 n_steps, u32 n_blocks, bool is_cut)
         : n_steps(n_steps), n_tiles(n_tiles), n_blocks(n_blocks) {
         const u32 rounds = n_tiles / n_blocks, rest = n_tiles - rounds * n_blocks;
         n_shared = is_cut && rest > 0 && rounds > 0 ? rest + n_blocks : 0;
@@ -37,7 +37,7 @@ struct Shares {
 struct Parts {
     u32 n_steps, n_tiles, n_blocks, start, end, next_tile;
 
-    __device__ __forceinline__ Parts(const Shares& s, u32 block)
+    __device__ __forceinline__ Parts(const StreamK& s, u32 block)
         : n_steps(s.n_steps), n_tiles(s.n_tiles), n_blocks(s.n_blocks) {
         start = s.start(block);
         end = s.start(block + 1);
@@ -117,7 +117,7 @@ using Stages = Ring<STAGES, STAGE_BYTES, MULTIPLIERS * Store::STAGING_BYTES>;
 template <u32 BLOCKS> struct Work {
     Stages ring;
     Tiles tiles;
-    Shares shares;
+    StreamK stream_k;
     u32 cluster, rank;
     Left left;
 
@@ -143,7 +143,7 @@ __device__ __forceinline__ void copy_parts(const CUtensorMap& a, const CUtensorM
     prefetch_map(b);
     const Stages ring = work.ring;
     Turn<STAGES> turn = {0, 1};
-    Parts parts(work.shares, work.cluster);
+    Parts parts(work.stream_k, work.cluster);
     for (Part part; parts.next(part);) {
         const Place at = work.corner(part.tile);
         for (u32 step = part.first; step < part.end; step++) {
@@ -192,7 +192,7 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
     const Stages ring = work.ring;
     const u32 staging = ring.behind() + role * Store::STAGING_BYTES, thread = threadIdx.x % WARPGROUP;
     float sums[SUMS] = {};
-    Parts parts(work.shares, work.cluster);
+    Parts parts(work.stream_k, work.cluster);
     // Steps of all parts before this one, and whose turn it is.
     u32 n_before = 0, whose = 0, parity = role ^ 1;
     for (Part part; parts.next(part);) {
@@ -209,7 +209,7 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
         const u32 last_stage = Turn<STAGES>::after(n_before - 1).stage;
         finish(sums);
         work.free(last_stage, true);
-        if (CUT && part.end < work.shares.n_steps) {
+        if (CUT && part.end < work.stream_k.n_steps) {
             work.left.put(work.cluster * BLOCKS + work.rank, role + 1, sums);
         } else {
             if (CUT && part.first != 0) work.left.add((work.cluster - 1) * BLOCKS + work.rank, role + 1, sums);
@@ -230,8 +230,8 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
     let_next_start();
     wait_for_previous();
     const Tiles tiles(s, TILE_M * BLOCKS, TILE_N, group);
-    const Shares shares(tiles.count(), ceil_div(s.k, TILE_K), gridDim.x / BLOCKS, CUT);
-    const Work<BLOCKS> work = {ring, tiles, shares, blockIdx.x / BLOCKS, rank, left};
+    const StreamK stream_k(tiles.count(), ceil_div(s.k, TILE_K), gridDim.x / BLOCKS, CUT);
+    const Work<BLOCKS> work = {ring, tiles, stream_k, blockIdx.x / BLOCKS, rank, left};
     if (role == MULTIPLIERS) {
         give_registers<40>();
         if (is_first_of_group()) copy_parts<BLOCKS>(a, b, work);

@@ -637,7 +637,7 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
 
 namespace {
 
-struct Shares {
+struct StreamK {
     u32 n_tiles, n_steps, n_blocks, n_shared;
     __device__ u32 start(u32 block) const {
         return static_cast<u32>(static_cast<unsigned long long>(n_shared) * n_steps * block / n_blocks);
@@ -645,22 +645,22 @@ struct Shares {
 };
 
 struct Parts {
-    Shares shares;
+    StreamK stream_k;
     u32 start, end, next_tile;
     __device__ __forceinline__ bool next(Part& part) {
         if (start < end) {
-            part.tile = (end - 1) / shares.n_steps;
-            const u32 first_of_tile = part.tile * shares.n_steps, first = max(start, first_of_tile);
+            part.tile = (end - 1) / stream_k.n_steps;
+            const u32 first_of_tile = part.tile * stream_k.n_steps, first = max(start, first_of_tile);
             part.first = first - first_of_tile;
             part.end = end - first_of_tile;
             end = first;
             return true;
         }
-        if (next_tile < shares.n_tiles) {
+        if (next_tile < stream_k.n_tiles) {
             part.tile = next_tile;
             part.first = 0;
-            part.end = shares.n_steps;
-            next_tile += shares.n_blocks;
+            part.end = stream_k.n_steps;
+            next_tile += stream_k.n_blocks;
             return true;
         }
         return false;
@@ -721,8 +721,8 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
     extern __shared__ __align__(128) float ring[];
     const u32 shared = set_up(ring), block = blockIdx.x;
     const u32 across = (n + COLUMNS - 1) / COLUMNS, n_tiles = (m + 127) / 128 * across;
-    const Shares shares = {n_tiles, (k + DEPTH - 1) / DEPTH, gridDim.x, n_tiles % gridDim.x};
-    Parts parts = {shares, shares.start(block), shares.start(block + 1), shares.n_shared + block};
+    const StreamK stream_k = {n_tiles, (k + DEPTH - 1) / DEPTH, gridDim.x, n_tiles % gridDim.x};
+    Parts parts = {stream_k, stream_k.start(block), stream_k.start(block + 1), stream_k.n_shared + block};
     Part part;
     if (threadIdx.x >= MULTIPLIERS) {
         Copier copier(a, b, m, n, k, shared);
@@ -737,14 +737,14 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
         while (parts.next(part)) {
             float sums[8][16];
             multiplier.sum(part, sums);
-            if (part.end < shares.n_steps) {
+            if (part.end < stream_k.n_steps) {
                 put_sums(left, flags, block, sums);
                 continue;
             }
             for (u32 other = block;
-                 part.first > 0 && other > 0 && shares.start(other) > part.tile * shares.n_steps;) {
+                 part.first > 0 && other > 0 && stream_k.start(other) > part.tile * stream_k.n_steps;) {
                 other--;
-                if (shares.start(other) < shares.start(other + 1)) add_sums(left, flags, other, sums);
+                if (stream_k.start(other) < stream_k.start(other + 1)) add_sums(left, flags, other, sums);
             }
             const u32 first_row = part.tile / across * 128, first_column = part.tile % across * COLUMNS;
             store_sums(c, first_row + multiplier.row, first_column + multiplier.column, m, n, sums);

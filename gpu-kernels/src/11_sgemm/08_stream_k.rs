@@ -15,7 +15,7 @@ use cuda_std::vector::Float4;
 
 use super::copies::{TILE_ROWS, has_chunks, n_tiles};
 use super::fragments::{Place, Sums, store_sums};
-use super::partition::{Part, Shares};
+use super::partition::{Part, StreamK};
 use super::specialized::{
     self, Copier, Multiplier, N_MULTIPLIERS, Product, TILE_COLUMNS, TILE_K, is_copier, n_tiles_of_c,
 };
@@ -107,8 +107,8 @@ pub unsafe fn sgemm_balanced(
     let product = Product { a, b, m, n, k };
     let shared = specialized::set_up();
     let block = thread::block_idx_x();
-    let shares = Shares::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
-    let mut parts = shares.parts(block);
+    let stream_k = StreamK::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
+    let mut parts = stream_k.parts(block);
     if is_copier() {
         let mut copier = Copier::start(product, shared);
         if has_chunks(n) {
@@ -126,11 +126,11 @@ pub unsafe fn sgemm_balanced(
         let mut multiplier = Multiplier::start(shared);
         while let Some(part) = parts.next() {
             let mut sums = multiplier.sums(part);
-            if shares.is_left(part) {
+            if stream_k.is_left(part) {
                 left.put(block, &sums);
                 continue;
             }
-            add_rest(&shares, part, block, left, &mut sums);
+            add_rest(&stream_k, part, block, left, &mut sums);
             let (first_row, first_column) = product.corner(part.tile);
             let Place { row, column } = multiplier.place;
             store_sums(c, first_row + row, first_column + column, m, n, &sums);
@@ -140,14 +140,14 @@ pub unsafe fn sgemm_balanced(
 
 /// Adds what other blocks have left of a part's tile.
 #[inline(always)]
-unsafe fn add_rest(shares: &Shares, part: Part, block: u32, left: Left, sums: &mut Sums) {
+unsafe fn add_rest(stream_k: &StreamK, part: Part, block: u32, left: Left, sums: &mut Sums) {
     if part.first == 0 {
         return;
     }
     let mut other = block;
-    while other > 0 && shares.reaches(other - 1, part) {
+    while other > 0 && stream_k.reaches(other - 1, part) {
         other -= 1;
-        if !shares.is_empty(other) {
+        if !stream_k.is_empty(other) {
             left.add(other, sums);
         }
     }

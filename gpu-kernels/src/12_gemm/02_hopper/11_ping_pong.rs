@@ -36,7 +36,7 @@ use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier};
 use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
-use super::stream_k::{Part, Parts, Shares};
+use super::stream_k::{Part, Parts, StreamK};
 use super::tile_scheduler::Tiles;
 use super::warp_specialized::{COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS};
 use super::{Sizes, TILE_M, depth};
@@ -170,7 +170,7 @@ impl Left {
 struct Work {
     ring: Ring<STAGES>,
     tiles: Tiles,
-    shares: Shares,
+    stream_k: StreamK,
     /// Number of the cluster, and of the block in it.
     cluster: u32,
     rank: u32,
@@ -180,7 +180,7 @@ struct Work {
 impl Work {
     #[inline(always)]
     const fn parts(&self) -> Parts {
-        self.shares.parts(self.cluster)
+        self.stream_k.parts(self.cluster)
     }
 
     /// Row and column of C where the block's part of a tile begins.
@@ -233,7 +233,7 @@ pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
     let work = Work {
         ring,
         tiles,
-        shares: Shares::new(tiles.count(), n_steps, n_clusters, CUT & plan.is_cut),
+        stream_k: StreamK::new(tiles.count(), n_steps, n_clusters, CUT & plan.is_cut),
         cluster: thread::block_idx_x() / BLOCKS,
         rank,
         left: plan.left,
@@ -322,7 +322,7 @@ where
             let last = Turn::after::<STAGES>(n_before - 1);
             let sums = sums.finish();
             free::<BLOCKS>(ring, last.stage, true);
-            let is_left = CUT && work.shares.is_left(part);
+            let is_left = CUT && work.stream_k.is_left(part);
             if is_left {
                 let block = work.block::<BLOCKS>(work.cluster);
                 work.left.put(block, role + 1, sums);
@@ -442,7 +442,7 @@ macro_rules! balanced {
         ///
         /// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
         /// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
-        /// Blocks with lower numbers start first, and [`Shares::fits`].
+        /// Blocks with lower numbers start first, and [`StreamK::fits`].
         #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
@@ -489,7 +489,7 @@ balanced! {
 /// apart. `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes, and `flags` an
 /// element for each, all 0, and 0 again when the kernel has ended. Launch with [`grid`] in
 /// clusters of 2, [`BLOCK`] and [`SHARED_BYTES`]; blocks with lower numbers start first; `group` is
-/// not 0, and [`Shares::fits`].
+/// not 0, and [`StreamK::fits`].
 #[kernel(
     pdl,
     launch_bounds(BLOCK_THREADS, 1),

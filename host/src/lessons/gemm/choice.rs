@@ -19,7 +19,7 @@
 //! ([`super::contest`]).
 
 use gpu_kernels::gemm::hopper::split_k::Tile;
-use gpu_kernels::gemm::hopper::stream_k::Shares;
+use gpu_kernels::gemm::hopper::stream_k::StreamK;
 use gpu_kernels::gemm::hopper::widths::Width;
 use gpu_kernels::gemm::hopper::{TILE_M, ping_pong, small, split_k_grid};
 use gpu_kernels::gemm::mma::matrices::PITCH_UNIT;
@@ -155,7 +155,7 @@ impl Cut {
                 let whole = Self::Turns(2).account([m, n, k], n_multiprocessors);
                 let (n_tiles, n_pairs) =
                     (ping_pong::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));
-                if !Shares::fits(n_tiles, steps, n_pairs) {
+                if !StreamK::fits(n_tiles, steps, n_pairs) {
                     let rounds = f64::INFINITY;
                     return Account { rounds, ..whole };
                 }

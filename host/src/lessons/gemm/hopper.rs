@@ -7,7 +7,7 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
 use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::split_k::{self, Tile};
-use gpu_kernels::gemm::hopper::stream_k::Shares;
+use gpu_kernels::gemm::hopper::stream_k::StreamK;
 use gpu_kernels::gemm::hopper::{
     by_mma, ping_pong, small, split_k_grid, tma, warp_specialized, wgmma,
 };
@@ -382,7 +382,8 @@ const PAIR: u32 = 2;
 fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
     let n_tiles = ping_pong::n_tiles(sizes.m, sizes.n, PAIR);
     let n_steps = sizes.k.div_ceil(DEPTH);
-    engine.kind() == EngineKind::Sim || Shares::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
+    engine.kind() == EngineKind::Sim
+        || StreamK::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
 }
 
 /// Arguments of kernels whose C has elements like A and B.
