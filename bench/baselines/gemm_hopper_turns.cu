@@ -220,8 +220,8 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
 }
 
 template <u32 BLOCKS, bool CUT>
-__device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& c,
-                                      const Extents& s, u32 group, Left left) {
+__device__ __forceinline__ void ping_pong(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& c,
+                                          const Extents& s, u32 group, Left left) {
     const Stages ring;
     const u32 role = warpgroup_index(), rank = BLOCKS > 1 ? cluster_rank() : 0;
     if (threadIdx.x == 0) ring.make(BLOCKS);
@@ -249,7 +249,7 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) { \
-        turns<BLOCKS, false>(a, b, c, {m, n, k}, group, {nullptr, nullptr}); \
+        ping_pong<BLOCKS, false>(a, b, c, {m, n, k}, group, {nullptr, nullptr}); \
     }
 IN_TURNS(gemm_turns, 1)
 IN_TURNS(gemm_turns_pairs, 2)
@@ -258,7 +258,7 @@ IN_TURNS(gemm_turns_pairs, 2)
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group, float* sums, u32* flags) { \
-        turns<BLOCKS, true>(a, b, c, {m, n, k}, group, {sums, flags}); \
+        ping_pong<BLOCKS, true>(a, b, c, {m, n, k}, group, {sums, flags}); \
     }
 BALANCED(gemm_balanced, 1)
 BALANCED(gemm_balanced_pairs, 2)

@@ -205,13 +205,13 @@ fn tma_epilogue<'e, K: Kernel<Args = TmaEpilogueArgs>>(
 }
 
 /// The launch of ping-pong kernels.
-pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
+pub fn ping_pong_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
     let grid = ping_pong::grid(m, n, n_blocks, most_blocks(engine));
     let config = LaunchConfig::new(grid, ping_pong::BLOCK).with_shared(ping_pong::SHARED_BYTES);
     clustered(config, n_blocks)
 }
 
-fn in_turns<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
+fn ping_pong<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
     n_blocks: u32,
@@ -222,7 +222,7 @@ fn in_turns<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     let n_tiles = ping_pong::n_tiles(m, n, n_blocks);
     let group = group(engine, n_tiles, n_blocks);
     launch::<K>(
-        turns_config(engine, m, n, n_blocks),
+        ping_pong_config(engine, m, n, n_blocks),
         (a, b, c, m, n, k, group),
     )
 }
@@ -242,7 +242,7 @@ impl<'e> Left<'e> {
     }
 
     /// For ping-pong kernels: of every block.
-    fn of_turns(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
+    fn of_ping_pong(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
         let n_blocks = config.grid[0] as usize;
         Self::of(engine, n_blocks * ping_pong::LEFT_SUMS as usize, n_blocks)
     }
@@ -275,8 +275,8 @@ fn balanced<'e, K: Kernel<Args = Balanced>>(
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
-    let config = turns_config(engine, m, n, n_blocks);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, n_blocks);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<AlongK, AlongK>(n_blocks))?;
     let c = c_map(matrices, ping_pong::C_BOX)?;
     let (sums, flags) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
@@ -418,8 +418,8 @@ where
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, PAIR);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
     let c = c_map(matrices, ping_pong::C_BOX)?;
     let args = (
@@ -472,8 +472,8 @@ where
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, PAIR);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
     let args = (
         a,
@@ -573,14 +573,14 @@ pub const STEPS: [KernelEntry; 10] = [
         "ping-pong: while one warpgroup stores, the other multiplies",
         shapes::OF_WGMMA,
         &OF_TMA_EPILOGUE,
-        |engine, matrices| in_turns::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
+        |engine, matrices| ping_pong::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_turns_pairs,
         "the same by pairs of blocks",
         shapes::OF_OTHERS,
         &OF_TMA_EPILOGUE,
-        |engine, matrices| in_turns::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
+        |engine, matrices| ping_pong::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
     ),
     step!(
         ping_pong::gemm_balanced,
@@ -599,14 +599,14 @@ pub const STEPS: [KernelEntry; 10] = [
 ];
 
 /// Ping-pong, of bf16.
-pub const BF16_TURNS: KernelEntry =
+pub const BF16_PING_PONG: KernelEntry =
     KernelEntry::of(ping_pong::gemm_bf16_turns, "bf16, ping-pong", |trial| {
         let contract = Contract {
             fills_chunks: true,
             ..Contract::PRODUCT
         };
         run::<bf16, bf16>(trial, contract, &|engine, matrices, _| {
-            in_turns::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
+            ping_pong::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
         })
     })
     .expecting(&OF_TMA_EPILOGUE)
