@@ -154,7 +154,7 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_balanced,
         "stream-K: one block per SM, the partial round of tiles in equal shares",
-        |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
+        |trial| run_planned(trial, &|engine, matrices| Plan::stream_k(engine, matrices)),
     )
     .expecting(&[
         Expectation::exactly(LoadConflicts, 0.0),
@@ -441,7 +441,7 @@ impl<'e> Plan<'e> {
     }
 
     /// Of [`sgemm_balanced`].
-    fn balanced(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
+    fn stream_k(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
         let Matrices {
             a,
             b,

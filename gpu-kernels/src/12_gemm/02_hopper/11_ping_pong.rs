@@ -434,7 +434,7 @@ ladder! {
     gemm_bf16_turns: bf16, 1;
 }
 
-macro_rules! balanced {
+macro_rules! stream_k {
     ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
         $(#[$doc])*
         ///
@@ -467,7 +467,7 @@ macro_rules! balanced {
     )* };
 }
 
-balanced! {
+stream_k! {
     /// Stream-K.
     gemm_balanced, 1;
     /// Stream-K by pairs of blocks: the grid is in clusters of 2.

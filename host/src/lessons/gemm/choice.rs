@@ -67,8 +67,8 @@ struct Account {
 enum Cut {
     /// Ping-pong, by single blocks or pairs.
     PingPong(u32),
-    /// The same by pairs, the last round's tiles in equal shares.
-    Balanced,
+    /// The same by pairs, the last round's tiles by stream-K.
+    StreamK,
     /// Tiles of a width, by blocks alone or pairs.
     Wide(Width, u32),
     /// A cluster shares a tile's steps.
@@ -111,7 +111,7 @@ static CANDIDATES: [Candidate; 13] = [
     candidate("gemm_width_192_pairs", Cut::Wide(Width::N192, 2), [2.73, 0.614, 0.637, 0.0, 2.56e6]),
     candidate("gemm_turns", Cut::PingPong(1), [3.06, 0.416, 0.05, 0.0, 3.18e6]),
     candidate("gemm_turns_pairs", Cut::PingPong(2), [3.56, 0.425, 0.05, 0.0, 3.69e6]),
-    candidate("gemm_balanced_pairs", Cut::Balanced, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
+    candidate("gemm_balanced_pairs", Cut::StreamK, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
     candidate("gemm_split_64x128", Cut::Split(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
     candidate("gemm_split_128x64", Cut::Split(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
     candidate("gemm_split_128x128", Cut::Split(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
@@ -151,7 +151,7 @@ impl Cut {
                 let rows = TILE_M + ping_pong::TILE_N / n_blocks;
                 whole(n_tiles, n_multiprocessors / n_blocks, rows)
             }
-            Self::Balanced => {
+            Self::StreamK => {
                 let whole = Self::PingPong(2).account([m, n, k], n_multiprocessors);
                 let (n_tiles, n_pairs) =
                     (ping_pong::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));

@@ -257,7 +257,7 @@ impl<'e> Left<'e> {
 }
 
 /// Arguments of stream-K kernels.
-type Balanced = (
+type StreamKArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DeviceTensorMap,
@@ -269,7 +269,7 @@ type Balanced = (
     DevicePtrMut<u32>,
 );
 
-fn balanced<'e, K: Kernel<Args = Balanced>>(
+fn stream_k<'e, K: Kernel<Args = StreamKArgs>>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     n_blocks: u32,
@@ -587,14 +587,14 @@ pub const STEPS: [KernelEntry; 10] = [
         "stream-K: tiles of the partial last round are cut into equal shares",
         shapes::OF_OTHERS,
         &OF_TMA_EPILOGUE,
-        |engine, matrices| balanced::<ping_pong::gemm_balanced>(engine, matrices, 1)
+        |engine, matrices| stream_k::<ping_pong::gemm_balanced>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_balanced_pairs,
         "the same by pairs of blocks",
         shapes::OF_WGMMA,
         &OF_TMA_EPILOGUE,
-        |engine, matrices| balanced::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
+        |engine, matrices| stream_k::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
 

@@ -142,8 +142,8 @@ static KERNELS: [KernelEntry; 46] = {
         cluster,
         ping_pong,
         ping_pong_pairs,
-        balanced,
-        balanced_pairs,
+        stream_k,
+        stream_k_pairs,
     ] = hopper::STEPS;
     let [
         split_64x128,
@@ -192,8 +192,8 @@ static KERNELS: [KernelEntry; 46] = {
         cluster,
         ping_pong,
         ping_pong_pairs,
-        balanced,
-        balanced_pairs,
+        stream_k,
+        stream_k_pairs,
         split_64x128,
         split_128x64,
         split_128x128,
