@@ -120,7 +120,7 @@ __device__ __forceinline__ void add_up(u32 number, u32 n_parts, const Direct& st
 }
 
 template <class S>
-__device__ __forceinline__ void split(const CUtensorMap& a, const CUtensorMap& b, const Direct& store) {
+__device__ __forceinline__ void split_k(const CUtensorMap& a, const CUtensorMap& b, const Direct& store) {
     const typename S::Stages ring;
     const u32 role = warpgroup_index();
     if (threadIdx.x == 0) ring.make(MULTIPLIERS);
@@ -223,7 +223,8 @@ struct Left {
     }
 };
 
-__device__ __forceinline__ void spread(const CUtensorMap& a, const CUtensorMap& b, const Direct& store, Left left) {
+__device__ __forceinline__ void split_k_grid(const CUtensorMap& a, const CUtensorMap& b, const Direct& store,
+                                             Left left) {
     const Large::Stages ring;
     const u32 role = warpgroup_index();
     if (threadIdx.x == 0) ring.make(MULTIPLIERS);
@@ -258,7 +259,7 @@ __device__ __forceinline__ void spread(const CUtensorMap& a, const CUtensorMap& 
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n, \
              u32 k, u32 pitch) { \
-        split<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
+        split_k<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
     }
 SPLIT(gemm_split_64x128, 1, 32, 9)
 SPLIT(gemm_split_128x64, 2, 32, 9)
@@ -269,7 +270,7 @@ SPLIT(gemm_split_128x256, 2, 128, 4)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_spread(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                 u32 k, u32 pitch, float* sums, u32* counters) {
-    spread(a, b, Direct{c, pitch, {m, n, k}}, {sums, counters});
+    split_k_grid(a, b, Direct{c, pitch, {m, n, k}}, {sums, counters});
 }
 
 #endif

@@ -344,7 +344,7 @@ unsafe fn add_up<const REGISTERS: usize>(
     }
 }
 
-macro_rules! split {
+macro_rules! split_k {
     ($($(#[$doc:meta])* $name:ident: $tile:ident, $rows:literal, $registers:literal;)*) => { $(
         $(#[$doc])*
         ///
@@ -375,7 +375,7 @@ macro_rules! split {
     )* };
 }
 
-split! {
+split_k! {
     /// For few rows.
     gemm_split_64x128: FEW_ROWS, 1, 32;
     /// For few columns.

@@ -285,7 +285,7 @@ fn stream_k<'e, K: Kernel<Args = StreamKArgs>>(
 }
 
 /// Arguments of split-K kernels by clusters.
-type Split = (
+type SplitKArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DevicePtrMut<f16>,
@@ -295,7 +295,7 @@ type Split = (
     u32,
 );
 
-fn split<'e, K: Kernel<Args = Split>>(
+fn split_k<'e, K: Kernel<Args = SplitKArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     tile: Tile,
@@ -322,7 +322,7 @@ fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
 }
 
 /// Arguments of the kernel whose blocks meet in global memory.
-type Spread = (
+type SplitKGridArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DevicePtrMut<f16>,
@@ -334,7 +334,7 @@ type Spread = (
     DevicePtrMut<u32>,
 );
 
-fn spread<'e, K: Kernel<Args = Spread>>(
+fn split_k_grid<'e, K: Kernel<Args = SplitKGridArgs>>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
 ) -> Made<'e> {
@@ -630,55 +630,59 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
 .since_sm(HOPPER);
 
 /// Few tiles.
-pub const SPLIT: [KernelEntry; 7] = [
+pub const SPLIT_K: [KernelEntry; 7] = [
     step!(
         split_k::gemm_split_64x128,
         "split-K: a cluster shares the steps of each tile, and adds up in shared memory; for few rows",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
+        |engine, matrices| split_k::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
     ),
     step!(
         split_k::gemm_split_128x64,
         "the same, for few columns",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x64>(engine, matrices, Tile::FEW_COLUMNS)
+        |engine, matrices| split_k::<split_k::gemm_split_128x64>(
+            engine,
+            matrices,
+            Tile::FEW_COLUMNS
+        )
     ),
     step!(
         split_k::gemm_split_128x128,
         "the same, for small products",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
+        |engine, matrices| split_k::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
     ),
     step!(
         split_k::gemm_split_128x192,
         "the same, where larger tiles would leave SMs idle",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
+        |engine, matrices| split_k::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
     ),
     step!(
         split_k::gemm_split_128x256,
         "the same, for long sums",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
+        |engine, matrices| split_k::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
     ),
     step!(
         small::gemm_small,
         "small products: a warpgroup multiplies every other step, pairs share what they copy",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &OF_TMA_EPILOGUE,
         |_, matrices| small(matrices)
     ),
     step!(
         split_k_grid::gemm_spread,
         "split-K over the grid: blocks anywhere share the steps of each tile, and add up in global memory",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| spread::<split_k_grid::gemm_spread>(engine, matrices)
+        |engine, matrices| split_k_grid::<split_k_grid::gemm_spread>(engine, matrices)
     ),
 ];
 

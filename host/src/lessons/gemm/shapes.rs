@@ -117,7 +117,7 @@ macro_rules! timed {
         pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
 
         /// What people have of few tiles.
-        pub const OF_SPLIT: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
+        pub const OF_SPLIT_K: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
 
         /// Where the last steps are: the cubes, and what people have.
         pub const OF_WGMMA: &[&[u32]] = &[
