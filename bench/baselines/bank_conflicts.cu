@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t rows = 32;
 constexpr uint32_t columns = 32;
 constexpr uint32_t block_threads = rows * columns;
-// Widths 1 to 33: the most words are those of width 31, in two strips.
+// Widths 1 to 33: width 31 takes the most words, in two strips.
 constexpr uint32_t max_strip_words = 2 * rows * 31;
 
 __device__ uint32_t strip_word(uint32_t row, uint32_t column, uint32_t width) {

@@ -1,6 +1,6 @@
 // CUDA C++ baselines of the kernels in gpu-kernels/src/02_coalescing.rs: the same
 // entry names, parameters and launch geometry, so that one launch drives
-// either. They are what the Rust kernels' speed is compared with.
+// either. The Rust kernels' speed is compared with theirs.
 #include <cstdint>
 
 namespace {

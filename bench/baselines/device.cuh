@@ -1,11 +1,11 @@
-// What baselines in several files call.
+// Functions that several baselines share.
 #pragma once
 
 #include <cstdint>
 
 namespace {
 
-// Of kernels that may start before the launch before theirs has ended.
+// For kernels that may start before the previous launch has ended.
 __device__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");

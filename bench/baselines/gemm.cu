@@ -1,12 +1,12 @@
-// CUDA C++ baselines of gpu-kernels/src/12_gemm/01_mma: the same entry names, the same
-// parameters, the same geometry, so that one launch call drives either. They are
-// what the Rust kernels are timed against.
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/01_mma: the same entry names,
+// parameters and geometry, so that one launch call drives either. The Rust kernels
+// are timed against them.
 
 #include "mma.cuh"
 
 namespace {
 
-// Copies the first n_bytes of 16, and zeros for the others.
+// Copies the first n_bytes of 16, and fills the rest with zeros.
 __device__ __forceinline__ void copy_first(u32 to, const void* from, u32 n_bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
                  "r"(n_bytes)

@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply(const Stages& ring, Walk<1, TILE_N> wal
                     // The whole warp has read the stage.
                     __syncwarp();
                     arrive_if(lane == 0, ring.free(turn.stage));
-                    // After the last tile its first fragments are read again, and not used.
+                    // After the last tile its first fragments are read again, but not used.
                     if (step < walk.n_steps || walk.goes_on()) {
                         turn.advance();
                         wait_for_phase(ring.full(turn.stage), turn.parity);

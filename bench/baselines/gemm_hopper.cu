@@ -1,6 +1,6 @@
-// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 5 to 10: the same entry names, the same parameters,
-// the same geometry, so that one launch call drives either. They are what the Rust kernels are timed against.
-// There are none where there is no wgmma.
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 5 to 10: the same entry names, parameters and
+// geometry, so that one launch call drives either. The Rust kernels are timed against them.
+// The file is empty for architectures without wgmma.
 
 #include "hopper_roles.cuh"
 
@@ -14,7 +14,7 @@ struct Sizes {
     u32 m, n, k, a_pitch, b_pitch, c_pitch;
 };
 
-// Copies the first n_bytes of 16, and zeros for the others.
+// Copies the first n_bytes of 16, and fills the rest with zeros.
 __device__ __forceinline__ void copy_first(u32 to, const __half* from, u32 n_bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :
@@ -110,14 +110,14 @@ extern "C" __global__ void __launch_bounds__(WARPGROUP, 1)
     copied(a, b, c, {m, n, k}, pitch);
 }
 
-// A block for each tile.
+// One block per tile.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_roles(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                u32 k, u32 pitch, u32 group) {
     roles<1, true, 128>(a, b, {m, n, k}, group, Direct{c, pitch, {m, n, k}});
 }
 
-// A block for each SM.
+// One block per SM.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_persistent(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m,
                     u32 n, u32 k, u32 pitch, u32 group) {
@@ -127,13 +127,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_staged(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                 const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<1, true, 128>(a, b, {m, n, k}, group, Staged<false>{c});
+    roles<1, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_cluster(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                  const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<2, true, 128>(a, b, {m, n, k}, group, Staged<false>{c});
+    roles<2, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 #endif

@@ -51,7 +51,7 @@ __device__ __forceinline__ void multiply_steps(float (&sums)[REGISTERS], const S
 // Leaves half of the sums, adds what the other warpgroup has left to the half from FIRST on, and stores it.
 template <u32 FIRST>
 __device__ __forceinline__ void exchange(const Stages& ring, u32 role, const float (&sums)[REGISTERS],
-                                         const Staged<false>& store, u32 row, u32 column) {
+                                         const TmaEpilogue<false>& store, u32 row, u32 column) {
     const auto left_by = [&](u32 role) { return ring.behind() + role * LEFT_BYTES + threadIdx.x % WARPGROUP * 16; };
     const u32 to = left_by(role), from = left_by(1 - role);
 #pragma unroll
@@ -99,14 +99,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         multiply_steps(sums, ring, role, n_steps);
         finish(sums);
         arrive_at_cluster();
-        const Staged<false> store{c};
+        const TmaEpilogue<false> store{c};
         if (role == 0) {
             exchange<0>(ring, role, sums, store, row, column);
         } else {
             exchange<HALF>(ring, role, sums, store, row, column);
         }
     }
-    // Nobody ends at whose barriers the other block still arrives.
+    // No block ends while the other may still arrive at its barriers.
     wait_for_cluster();
 }
 

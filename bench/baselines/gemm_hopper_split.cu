@@ -1,5 +1,5 @@
-// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 15 and 16: few tiles, of which blocks share the steps.
-// The same entry names, parameters and geometry as there.
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 15 and 16 (split-K): few tiles, whose steps several
+// blocks divide. The same entry names, parameters and geometry as there.
 
 #include "device.cuh"
 #include "hopper_tiles.cuh"
@@ -11,7 +11,7 @@ namespace {
 // Warpgroups that multiply; a warp after them copies.
 constexpr u32 MULTIPLIERS = 2, MULTIPLIER_THREADS = MULTIPLIERS * WARPGROUP, THREADS = MULTIPLIER_THREADS + 32;
 
-// ROWS warpgroups below each other, the others beside them, each with so many registers of sums.
+// ROWS warpgroups one below the other, the rest side by side with them, each with this many registers of sums.
 template <u32 ROWS_, u32 REGISTERS_, u32 STAGES_> struct Shape {
     static constexpr u32 ROWS = ROWS_, REGISTERS = REGISTERS_, STAGES = STAGES_;
     static constexpr u32 TILE_M = ROWS * M, TILE_N = MULTIPLIERS / ROWS * 2 * REGISTERS;
@@ -69,9 +69,9 @@ __device__ __forceinline__ void multiply_steps(float (&sums)[S::REGISTERS], type
     finish(sums);
 }
 
-// ---- 15: a cluster shares the steps ---------------------------------------------------
+// ---- 15: a cluster divides the steps --------------------------------------------------
 
-// The thread's chunk of four sums: those of neighbours are side by side.
+// The thread's chunk of four sums: those of neighbouring threads are side by side.
 __device__ __forceinline__ u32 chunk_at(u32 base, u32 chunk) {
     return base + (chunk * MULTIPLIER_THREADS + threadIdx.x) * 16;
 }
@@ -86,7 +86,7 @@ template <u32 REGISTERS> __device__ __forceinline__ void put(u32 base, const flo
     }
 }
 
-// Of the block of this rank in the cluster.
+// From the block of this rank in the cluster.
 __device__ __forceinline__ float4 load_theirs(u32 address, u32 rank) {
     u32 theirs;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(theirs) : "r"(address), "r"(rank));
@@ -98,7 +98,8 @@ __device__ __forceinline__ float4 load_theirs(u32 address, u32 rank) {
     return x;
 }
 
-// Adds up the block's share of a warpgroup's sums, every so many chunks, and stores it. `load` gives a chunk of a part.
+// Adds up the block's share of a warpgroup's sums, chunks at regular distances, and stores it. `load` gives a chunk of
+// a part.
 template <u32 CHUNKS, class F>
 __device__ __forceinline__ void add_up(u32 number, u32 n_parts, const Direct& store, u32 row, u32 column,
                                        const F& load) {
@@ -112,21 +113,21 @@ __device__ __forceinline__ void add_up(u32 number, u32 n_parts, const Direct& st
             sums[3] += theirs.w;
         }
         const Place at = position(threadIdx.x % WARPGROUP, 4 * chunk);
-        // The third and the fourth are those of the row eight further.
+        // The third and the fourth are those of the row eight further down.
         store.store_pair(sums[0], sums[1], row + at.row, column + at.column);
         store.store_pair(sums[2], sums[3], row + at.row + 8, column + at.column);
     }
 }
 
 template <class S>
-__device__ __forceinline__ void split(const CUtensorMap& a, const CUtensorMap& b, const Direct& store) {
+__device__ __forceinline__ void split_k(const CUtensorMap& a, const CUtensorMap& b, const Direct& store) {
     const typename S::Stages ring;
     const u32 role = warpgroup_index();
     if (threadIdx.x == 0) ring.make(MULTIPLIERS);
     __syncthreads();
     const u32 rank = cluster_rank(), n_blocks = cluster_size();
     const Part part = part_of<S>(store.sizes.k, rank, n_blocks);
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     let_next_start();
     wait_for_previous();
 
@@ -144,7 +145,7 @@ __device__ __forceinline__ void split(const CUtensorMap& a, const CUtensorMap& b
         }
         return;
     }
-    // Nobody reads tiles any more.
+    // The tiles have been read by now.
     __syncthreads();
     if (role != MULTIPLIERS) {
         finish(sums);
@@ -156,11 +157,11 @@ __device__ __forceinline__ void split(const CUtensorMap& a, const CUtensorMap& b
             return load_theirs(chunk_at(ring.base, chunk), block);
         });
     }
-    // Nobody ends whose sums others still read.
+    // No block ends while others may still read its sums.
     sync_cluster();
 }
 
-// ---- 16: blocks anywhere share the steps ----------------------------------------------
+// ---- 16: blocks anywhere divide the steps ---------------------------------------------
 
 using Large = Shape<2, 128, 4>;
 constexpr u32 LEFT_SUMS = Large::TILE_M * Large::TILE_N;
@@ -205,7 +206,7 @@ struct Left {
             *chunk(blockIdx.x, i / 4) = make_float4(own[i], own[i + 1], own[i + 2], own[i + 3]);
         }
     }
-    // Until the warpgroup's sums of all parts are there. Those that are done already count on.
+    // Waits until the warpgroup's sums of all parts have been left. Blocks that are already done count on.
     __device__ __forceinline__ void wait_for_all(u32 role) const {
         sync_warpgroup(role + 1);
         if (threadIdx.x % WARPGROUP == 0) add_release(counter(role), 1);
@@ -222,13 +223,14 @@ struct Left {
     }
 };
 
-__device__ __forceinline__ void spread(const CUtensorMap& a, const CUtensorMap& b, const Direct& store, Left left) {
+__device__ __forceinline__ void split_k_grid(const CUtensorMap& a, const CUtensorMap& b, const Direct& store,
+                                             Left left) {
     const Large::Stages ring;
     const u32 role = warpgroup_index();
     if (threadIdx.x == 0) ring.make(MULTIPLIERS);
     __syncthreads();
     const Part part = part_of<Large>(store.sizes.k, blockIdx.x, gridDim.x);
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     let_next_start();
     wait_for_previous();
 
@@ -257,7 +259,7 @@ __device__ __forceinline__ void spread(const CUtensorMap& a, const CUtensorMap& 
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n, \
              u32 k, u32 pitch) { \
-        split<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
+        split_k<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
     }
 SPLIT(gemm_split_64x128, 1, 32, 9)
 SPLIT(gemm_split_128x64, 2, 32, 9)
@@ -268,7 +270,7 @@ SPLIT(gemm_split_128x256, 2, 128, 4)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_spread(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                 u32 k, u32 pitch, float* sums, u32* counters) {
-    spread(a, b, Direct{c, pitch, {m, n, k}}, {sums, counters});
+    split_k_grid(a, b, Direct{c, pitch, {m, n, k}}, {sums, counters});
 }
 
 #endif

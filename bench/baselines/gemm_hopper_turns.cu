@@ -1,5 +1,5 @@
-// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 11 to 14: warpgroups take turns, and all blocks may
-// have equal shares. The same entry names, parameters and geometry as there.
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, steps 11 to 14: ping-pong (warpgroups alternate), and
+// stream-K (all blocks have equal shares). The same entry names, parameters and geometry as there.
 
 #include "device.cuh"
 #include "hopper_tiles.cuh"
@@ -13,19 +13,19 @@ constexpr u32 A_BYTES = TILE_M * ROW_BYTES, STAGE_BYTES = A_BYTES + TILE_N * ROW
 constexpr u32 MULTIPLIERS = 2, THREADS = (MULTIPLIERS + 1) * WARPGROUP;
 constexpr u32 LEFT_SUMS = TILE_M * TILE_N;
 
-// ---- equal shares ---------------------------------------------------------------------
+// ---- stream-K -------------------------------------------------------------------------
 
-// Steps of one tile that one block does.
+// Consecutive steps of one tile, done by one block.
 struct Part {
     u32 tile, first, end;
 };
 
-// The tiles of the last round that is not full and of a full round more are laid end to end and cut into equal
+// The tiles of the last, partial round and of one full round more are laid end to end and cut into equal
 // shares; the others are given out whole.
-struct Shares {
+struct StreamK {
     u32 n_steps, n_tiles, n_blocks, n_shared;
 
-    __device__ __forceinline__ Shares(u32 n_tiles, u32 n_steps, u32 n_blocks, bool is_cut)
+    __device__ __forceinline__ StreamK(u32 n_tiles, u32 n_steps, u32 n_blocks, bool is_cut)
         : n_steps(n_steps), n_tiles(n_tiles), n_blocks(n_blocks) {
         const u32 rounds = n_tiles / n_blocks, rest = n_tiles - rounds * n_blocks;
         n_shared = is_cut && rest > 0 && rounds > 0 ? rest + n_blocks : 0;
@@ -33,11 +33,11 @@ struct Shares {
     __device__ __forceinline__ u32 start(u32 block) const { return n_shared * n_steps * block / n_blocks; }
 };
 
-// What a block has yet to do: of its share, the last tile first.
+// The parts that a block has yet to do: of its share, the last tile first.
 struct Parts {
     u32 n_steps, n_tiles, n_blocks, start, end, next_tile;
 
-    __device__ __forceinline__ Parts(const Shares& s, u32 block)
+    __device__ __forceinline__ Parts(const StreamK& s, u32 block)
         : n_steps(s.n_steps), n_tiles(s.n_tiles), n_blocks(s.n_blocks) {
         start = s.start(block);
         end = s.start(block + 1);
@@ -60,12 +60,12 @@ struct Parts {
     }
 };
 
-// Where sums are left for the next block, and a flag that says that they are there.
+// Where blocks leave sums for the next block, and a flag that says that they are there.
 struct Left {
     float* sums;
     u32* flags;
 
-    // The thread's first chunk; the next ones follow at distances of a chunk of every thread.
+    // The thread's first chunk; the next ones follow, each a chunk of every thread further.
     __device__ __forceinline__ float4* chunks(u32 block) const {
         return reinterpret_cast<float4*>(sums + static_cast<size_t>(block) * LEFT_SUMS) + threadIdx.x % WARPGROUP;
     }
@@ -81,7 +81,7 @@ struct Left {
                          : "memory");
         }
     }
-    // All threads ask, so that all go on together. The flag is cleared for the next launch.
+    // All threads poll the flag, so that all go on together. It is cleared for the next launch.
     __device__ __forceinline__ void add(u32 block, u32 barrier, float (&own)[SUMS]) const {
         u32* flag = flags + block;
         u32 is_there;
@@ -110,14 +110,14 @@ struct Left {
 
 // ---- roles ----------------------------------------------------------------------------
 
-using Store = Staged<true>;
+using Store = TmaEpilogue<true>;
 using Stages = Ring<STAGES, STAGE_BYTES, MULTIPLIERS * Store::STAGING_BYTES>;
 
-// What the roles of a block know.
+// The work of a block, for all its roles.
 template <u32 BLOCKS> struct Work {
     Stages ring;
     Tiles tiles;
-    Shares shares;
+    StreamK stream_k;
     u32 cluster, rank;
     Left left;
 
@@ -125,7 +125,7 @@ template <u32 BLOCKS> struct Work {
         const Place place = tiles.place(tile);
         return {(place.row * BLOCKS + rank) * TILE_M, place.column * TILE_N};
     }
-    // One thread for each block of the cluster says that a stage is free.
+    // One thread signals to each block of the cluster that a stage is free.
     __device__ __forceinline__ void free(u32 stage, bool when) const {
         const u32 thread = threadIdx.x % WARPGROUP;
         when = when & (thread < BLOCKS);
@@ -143,7 +143,7 @@ __device__ __forceinline__ void copy_parts(const CUtensorMap& a, const CUtensorM
     prefetch_map(b);
     const Stages ring = work.ring;
     Turn<STAGES> turn = {0, 1};
-    Parts parts(work.shares, work.cluster);
+    Parts parts(work.stream_k, work.cluster);
     for (Part part; parts.next(part);) {
         const Place at = work.corner(part.tile);
         for (u32 step = part.first; step < part.end; step++) {
@@ -163,7 +163,7 @@ __device__ __forceinline__ void copy_parts(const CUtensorMap& a, const CUtensorM
     }
 }
 
-// The products of a part's steps; all stages but the last are freed.
+// Adds the products of a part's steps, and frees all stages but the last.
 template <u32 BLOCKS, bool CUT>
 __device__ __forceinline__ void add_products(float (&sums)[SUMS], const Work<BLOCKS>& work, Turn<STAGES> turn,
                                              const Part& part) {
@@ -174,7 +174,7 @@ __device__ __forceinline__ void add_products(float (&sums)[SUMS], const Work<BLO
     for (u32 step = part.first; step < part.end; step++) {
         wait_for_phase(ring.full(turn.stage), turn.parity);
         u32 distance = turn.stage * STAGE_BYTES;
-        // Else ptxas, which sees the shares computed, does not know that it is the same in all lanes.
+        // ptxas, which sees the shares computed, does not know otherwise that this is the same in all lanes.
         if (CUT) distance = broadcast(distance);
         add_tall_product(sums, further(upper, distance), further(lower, distance), further(tile_b, distance),
                          step != part.first);
@@ -192,7 +192,7 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
     const Stages ring = work.ring;
     const u32 staging = ring.behind() + role * Store::STAGING_BYTES, thread = threadIdx.x % WARPGROUP;
     float sums[SUMS] = {};
-    Parts parts(work.shares, work.cluster);
+    Parts parts(work.stream_k, work.cluster);
     // Steps of all parts before this one, and whose turn it is.
     u32 n_before = 0, whose = 0, parity = role ^ 1;
     for (Part part; parts.next(part);) {
@@ -209,7 +209,7 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
         const u32 last_stage = Turn<STAGES>::after(n_before - 1).stage;
         finish(sums);
         work.free(last_stage, true);
-        if (CUT && part.end < work.shares.n_steps) {
+        if (CUT && part.end < work.stream_k.n_steps) {
             work.left.put(work.cluster * BLOCKS + work.rank, role + 1, sums);
         } else {
             if (CUT && part.first != 0) work.left.add((work.cluster - 1) * BLOCKS + work.rank, role + 1, sums);
@@ -220,18 +220,18 @@ __device__ __forceinline__ void multiply_parts(u32 role, const Work<BLOCKS>& wor
 }
 
 template <u32 BLOCKS, bool CUT>
-__device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& c,
-                                      const Extents& s, u32 group, Left left) {
+__device__ __forceinline__ void ping_pong(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& c,
+                                          const Extents& s, u32 group, Left left) {
     const Stages ring;
     const u32 role = warpgroup_index(), rank = BLOCKS > 1 ? cluster_rank() : 0;
     if (threadIdx.x == 0) ring.make(BLOCKS);
     sync_blocks<BLOCKS>();
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     let_next_start();
     wait_for_previous();
     const Tiles tiles(s, TILE_M * BLOCKS, TILE_N, group);
-    const Shares shares(tiles.count(), ceil_div(s.k, TILE_K), gridDim.x / BLOCKS, CUT);
-    const Work<BLOCKS> work = {ring, tiles, shares, blockIdx.x / BLOCKS, rank, left};
+    const StreamK stream_k(tiles.count(), ceil_div(s.k, TILE_K), gridDim.x / BLOCKS, CUT);
+    const Work<BLOCKS> work = {ring, tiles, stream_k, blockIdx.x / BLOCKS, rank, left};
     if (role == MULTIPLIERS) {
         give_registers<40>();
         if (is_first_of_group()) copy_parts<BLOCKS>(a, b, work);
@@ -239,7 +239,7 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
         take_registers<232>();
         multiply_parts<BLOCKS, CUT>(role, work, Store{c});
     }
-    // Nobody ends whose barriers others still arrive at.
+    // No block ends while others may still arrive at its barriers.
     if (BLOCKS > 1) sync_cluster();
 }
 
@@ -249,7 +249,7 @@ __device__ __forceinline__ void turns(const CUtensorMap& a, const CUtensorMap& b
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) { \
-        turns<BLOCKS, false>(a, b, c, {m, n, k}, group, {nullptr, nullptr}); \
+        ping_pong<BLOCKS, false>(a, b, c, {m, n, k}, group, {nullptr, nullptr}); \
     }
 IN_TURNS(gemm_turns, 1)
 IN_TURNS(gemm_turns_pairs, 2)
@@ -258,7 +258,7 @@ IN_TURNS(gemm_turns_pairs, 2)
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
         name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group, float* sums, u32* flags) { \
-        turns<BLOCKS, true>(a, b, c, {m, n, k}, group, {sums, flags}); \
+        ping_pong<BLOCKS, true>(a, b, c, {m, n, k}, group, {sums, flags}); \
     }
 BALANCED(gemm_balanced, 1)
 BALANCED(gemm_balanced_pairs, 2)

@@ -12,7 +12,7 @@ __device__ __forceinline__ void width(const CUtensorMap& a, const CUtensorMap& b
                                       const Extents& s, u32 group) {
     let_next_start();
     wait_for_previous();
-    roles<BLOCKS, false, REGISTERS>(a, b, s, group, Staged<false>{c});
+    roles<BLOCKS, false, REGISTERS>(a, b, s, group, TmaEpilogue<false>{c});
 }
 
 constexpr u32 WIDTH_THREADS = MULTIPLIERS * WARPGROUP + 32;

@@ -1,5 +1,5 @@
-// What the baselines of Hopper's kernels have in common: wgmma, the copy engine, barriers in memory, clusters.
-// All of it is part of sm_90a alone; compiled for another architecture there is nothing here.
+// Shared by the baselines of Hopper's kernels: wgmma, the copy engine, barriers in memory, clusters.
+// All of it needs sm_90a; compiled for another architecture, this file is empty.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ typedef unsigned u32;
 typedef unsigned long long u64;
 
 constexpr u32 WARPGROUP = 128, ROW_BYTES = 128, TILE_ALIGN = 1024;
-// Rows that a wgmma has, and depth of a step: a row of 128 bytes.
+// Rows of a wgmma, and depth of a step: a row of 128 bytes.
 constexpr u32 M = 64, TILE_K = 64;
 
 struct Extents {
@@ -33,7 +33,7 @@ __device__ __forceinline__ bool is_elected() {
     return elected != 0;
 }
 
-// The same for all lanes, which ptxas sees.
+// The same for all lanes, and ptxas can see that.
 __device__ __forceinline__ u32 warpgroup_index() { return broadcast(threadIdx.x / WARPGROUP); }
 
 // One thread of each warpgroup, always the same.
@@ -85,7 +85,7 @@ __device__ __forceinline__ void init_barrier(u32 barrier, u32 n_arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(n_arrivals) : "memory");
 }
 
-// Copies and other blocks may use them, too, after a barrier.
+// Copies and other blocks may use them as well, after a barrier.
 __device__ __forceinline__ void publish_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
 }
@@ -105,7 +105,7 @@ __device__ __forceinline__ void arrive_expecting(u32 barrier, u32 n_bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(n_bytes) : "memory");
 }
 
-// Without a branch, which would part the warps that multiply.
+// Without a branch, which would make the multiplying warps diverge.
 __device__ __forceinline__ void arrive_if(bool condition, u32 barrier) {
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p mbarrier.arrive.shared::cta.b64 _, [%1]; }"
                  :
@@ -125,7 +125,7 @@ __device__ __forceinline__ void arrive_at_if(bool condition, u32 barrier, u32 ra
 
 // ---- the copy engine ------------------------------------------------------------------
 
-// Where a map in the parameters is: the engine reads it there.
+// Address of a map in the parameters: the engine reads it there.
 __device__ __forceinline__ u64 address_of(const CUtensorMap& map) { return reinterpret_cast<u64>(&map); }
 
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
@@ -162,13 +162,13 @@ template <u32 N> __device__ __forceinline__ void wait_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
 }
 
-// What this thread has written, copies and wgmma see after the next barrier.
+// After the next barrier, copies and wgmma see what this thread has written.
 __device__ __forceinline__ void fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // ---- wgmma ----------------------------------------------------------------------------
 
-// Of a tile with rows along k and a swizzle of 128 bytes. The assembly without an instruction keeps nvcc from
-// computing it anew in every step.
+// For a tile with rows along k and a swizzle of 128 bytes. The assembly without an instruction keeps nvcc from
+// recomputing it in every step.
 __device__ __forceinline__ u64 descriptor(u32 address) {
     u64 made = 1ull << 62 | static_cast<u64>(TILE_ALIGN >> 4) << 32 | 1ull << 16 | (address & 0x3ffff) >> 4;
     asm volatile("" : "+l"(made));
@@ -199,7 +199,7 @@ __device__ __forceinline__ u64 further(u64 descriptor, u32 n_bytes) { return des
 #define WGMMA(n, sums, a, b) \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" sums "}, " a ", " b ", keep, 1, 1, 0, 0; "
 
-// All 128 bytes of k in one piece of assembly, so that no register is moved between the instructions.
+// All 128 bytes of k in one asm statement, so that no register is moved between the instructions.
 #define ALONG_K(n, sums, a, b, keep) \
     "{ .reg .pred keep; .reg .b64 a, b; setp.ne.u32 keep, " keep ", 0; wgmma.fence.sync.aligned; " \
     WGMMA(n, sums, a, b) "setp.eq.u32 keep, 0, 0; " \
@@ -208,8 +208,8 @@ __device__ __forceinline__ u64 further(u64 descriptor, u32 n_bytes) { return des
     "add.s64 a, " a ", 6; add.s64 b, " b ", 6; " WGMMA(n, sums, "a", "b") \
     "wgmma.commit_group.sync.aligned; }"
 
-// Adds a step's product to 64 rows of sums, twice as many columns as registers; with `keep` false what was there does
-// not count.
+// Adds a step's product to 64 rows of sums, twice as many columns as registers; if `keep` is false, the old sums
+// are ignored.
 #define ADD_PRODUCT(registers, n, sums, inputs, a_at, b_at, keep_at) \
     __device__ __forceinline__ void add_product(float (&x)[registers], u64 a, u64 b, bool keep) { \
         asm volatile(ALONG_K(n, sums, a_at, b_at, keep_at) \

@@ -1,4 +1,4 @@
-// Blocks of which one part copies and the others multiply: steps 7 to 10, and what is made of them.
+// Warp-specialized blocks, in which one part copies and the others multiply: steps 7 to 10, and their variants.
 #pragma once
 
 #include "hopper_tiles.cuh"
@@ -61,7 +61,7 @@ template <u32 BLOCKS, u32 REGISTERS, class R, class S>
 __device__ __forceinline__ void multiply_tiles(R ring, u32 role, Walk<BLOCKS, 2 * REGISTERS> walk, const S& store) {
     const u64 tile_a = further(descriptor(ring.base), role * M * ROW_BYTES), tile_b = descriptor(ring.base + A_BYTES);
     const u32 thread = threadIdx.x % WARPGROUP, staging = ring.behind() + role * S::STAGING_BYTES;
-    // One thread for each block of the cluster says that a stage is free.
+    // One thread signals to each block of the cluster that a stage is free.
     const auto free = [&](u32 stage, bool when) {
         when = when & (thread < BLOCKS);
         if (BLOCKS > 1) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ void multiply_tiles(R ring, u32 role, Walk<BLOCKS, 2 
     store.end();
 }
 
-// Where EXCHANGES, a warpgroup copies and gives its registers away; else a single warp does.
+// Where EXCHANGES, a warpgroup copies and gives its registers away; otherwise a single warp copies.
 template <u32 BLOCKS, bool EXCHANGES, u32 REGISTERS, class S>
 __device__ __forceinline__ void roles(const CUtensorMap& a, const CUtensorMap& b, const Extents& s, u32 group,
                                       const S& store) {
@@ -108,7 +108,7 @@ __device__ __forceinline__ void roles(const CUtensorMap& a, const CUtensorMap& b
         if (EXCHANGES) take_registers<232>();
         multiply_tiles<BLOCKS, REGISTERS>(ring, role, walk, store);
     }
-    // Nobody ends whose barriers others still arrive at.
+    // No block ends while others may still arrive at its barriers.
     if (BLOCKS > 1) sync_cluster();
 }
 

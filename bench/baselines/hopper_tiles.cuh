@@ -1,4 +1,4 @@
-// What Hopper's GEMM baselines share beside the instructions: stages, the order of tiles, ways to store them.
+// Shared by Hopper's GEMM baselines, besides the instructions: stages, the order of tiles, ways to store them.
 #pragma once
 
 #include "hopper.cuh"
@@ -11,7 +11,7 @@ namespace {
 
 extern __shared__ __align__(128) unsigned char dynamic_memory[];
 
-// Stages at the start of the dynamic shared memory, MORE bytes behind them, then the barriers.
+// Stages at the start of the dynamic shared memory, MORE bytes after them, then the barriers.
 template <u32 STAGES, u32 STAGE_BYTES, u32 MORE> struct Ring {
     u32 base;
 
@@ -23,7 +23,7 @@ template <u32 STAGES, u32 STAGE_BYTES, u32 MORE> struct Ring {
     }
     __device__ __forceinline__ u32 stage(u32 number) const { return base + number * STAGE_BYTES; }
     __device__ __forceinline__ u32 behind() const { return base + STAGES * STAGE_BYTES; }
-    // Where a stage's bytes come, where those arrive that have read it, and two more.
+    // The barrier at which a stage's bytes arrive, the one at which its readers arrive, and two more.
     __device__ __forceinline__ u32 full(u32 stage) const { return behind() + MORE + stage * 8; }
     __device__ __forceinline__ u32 free(u32 stage) const { return full(STAGES + stage); }
     __device__ __forceinline__ u32 other(u32 number) const { return full(2 * STAGES + number); }
@@ -40,7 +40,7 @@ template <u32 STAGES, u32 STAGE_BYTES, u32 MORE> struct Ring {
     }
 };
 
-// A stage, and the parity of the phase that is waited for there: 1 at first for who fills, 0 for who reads.
+// A stage, and the parity of the phase to wait for there: 1 at first for filling, 0 for reading.
 template <u32 STAGES> struct Turn {
     u32 stage, parity;
 
@@ -51,7 +51,7 @@ template <u32 STAGES> struct Turn {
             parity ^= 1;
         }
     }
-    // Of who reads the stage that is filled after n others.
+    // The turn for reading the stage that is filled after n others.
     static __device__ __forceinline__ Turn after(u32 n) {
         const u32 rounds = n / STAGES;
         return {n - rounds * STAGES, rounds & 1};
@@ -64,7 +64,7 @@ struct Place {
     u32 row, column;
 };
 
-// In groups of rows, a column of a group at a time, every other group from the right.
+// In groups of rows, a column of a group at a time, every other group starting from the right.
 struct Tiles {
     u32 rows, columns, group;
 
@@ -104,7 +104,7 @@ struct Direct {
             store_pair(sums[i], sums[i + 1], row + at.row, column + at.column);
         }
     }
-    // Two neighbours of a row, as far as C has them.
+    // Stores two adjacent elements of a row, as far as C has them.
     __device__ __forceinline__ void store_pair(float x, float y, u32 row, u32 column) const {
         if (row >= sizes.m || column >= sizes.n) return;
         __half* to = c + (static_cast<size_t>(row) * pitch + column);
@@ -122,7 +122,7 @@ struct Direct {
 constexpr u32 BOX_N = 64, BOX_BYTES = M * ROW_BYTES, BOX_REGISTERS = 32;
 
 // Boxes of 64 columns and 64 rows, or 128 if TALL.
-template <bool TALL> struct Staged {
+template <bool TALL> struct TmaEpilogue {
     static constexpr u32 STAGING_BYTES = 2 * BOX_BYTES;
     const CUtensorMap& c;
 
@@ -153,7 +153,7 @@ template <bool TALL> struct Staged {
                                           u32 column) const {
 #pragma unroll
         for (u32 i = 0; i * BOX_REGISTERS < (TALL ? REGISTERS / 2 : REGISTERS); i++) {
-            // Of an odd number of boxes the last and the next tile's first take the same place.
+            // With an odd number of boxes, the last one and the next tile's first use the same memory.
             const bool is_same_as_last = i == 0 && REGISTERS / BOX_REGISTERS % 2 == 1;
             if (is_first_of_group()) {
                 if (TALL || is_same_as_last) {

@@ -1,4 +1,4 @@
-// What GEMM baselines by mma.sync share: fragments, matrices, and C on its way to memory.
+// Shared by the GEMM baselines that use mma.sync: fragments, matrices, and storing C.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ template <bool SWIZZLED> __device__ __forceinline__ u32 chunk_offset(u32 row, u3
     return row * 128 + (SWIZZLED ? chunk ^ (row % 8) : chunk) * 16;
 }
 
-// Two neighbours of a row of the product as C has them.
+// Two adjacent elements of a row of C, from the product's sums.
 __device__ __forceinline__ __half2 scaled_pair(const __half* c, const Sizes& s, Scale scale, u32 row, u32 column,
                                                float x, float y) {
     x *= scale.alpha;

@@ -1,7 +1,7 @@
 // CUDA C++ baselines of the kernels in gpu-kernels/src/09_neighbor: the same entry
 // names, parameters and launch geometry, so that one launch drives either.
 // nvcc fuses dx * dx + dy * dy as the Rust kernels do by hand; here it is written
-// out too, so that the lists are the same to the last bit.
+// out as well, so that the lists are the same to the last bit.
 #include "device.cuh"
 
 #include <cstdint>
@@ -26,7 +26,7 @@ __device__ size_t place_by_place(uint32_t atom, uint32_t k, uint32_t n_atoms) {
 
 }  // namespace
 
-// --- All pairs, a thread per atom ---------------------------------------------
+// --- All pairs, one thread per atom -------------------------------------------
 
 namespace {
 
@@ -177,7 +177,7 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
     for (uint32_t i = thread; i < tile_centers; i += tile_threads) {
         centers[i] = position(x, y, first_center + i, n_atoms);
     }
-    // Of the warp's first lane.
+    // For the warp's first lane.
     const uint32_t own_first = blockIdx.x * tile_block_atoms + thread - lane;
     float2 at[thread_atoms];
 #pragma unroll

@@ -115,7 +115,7 @@ constexpr uint32_t warp_tile_chunks = thread_chunks * warp_lanes;
 constexpr uint32_t max_few_warps = 128;
 constexpr uint32_t lane_words = max_few_warps / warp_lanes;
 
-// There is no intrinsic for a load that the L1 cache need not keep.
+// There is no intrinsic for a load that bypasses allocation in the L1 cache.
 struct LoadOnce {
     __device__ float4 operator()(const float4 *address) const {
         float4 v;

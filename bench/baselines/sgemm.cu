@@ -1,6 +1,6 @@
-// CUDA C++ baselines of gpu-kernels/src/11_sgemm: the same entry names, the same
-// parameters, the same geometry, so that one launch call drives either. They are
-// what the Rust kernels are timed against.
+// CUDA C++ baselines of gpu-kernels/src/11_sgemm: the same entry names,
+// parameters and geometry, so that one launch call drives either. The Rust kernels
+// are timed against them.
 
 #include <cuda_runtime.h>
 
@@ -13,7 +13,7 @@ __device__ __forceinline__ u32 element(u32 row, u32 column, u32 n_columns) {
     return row * n_columns + column;
 }
 
-// The element, or 0 where the matrix has none.
+// The element, or 0 outside the matrix.
 __device__ __forceinline__ float load_or_zero(const float* matrix, u32 row, u32 column, u32 n_rows,
                                               u32 n_columns) {
     return row < n_rows && column < n_columns ? matrix[element(row, column, n_columns)] : 0.0f;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void read_chunk(const float* from, float* to) {
 }  // namespace
 
 // ---------------------------------------------------------------------------
-// A thread per element
+// One thread per element
 // ---------------------------------------------------------------------------
 
 extern "C" __global__ void __launch_bounds__(32 * 8)
@@ -236,7 +236,7 @@ __device__ __forceinline__ void wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-// What a thread copies of tiles TILE_K deep and, in B, COLUMNS wide.
+// A thread's copies of tiles TILE_K deep and, in B, COLUMNS wide.
 template <u32 TILE_K, u32 COLUMNS, bool BY_CHUNKS>
 struct Copies {
     static constexpr u32 ROW_CHUNKS = COLUMNS / CHUNK, B_ROWS = 256 / ROW_CHUNKS;
@@ -429,7 +429,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 }
 
 // ---------------------------------------------------------------------------
-// Warps that copy and warps that multiply
+// Warp specialization: warps that copy and warps that multiply
 // ---------------------------------------------------------------------------
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -456,7 +456,7 @@ __device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
     } while (!ended);
 }
 
-// Steps of one tile that a block does in a row.
+// Consecutive steps of one tile, done by one block.
 struct Part {
     u32 tile, first, end;
 };
@@ -522,7 +522,7 @@ struct Copier {
                 copy_4(to, from, a_k < depth);
                 copy_4(to + 8 * A_PITCH * 4, from + 8, a_k + 8 < depth);
             }
-            // By elements not unrolled: nvcc would keep 32 offsets, more than there is room for.
+            // By elements not unrolled: nvcc would keep 32 offsets, and there are not enough registers.
 #pragma unroll(BY_CHUNKS ? 4 : 1)
             for (u32 i = 0; i < 4; i++) {
                 const bool exists = warp + i * 4 < depth;
@@ -548,7 +548,7 @@ struct Copier {
     }
 };
 
-// A chunk of shared memory, by a load that the compiler cannot take apart.
+// A chunk of shared memory, by a load that the compiler cannot split.
 __device__ __forceinline__ void read_chunk_at(u32 address, float* to) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
@@ -632,12 +632,12 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
 }
 
 // ---------------------------------------------------------------------------
-// Equal shares
+// Stream-K: equal shares
 // ---------------------------------------------------------------------------
 
 namespace {
 
-struct Shares {
+struct StreamK {
     u32 n_tiles, n_steps, n_blocks, n_shared;
     __device__ u32 start(u32 block) const {
         return static_cast<u32>(static_cast<unsigned long long>(n_shared) * n_steps * block / n_blocks);
@@ -645,22 +645,22 @@ struct Shares {
 };
 
 struct Parts {
-    Shares shares;
+    StreamK stream_k;
     u32 start, end, next_tile;
     __device__ __forceinline__ bool next(Part& part) {
         if (start < end) {
-            part.tile = (end - 1) / shares.n_steps;
-            const u32 first_of_tile = part.tile * shares.n_steps, first = max(start, first_of_tile);
+            part.tile = (end - 1) / stream_k.n_steps;
+            const u32 first_of_tile = part.tile * stream_k.n_steps, first = max(start, first_of_tile);
             part.first = first - first_of_tile;
             part.end = end - first_of_tile;
             end = first;
             return true;
         }
-        if (next_tile < shares.n_tiles) {
+        if (next_tile < stream_k.n_tiles) {
             part.tile = next_tile;
             part.first = 0;
-            part.end = shares.n_steps;
-            next_tile += shares.n_blocks;
+            part.end = stream_k.n_steps;
+            next_tile += stream_k.n_blocks;
             return true;
         }
         return false;
@@ -721,8 +721,8 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
     extern __shared__ __align__(128) float ring[];
     const u32 shared = set_up(ring), block = blockIdx.x;
     const u32 across = (n + COLUMNS - 1) / COLUMNS, n_tiles = (m + 127) / 128 * across;
-    const Shares shares = {n_tiles, (k + DEPTH - 1) / DEPTH, gridDim.x, n_tiles % gridDim.x};
-    Parts parts = {shares, shares.start(block), shares.start(block + 1), shares.n_shared + block};
+    const StreamK stream_k = {n_tiles, (k + DEPTH - 1) / DEPTH, gridDim.x, n_tiles % gridDim.x};
+    Parts parts = {stream_k, stream_k.start(block), stream_k.start(block + 1), stream_k.n_shared + block};
     Part part;
     if (threadIdx.x >= MULTIPLIERS) {
         Copier copier(a, b, m, n, k, shared);
@@ -737,14 +737,14 @@ extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
         while (parts.next(part)) {
             float sums[8][16];
             multiplier.sum(part, sums);
-            if (part.end < shares.n_steps) {
+            if (part.end < stream_k.n_steps) {
                 put_sums(left, flags, block, sums);
                 continue;
             }
             for (u32 other = block;
-                 part.first > 0 && other > 0 && shares.start(other) > part.tile * shares.n_steps;) {
+                 part.first > 0 && other > 0 && stream_k.start(other) > part.tile * stream_k.n_steps;) {
                 other--;
-                if (shares.start(other) < shares.start(other + 1)) add_sums(left, flags, other, sums);
+                if (stream_k.start(other) < stream_k.start(other + 1)) add_sums(left, flags, other, sums);
             }
             const u32 first_row = part.tile / across * 128, first_column = part.tile % across * COLUMNS;
             store_sums(c, first_row + multiplier.row, first_column + multiplier.column, m, n, sums);

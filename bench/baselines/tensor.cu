@@ -1,6 +1,6 @@
 // CUDA C++ baselines of the kernels in gpu-kernels/src/10_tensor: the same entry names,
 // parameters and launch geometry, so that one launch drives either. The probes of
-// single instructions have none: they are the instructions.
+// single instructions have no baseline: they are the instructions.
 #include <cstdint>
 
 // Not every type uses all of its constants.
@@ -237,7 +237,7 @@ mma_simple_f16(const half_t *a, const half_t *b, half_t *c) {
     drain<warp_threads>(c_tile, c + problem, lane);
 }
 
-// G = A·Aᵀ out of a plain tile, addresses as usual and in another order.
+// G = A·Aᵀ from a plain tile, with the usual addresses and with others.
 extern "C" __global__ void __launch_bounds__(warp_threads)
 address_order_plain(const half_t *a, float *g) {
     SHARED_TILE(tile, Tile16<Plain>);
@@ -260,7 +260,7 @@ address_order_swapped(const half_t *a, float *g) {
     write_result(g + problem, side, multiply_transposed(block, block, {}));
 }
 
-// Blocks out of wider tiles.
+// Blocks from wider tiles.
 #define WIDE(name, tile_type, product)                                       \
     extern "C" __global__ void __launch_bounds__(warp_threads)               \
     name(const half_t *input, float *output) {                               \

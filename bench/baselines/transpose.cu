@@ -1,6 +1,6 @@
-// CUDA C++ baselines of gpu-kernels/src/04_transpose: the same entry names, the
-// same parameters, the same geometry, so that one launch call drives either.
-// They are what the Rust kernels are timed against.
+// CUDA C++ baselines of gpu-kernels/src/04_transpose: the same entry names,
+// parameters and geometry, so that one launch call drives either.
+// The Rust kernels are timed against them.
 
 #include <cuda_runtime.h>
 
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(TILE* TILE)
 }
 
 // 64x64 tile, 16 bytes per access: thread (x, y) loads square (y, x) of 4x4
-// elements, stores its four rows to shared memory, loads square (x, y), turns
+// elements, stores its four rows to shared memory, loads square (x, y), transposes
 // it in registers. Chunks of a 128-byte line are in the order chunk ^ line % 8.
 namespace {
 
@@ -136,8 +136,8 @@ __device__ __forceinline__ void transpose_squares(float4* tile, const float* inp
     store(3, make_float4(square[0].w, square[1].w, square[2].w, square[3].w));
 }
 
-// Rows that start anywhere: a warp loads a row's chunks from the line on that holds
-// its first element, and keeps them as they lie; output rows are cut at multiples of
+// Rows that start anywhere: a warp loads a row's chunks starting with the line that holds
+// its first element, and keeps them unchanged; output rows are cut at multiples of
 // CUT elements of memory, so that stores fill sectors, and the tile has CUT rows more.
 constexpr unsigned WARP_LANES = 32;
 constexpr unsigned LINE = 32;
@@ -159,7 +159,7 @@ __device__ __forceinline__ float4 turned_round(float4 v, unsigned first) {
     return first & 2 ? make_float4(v.z, v.w, v.x, v.y) : v;
 }
 
-// Elements first to first + 3, in one access if all are there; what is not is 0.
+// Elements first to first + 3, in one access if all exist; those that do not are 0.
 __device__ __forceinline__ float4 load_chunk_inside(const float* array, unsigned first, unsigned n) {
     if (first < n && n - first >= CHUNK) return *reinterpret_cast<const float4*>(array + first);
     const auto at = [&](unsigned i) { return first + i < n ? array[first + i] : 0.0f; };
@@ -177,7 +177,7 @@ __device__ __forceinline__ void transpose_shifted(float* tile, const float* inpu
         return (row * n_columns + first_column + misaligned) % LINE;
     };
 
-    // The lane's chunk, counted from that with the row's first element, and the index
+    // The lane's chunk, counted from the one with the row's first element, and the index
     // of its own first element, if it has elements of the row.
     const auto tile_row_of = [&](unsigned k) { return k * LARGE_WARPS + warp; };
     const auto chunk_of = [&](unsigned k) {

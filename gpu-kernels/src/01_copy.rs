@@ -3,8 +3,8 @@
 //! `output[n] = input[n]` for `n_elements` values of `f32`. There is nothing to
 //! compute and nothing to reuse: a copy of `n` elements moves `8 n` bytes and
 //! cannot take less time than the memory needs for them. The driver has a copy of
-//! its own (`cuMemcpyDtoD`); a kernel that does as well shows how many bytes must be
-//! in flight for that.
+//! its own (`cuMemcpyDtoD`); a kernel that matches it shows how many bytes must be
+//! in flight.
 //!
 //! | kernel | bytes per access | bytes per access of a warp |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | [`copy_vectorized`] | 16 | 512 |
 //! | [`copy_safe`] | 4, as [`copy`], without `unsafe` | 128 |
 //!
-//! # Why 16 bytes
+//! # 16 bytes per access
 //!
 //! Memory answers after more than a thousand cycles, and what it delivers per cycle is
 //! the number of bytes in flight divided by that latency (Little's law). A GPU whose
@@ -20,11 +20,11 @@
 //! more than 20 KB per SM. 2048 threads with 4 bytes each are 8 KB; with 16 bytes
 //! each, 32 KB.
 //!
-//! # Why not more
+//! # More bytes in flight
 //!
-//! One would expect four such loads before the first store, or persistent blocks that
-//! loop, to keep more bytes in flight and to be faster still. On an H200 they are
-//! slower. Blocks start in the order of their numbers, so with little work in each,
+//! Four such loads before the first store, or persistent blocks that loop, would keep
+//! more bytes in flight, and might be expected to be faster still. On an H200 they are
+//! slower. Blocks start in index order, so with little work in each,
 //! everything in flight lies in one narrow window that moves through memory, and the
 //! memory opens each of its pages once. `docs/tuning/copy_vectorized.md` has the
 //! measurements.
@@ -84,15 +84,15 @@ pub unsafe fn copy_vectorized(input: *const f32, output: *mut f32, n_elements: u
         let four = Float4::load(input.add(first as usize).cast());
         four.store(output.add(first as usize).cast());
     } else {
-        // The end: what is left, element by element.
+        // The tail, element by element.
         for n in first..n_elements {
             *output.add(n as usize) = *input.add(n as usize);
         }
     }
 }
 
-/// [`copy`] as a safe function: the compiler holds that no two threads write one element, and
-/// the launch that the arrays are as long as their types say. The PTX does the same work.
+/// [`copy`] as a safe function: the compiler guarantees that no two threads write the same element,
+/// and the launch that the arrays are as long as their types say. The PTX does the same work.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub fn copy_safe(
     input: Global<[f32; n_elements]>,
@@ -105,7 +105,7 @@ pub fn copy_safe(
     }
 }
 
-/// Grid of [`copy`] and [`copy_safe`]. A grid has at least one block, so no elements get one too.
+/// Grid of [`copy`] and [`copy_safe`]. A grid has at least one block, even for no elements.
 pub const fn grid(n_elements: u32) -> [u32; 3] {
     blocks_of(BLOCK_THREADS, n_elements)
 }

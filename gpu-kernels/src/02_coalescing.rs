@@ -2,19 +2,19 @@
 //!
 //! Every kernel here adds two vectors of `f32`, `z[n] = x[n] + y[n]`. They
 //! differ in which `n` a thread works on, and that alone changes the speed by a
-//! factor of ten: adding is free, and the memory is all that counts.
+//! factor of ten: the additions are free, and only memory traffic counts.
 //!
-//! # What the hardware does
+//! # Requests and sectors
 //!
 //! The 32 threads of a warp, its *lanes*, execute one load together. The load
-//! leaves the warp as one *request* with 32 addresses, and memory is not read
+//! leaves the warp as one *request* with 32 addresses. Memory is read not
 //! by the byte but by the *sector*: 32 bytes that start at a multiple of 32. The
-//! memory system finds out which sectors the 32 addresses lie in and fetches
-//! each of them once, whole, however little of it was asked for.
+//! memory system works out which sectors the 32 addresses fall into and fetches
+//! each of them once, in full, however few of its bytes were asked for.
 //!
 //! 32 lanes that read an `f32` each want 128 bytes. In the best case those are
-//! four whole sectors, in the worst 32 different ones, of which seven eighths
-//! are thrown away. The *degree of coalescing* says how much is used:
+//! four whole sectors; in the worst they are spread over 32, and seven eighths
+//! of what is fetched is thrown away. The *degree of coalescing* is the share used:
 //!
 //! ```text
 //!     degree = bytes the warp asked for / (sectors touched × 32 bytes)
@@ -29,30 +29,30 @@
 //! | [`add_offset`] | its index + 1 | 5 | 80% |
 //! | [`add_stride`] | `b + t · blocks` | 32 | 12.5% |
 //! | [`add_broadcast`] | its index, but `x[0]` | 1 for `x`, 4 for `y` and `z` | 12.5% for `x`, 100% for `y` and `z` |
-//! | [`add_vectorized`] | four elements in a row | 16, all of 512 bytes | 100% |
+//! | [`add_vectorized`] | four consecutive elements | 16, all of 512 bytes | 100% |
 //! | [`add_safe`] | its own index, without `unsafe` | 4 | 100% |
 //!
-//! So the order of the lanes inside the sectors does not matter; which sectors
-//! they are does. A misaligned warp costs a quarter more in sectors, but its
+//! So the order of the lanes within the sectors does not matter; the number of
+//! sectors does. A misaligned warp touches a quarter more of them, but its
 //! neighbour wants the other part of the sector they share and mostly finds it
 //! in the cache. The strided pattern is the one to fear: it fetches eight times
-//! the bytes it uses, and by the time that another block comes for the rest of
-//! a sector, the cache has often given it up. The broadcast looks as bad in the
-//! table, but there the eighth that is used is the only sector there is: it
+//! the bytes it uses, and by the time another block comes for the rest of
+//! a sector, the cache has often evicted it. The broadcast looks just as bad in the
+//! table, but there only one sector is fetched, to use an eighth of it: it
 //! costs one, not four.
 //!
 //! # The cure
 //!
 //! Let neighbouring lanes work on neighbouring elements. Where the data does not
-//! lie that way, turn it in shared memory ([`crate::transpose`]).
+//! lie that way, transpose it in shared memory ([`crate::transpose`]).
 //!
 //! [`add_vectorized`] goes one step further. Its requests are as well coalesced
 //! as [`add`]'s, but each moves four times the bytes. To keep the memory of a
 //! large GPU busy, tens of kilobytes per SM must be in flight at any time, and an SM
-//! holds only so many threads: each has to ask for more. What it costs is alignment:
+//! holds a limited number of threads: each has to ask for more. The cost is alignment:
 //! the vectors must start at multiples of 16 bytes.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! Memory bandwidth. [`add_vectorized`] moves its bytes faster than a copy does, since
 //! two of its three accesses are reads, which memory serves better than writes. More
@@ -83,7 +83,7 @@ pub const CHUNK: u32 = 4;
 pub const VECTORIZED_BLOCK_ELEMENTS: u32 = VECTORIZED_BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
-// An offset of one element must cross into one more sector, not more.
+// An offset of one element must cross into exactly one more sector.
 const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 
 // ---------------------------------------------------------------------------
@@ -99,7 +99,7 @@ const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 //   offset          n+1   n+2   n+3   n+4       the same and the next
 //   strided         b     b+B   b+2B  b+3B      32 different ones (B ≥ 8)
 
-/// One after the other.
+/// Consecutive threads take consecutive elements.
 #[inline(always)]
 const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
     block * block_threads + thread
@@ -119,13 +119,13 @@ pub unsafe fn add(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
     }
 }
 
-/// The neighbour's: even and odd lanes change places.
+/// The neighbour's element: even and odd lanes swap places.
 #[inline(always)]
 const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
     block * block_threads + (thread ^ 1)
 }
 
-/// Neighbouring lanes change places: the same four sectors, so nothing is lost.
+/// Neighbouring lanes swap places: the same four sectors, so nothing is lost.
 ///
 /// # Safety
 ///
@@ -138,18 +138,18 @@ pub unsafe fn add_permuted(x: *const f32, y: *const f32, z: *mut f32, n_elements
     }
 }
 
-/// The element after the own one.
+/// The element after the thread's own.
 #[inline(always)]
 const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
     block * block_threads + thread + 1
 }
 
-/// Everything one element later: the warp starts inside a sector and ends
-/// inside another, five in all. Leaves `z[0]` as it is.
+/// Everything one element later: the warp starts inside one sector and ends
+/// inside another, five in all. Leaves `z[0]` unchanged.
 ///
 /// # Safety
 ///
-/// As [`add`], with [`grid`] of one element less.
+/// As [`add`], with [`grid`] of one element fewer.
 #[kernel]
 pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
     let n = offset(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
@@ -158,7 +158,7 @@ pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: 
     }
 }
 
-/// Neighbouring lanes as many elements apart as there are blocks.
+/// Neighbouring lanes are as many elements apart as there are blocks.
 #[inline(always)]
 const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
     block + thread * n_blocks
@@ -210,10 +210,10 @@ pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elemen
         let four_of = |array: *const f32| Float4::load(array.add(first as usize).cast());
         let (x, y) = (four_of(x), four_of(y));
         let sums = Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-        // Nobody reads the sums during the launch.
+        // Nothing reads the sums during the launch.
         sums.store_streaming(z.add(first as usize).cast());
     } else {
-        // The end of the vectors: what is left, element by element.
+        // The tail of the vectors, element by element.
         for n in first..n_elements {
             let n = n as usize;
             *z.add(n) = *x.add(n) + *y.add(n);
@@ -225,7 +225,7 @@ pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elemen
 // Without `unsafe`
 // ---------------------------------------------------------------------------
 
-/// [`add`] as a safe function: a thread reads what it likes and writes its own element alone.
+/// [`add`] as a safe function: a thread reads any element and writes only its own.
 /// The PTX does the same work.
 #[kernel]
 pub fn add_safe(
@@ -245,7 +245,7 @@ pub fn add_safe(
 // ---------------------------------------------------------------------------
 
 /// Blocks that give each of `n_elements` elements a thread. A grid has at least
-/// one block, so no elements get one too.
+/// one block, even for no elements.
 pub const fn grid(n_elements: u32, block_threads: u32) -> [u32; 3] {
     [at_least_one(n_elements.div_ceil(block_threads)), 1, 1]
 }
@@ -272,7 +272,7 @@ mod tests {
     const T: u32 = COUNTED_BLOCK_THREADS;
     const B: u32 = COUNTED_BLOCKS;
 
-    /// Sectors that one warp touches, and how many different elements in them.
+    /// Sectors that one warp touches, and the number of different elements in them.
     fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
         let mut elements = [0; WARP_LANES as usize];
         for lane in 0..WARP_LANES {

@@ -12,7 +12,7 @@
 //!
 //! # Plain: 16-way
 //!
-//! Two rows fill the banks, and then it starts over: all even rows have column
+//! Two rows fill the banks, and then the pattern starts over: all even rows have column
 //! `c` in bank `c`, all odd rows in bank `16 + c`. 16 lanes want one bank and 16
 //! another.
 //!
@@ -22,13 +22,13 @@
 //! one-to-one for each row (XOR twice is nothing), so the row still fills its 16
 //! places, needs no padding, and starts where it did. But a row has 16 places
 //! and the tile has 32 rows: rows `r` and `r + 16` have the same order, and
-//! since 16 rows are eight times round the banks, the same banks. Half of the
-//! 32 lanes meet the other half.
+//! since 16 rows span the banks exactly eight times, the same banks. Half of the
+//! 32 lanes collide with the other half.
 //!
 //! # By lines: none
 //!
-//! The two rows that share the 32 banks, a *line*, never meet: one has the lower
-//! 16 banks and one the upper. So they may have the same order, and the 16
+//! The two rows that share the 32 banks, a *line*, never collide: one has the lower
+//! 16 banks and the other the upper. So they may have the same order, and the 16
 //! orders are enough for the 16 lines: XOR with `row / 2`. Swizzle by the span
 //! of the banks, not by the row.
 //!
@@ -84,7 +84,7 @@ const _: () = assert!(ROWS == 32 && BLOCK_THREADS <= 1024);
 //     row 3    16  17  18  19     19  18  17  16     17  16  19  18
 //     row 4     0   1   2   3      4   5   6   7      2   3   0   1
 
-/// The tile as it comes.
+/// The tile row by row.
 #[inline(always)]
 pub const fn plain(row: u32, column: u32) -> u32 {
     row * COLUMNS + column

@@ -1,17 +1,17 @@
 //! Every kernel of the catalogue, in Rust, for the GPU and the simulator.
 //!
 //! One file or folder per topic, numbered in reading order; in a folder, one file per idea,
-//! numbered as well. What is not a lesson but shared by several is in `parts`.
+//! numbered as well. Code that several lessons share, and that is not a lesson, is in `parts`.
 //!
 //! For the device, each topic becomes a PTX module of its own,
-//! with an entry for every `#[kernel]`: a changed line costs the compilation of one
-//! topic. Topics are cargo features for that (see `Cargo.toml`). For the host, this is
+//! with an entry for every `#[kernel]`, so a changed line costs the compilation of one
+//! topic; that is why topics are cargo features (see `Cargo.toml`). For the host, this is
 //! an ordinary library with all of them: the kernels' launch markers, the launch
 //! geometry, and the index functions, which are tested there.
 //!
-//! Left out: anything that launches, checks or measures a kernel; that is the
-//! `host` crate's.
-// The `# Safety` section of a kernel with pointers says what its launch must hold, and
+//! Left out: anything that launches, checks or measures a kernel; the
+//! `host` crate does that.
+// The `# Safety` section of a kernel with pointers states what its launch must guarantee, and
 // covers every access through them.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
@@ -56,7 +56,7 @@ pub mod sgemm;
 #[path = "12_gemm/mod.rs"]
 pub mod gemm;
 
-// What several lessons share.
+// Code that several lessons share.
 
 #[path = "parts/warp.rs"]
 pub mod warp;

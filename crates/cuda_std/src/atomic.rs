@@ -7,8 +7,8 @@
 //! # } }
 //! ```
 //!
-//! Each operation returns the value from before it. The table of what PTX has;
-//! what it has not does not compile:
+//! Each operation returns the previous value. The table lists what PTX has;
+//! anything else does not compile:
 //!
 //! | operation | u32 | i32 | u64 | i64 | f32 | f64 | F16x2 | Bf16x2 |
 //! |---|---|---|---|---|---|---|---|---|
@@ -21,10 +21,10 @@
 //! times the spaces [`Global`] and [`Shared`], times the scopes [`Block`],
 //! [`Device`] and [`System`], times the orders [`Relaxed`], [`Acquire`],
 //! [`Release`] and [`AcqRel`] (of which a load has the first two, and a store the
-//! first and third). `cas` compares bits, also of floats. `sub` adds the
+//! first and third). `cas` compares bits, for floats as well. `sub` adds the
 //! negated value; PTX has no subtraction. `add` of `Bf16x2` is an instruction
-//! from sm_90 on, and a loop around `cas` before. The two halves of an `F16x2`
-//! or `Bf16x2` are added atomically each, not both together.
+//! from sm_90 on, and a loop around `cas` before that. The two halves of an `F16x2`
+//! or `Bf16x2` are each added atomically, but not both together.
 //!
 //! They are inline assembly, because LLVM's own atomics lose scope and order on
 //! their way to PTX. The space is an argument because the instruction for it is
@@ -36,9 +36,9 @@ use core::arch::asm;
 use crate::gpu_only;
 use crate::vector::{Bf16x2, F16x2};
 
-/// Where the address points: [`Global`] or [`Shared`].
+/// The space the address points to: [`Global`] or [`Shared`].
 pub trait Space: sealed::Space {}
-/// Which threads the operation is atomic and ordered among: [`Block`],
+/// The threads among which the operation is atomic and ordered: [`Block`],
 /// [`Device`] or [`System`].
 pub trait Scope: sealed::Scope {}
 /// How the operation orders other accesses of its thread: [`Relaxed`],
@@ -51,8 +51,8 @@ pub trait StoreOrder: Order {}
 /// The orders of a [`fence`]: [`AcqRel`] or [`SeqCst`].
 pub trait FenceOrder: sealed::FenceOrder {}
 
-/// Numbers for the marker types, for `match`es that end before the code is
-/// generated.
+/// Numbers for the marker types, for `match`es that are resolved before code
+/// generation.
 mod sealed {
     pub const GLOBAL: u32 = 0;
     pub const SHARED: u32 = 1;
@@ -105,15 +105,15 @@ markers! {
     Device: Scope SCOPE = DEVICE;
     /// The threads of all devices, and the host's (`.sys`).
     System: Scope SCOPE = SYSTEM;
-    /// Atomic, and nothing else.
+    /// Atomic, without ordering.
     Relaxed: Order ORDER = RELAXED, LoadOrder, StoreOrder;
-    /// What comes after it stays after it.
+    /// Later accesses stay after it.
     Acquire: Order ORDER = ACQUIRE, LoadOrder;
-    /// What comes before it stays before it.
+    /// Earlier accesses stay before it.
     Release: Order ORDER = RELEASE, StoreOrder;
     /// Both.
     AcqRel: Order ORDER = ACQ_REL, FenceOrder FENCE_ORDER = ACQ_REL;
-    /// Both, and all such fences have one order that all threads agree on.
+    /// Both, and all threads agree on one order of all such fences.
     SeqCst: FenceOrder FENCE_ORDER = SEQ_CST;
 }
 
@@ -122,8 +122,8 @@ markers! {
 // ---------------------------------------------------------------------------
 
 /// `match`es on the space, scope and order of the generic parameters `P`, `C`
-/// and `O`, and has the instruction `BEFORE.order.scope.space.AFTER` in each arm.
-/// The parameters are known where the code is generated: one arm is left.
+/// and `O`, with the instruction `BEFORE.order.scope.space.AFTER` in each arm.
+/// The parameters are known when code is generated: one arm is left.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! in_every_way {
     ($before:literal, [$($order:literal $order_id:ident),*], $after:expr, $address:ident, $($operands:tt)*) => {
@@ -383,8 +383,8 @@ mod packed {
         let mut found = unsafe { u32::load::<P, C, Relaxed>(address) };
         loop {
             let Bf16x2 { x, y } = Bf16x2::from_bits(found);
-            // An f32 has more than twice the digits of a bf16, so that rounding
-            // twice gives what rounding once would.
+            // An f32 has more than twice the digits of a bf16, so rounding twice gives
+            // the same as rounding once.
             let sum = Bf16x2::new(
                 half::bf16::narrow(x.widen() + value.x.widen()),
                 half::bf16::narrow(y.widen() + value.y.widen()),
@@ -462,7 +462,7 @@ atomic_integer! {
 
 /// An integer that [`inc`] and [`dec`] take: `u32`.
 #[diagnostic::on_unimplemented(
-    message = "PTX has atomic inc and dec for u32 alone, not for `{Self}`"
+    message = "PTX has atomic inc and dec only for u32, not for `{Self}`"
 )]
 #[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait AtomicCounter: AtomicInteger {
@@ -478,7 +478,7 @@ impl AtomicCounter for u32 {
 }
 
 // ---------------------------------------------------------------------------
-// What kernels call
+// The interface for kernels
 // ---------------------------------------------------------------------------
 
 /// Loads `*address`.
@@ -515,8 +515,8 @@ pub unsafe fn store<T: AtomicValue, P: Space, C: Scope, O: StoreOrder>(
     unsafe { T::store::<P, C, O>(address, value) }
 }
 
-/// Stores `value` if `*address` has the bits of `expected`. Returns the value
-/// from before, which has those bits exactly if `value` was stored.
+/// Stores `value` if `*address` has the bits of `expected`. Returns the previous
+/// value, which has those bits exactly if `value` was stored.
 ///
 /// # Safety
 ///
@@ -575,15 +575,15 @@ operations! {
     /// Stores the bits that one of `value` and the value from before has, and
     /// returns the latter.
     xor: AtomicInteger;
-    /// Counts up, from 0 to `value` and round: stores
+    /// Counts up from 0 to `value` and wraps around: stores
     /// `if old >= value { 0 } else { old + 1 }`, and returns `old`.
     inc: AtomicCounter;
-    /// Counts down, from `value` to 0 and round: stores
+    /// Counts down from `value` to 0 and wraps around: stores
     /// `if old == 0 || old > value { value } else { old - 1 }`, and returns `old`.
     dec: AtomicCounter;
 }
 
-/// Subtracts `value`, and returns the value from before.
+/// Subtracts `value`, and returns the previous value.
 ///
 /// # Safety
 ///
@@ -600,8 +600,8 @@ pub unsafe fn sub<T: AtomicAdd, P: Space, C: Scope, O: Order>(
     unsafe { T::add::<P, C, O>(address, value.negated()) }
 }
 
-/// A fence: orders this thread's accesses before it and after it, as the threads
-/// of the scope see them.
+/// A fence: orders this thread's accesses before and after it, as seen by the
+/// threads of the scope.
 #[gpu_only]
 #[inline(always)]
 pub fn fence<C: Scope, O: FenceOrder>(_: C, _: O) {

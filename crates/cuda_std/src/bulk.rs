@@ -1,22 +1,22 @@
 //! Copies of whole tiles by the copy engine (TMA): one thread starts them, and no register is
 //! needed. From sm_90 on.
 //!
-//! A [`TensorMap`], made on the host and passed to the kernel, says how a tensor of one to five
-//! axes lies in memory, how large a box of it is, and how the box lies in shared memory (its
-//! *swizzle*). A copy then needs a place in the tensor and a place in shared memory. What
-//! of a box is outside the tensor is filled with zeros, and not written on the way back (but
-//! for whole chunks of 16 bytes).
+//! A [`TensorMap`], made on the host and passed to the kernel, describes how a tensor of one to
+//! five axes lies in memory, how large a box of it is, and how the box lies in shared memory (its
+//! *swizzle*). A copy then needs only a place in the tensor and a place in shared memory. Parts
+//! of a box outside the tensor are filled with zeros, and not written on the way back (except
+//! within a chunk of 16 bytes).
 //!
 //! *Into shared memory* ([`load_box`]) a copy completes at a barrier in memory: one thread arrives
-//! and says how many bytes will come
-//! ([`mbarrier::arrive_expecting`](crate::mbarrier::arrive_expecting)), and whoever waits for
-//! the phase sees them.
+//! and announces how many bytes will come
+//! ([`mbarrier::arrive_expecting`](crate::mbarrier::arrive_expecting)), and every thread that waits
+//! for the phase sees them.
 //!
-//! *Out of shared memory* ([`store_box`]) copies are gathered in groups, as those of
-//! [`cp_async`](crate::cp_async) are: [`commit_group`], [`wait_group_read`] (shared memory may be
-//! written again), [`wait_group`] (the bytes are there).
+//! *Out of shared memory* ([`store_box`]) copies are gathered in groups, like those of
+//! [`cp_async`](crate::cp_async): [`commit_group`], [`wait_group_read`] (shared memory may be
+//! written again), [`wait_group`] (the bytes have been written).
 //!
-//! The copy engine does not see what threads have written until they say so: who has written
+//! The copy engine does not see what threads have written on its own: every thread that has written
 //! shared memory calls [`fence`], then comes a barrier, then the copy.
 //!
 //! | function | bytes |
@@ -33,8 +33,9 @@ use crate::gpu_only;
 use crate::tensor_map::TensorMap;
 
 /// A place in a tensor of one to five axes: that of the box's first element, the fastest
-/// axis first. It may be outside. Along the fastest axis it is a multiple of 16 bytes, and of a box
-/// that is stored not negative; an H200 stops at others with an illegal instruction.
+/// axis first. It may be outside the tensor. Along the fastest axis it must be a multiple of 16
+/// bytes, and not negative for a box that is stored; otherwise an H200 stops with an illegal
+/// instruction.
 pub trait Coordinates: sealed::Coordinates {}
 
 mod sealed {
@@ -137,15 +138,15 @@ pub fn prefetch_map(map: &TensorMap) {
     }
 }
 
-/// Starts the copy of a box to `shared`. It takes its bytes, those outside the tensor too, off what
-/// the barrier expects.
+/// Starts the copy of a box to `shared`. The copy counts its bytes, including those outside the
+/// tensor, towards what the barrier expects.
 ///
 /// # Safety
 ///
-/// `shared` is the address of room for a box in this block's shared memory, a multiple of 128, and
+/// `shared` is the address of room for a box in this block's shared memory, a multiple of 128, or
 /// of 1024 for a swizzle of 128 bytes (512 and 256 for 64 and 32); `barrier` is that of a barrier
 /// that has been [published](crate::mbarrier::publish). Until the barrier's phase has
-/// ended nobody accesses the room. One thread calls it, not each.
+/// ended nothing accesses the room. One thread calls it, not each.
 #[inline(always)]
 pub unsafe fn load_box(shared: u32, map: &TensorMap, place: impl Coordinates, barrier: u32) {
     // SAFETY: by this function's own contract.
@@ -153,7 +154,7 @@ pub unsafe fn load_box(shared: u32, map: &TensorMap, place: impl Coordinates, ba
 }
 
 /// [`load_box`] into every block of the cluster whose bit is set in `blocks`, at the same
-/// address in each, where it completes at the barrier that the block has at `barrier`.
+/// address in each, where the copy completes at the block's own barrier at `barrier`.
 ///
 /// # Safety
 ///
@@ -170,22 +171,22 @@ pub unsafe fn load_box_to_all(
     unsafe { place.load_to_all(shared, map, barrier, blocks) }
 }
 
-/// Puts the copy of a box from `shared` to memory into the thread's open group. Of the 16 bytes
-/// in which a row of the tensor ends all are written: what follows there is to be room between rows.
+/// Adds the copy of a box from `shared` to memory to the thread's open group. Where a row of the
+/// tensor ends within 16 bytes, all of them are written: what follows must be padding.
 ///
 /// # Safety
 ///
 /// `shared` is the address of a box, aligned as for [`load_box`], whose writers have called
-/// [`fence`] before a barrier. Until the group has been waited for nobody writes it. No other
-/// thread accesses the elements in memory meanwhile.
+/// [`fence`] before a barrier. Until the group has been waited for nothing writes it, and no other
+/// thread accesses the elements in memory.
 #[inline(always)]
 pub unsafe fn store_box(map: &TensorMap, place: impl Coordinates, shared: u32) {
     // SAFETY: by this function's own contract.
     unsafe { place.store(map, shared) }
 }
 
-/// Starts the copy of `n_bytes` bytes to `shared`, which takes them off what the barrier expects.
-///
+/// Starts the copy of `n_bytes` bytes to `shared`, which counts them towards what the barrier
+/// expects.
 /// # Safety
 ///
 /// As [`load_box`]; `shared`, `from` and `n_bytes` are multiples of 16.
@@ -209,7 +210,7 @@ pub unsafe fn load<T>(shared: u32, from: *const T, n_bytes: u32, barrier: u32) {
     }
 }
 
-/// Puts the copy of `n_bytes` bytes from `shared` to memory into the thread's open group.
+/// Adds the copy of `n_bytes` bytes from `shared` to memory to the thread's open group.
 ///
 /// # Safety
 ///
@@ -274,12 +275,12 @@ pub fn wait_group<const N: u32>() {
     }
 }
 
-/// What this thread has written to shared memory, copies and [`wgmma`](crate::wgmma) that
-/// are started after the next barrier see.
+/// Makes what this thread has written to shared memory visible to copies and
+/// [`wgmma`](crate::wgmma) that are started after the next barrier.
 #[gpu_only]
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: it orders accesses, and does none.
+    // SAFETY: it only orders accesses.
     unsafe {
         core::arch::asm!(
             "fence.proxy.async.shared::cta;",

@@ -1,22 +1,22 @@
-//! Blocks that run at the same time and see each other's shared memory: clusters. From
+//! Clusters: blocks that run at the same time and can access each other's shared memory. From
 //! sm_90 on.
 //!
-//! A launch says how many blocks are in a cluster (`LaunchConfig::with_cluster`). They run side
-//! by side, each on an SM of its own, and an address of shared memory means something
-//! in all of them: [`address_at`] gives the same place in another block. There it can be read and
+//! A launch sets how many blocks are in a cluster (`LaunchConfig::with_cluster`). They run
+//! at the same time, each on an SM of its own, and an address of shared memory can be mapped
+//! to any of them: [`address_at`] gives the same place in another block. That can be read and
 //! written, a barrier in memory can be arrived at
 //! ([`mbarrier::arrive_at_if`](crate::mbarrier::arrive_at_if)), and one bulk copy can bring the
 //! same bytes to several blocks ([`bulk`](crate::bulk)).
 //!
-//! A block's shared memory is gone when the block has ended. So whoever is still to be accessed by
-//! others waits for them at the end: [`sync`].
+//! A block's shared memory is gone once the block has ended. So a block that others may still
+//! access waits for them at the end: [`sync`].
 //!
 //! Source: PTX ISA, `barrier.cluster`, `mapa`.
 
 use crate::gpu_only;
 use crate::vector::Float4;
 
-/// LLVM's names.
+/// LLVM's intrinsics.
 #[cfg(target_arch = "nvptx64")]
 mod llvm {
     unsafe extern "C" {
@@ -47,8 +47,8 @@ pub fn n_blocks() -> u32 {
     llvm::n_blocks()
 }
 
-/// Arrives at the cluster's barrier. What this thread has done before, all threads of the
-/// cluster see after their [`wait`].
+/// Arrives at the cluster's barrier. All threads of the cluster see what this thread has done
+/// before it, after their [`wait`].
 ///
 /// # Safety
 ///
@@ -60,9 +60,9 @@ pub unsafe fn arrive() {
     unsafe { llvm::arrive() }
 }
 
-/// [`arrive`] of a thread that has written nothing that others are to see, and only tells them that
-/// it has come this far: it does not wait for its own stores to be seen. What it has asked of another
-/// block's shared memory may still be on its way there, so no block may end on its word.
+/// [`arrive`] for a thread that has written nothing for others, and only signals that
+/// it has come this far: it does not wait for its own stores to become visible. Its accesses to
+/// another block's shared memory may still be on their way, so no block may end relying on it.
 ///
 /// # Safety
 ///
@@ -100,8 +100,8 @@ pub unsafe fn sync() {
     }
 }
 
-/// Where block `rank` of the cluster has what this block has at `address`: an address in
-/// the space `shared::cluster`.
+/// The address in block `rank` of the cluster that corresponds to this block's `address`: an
+/// address in the space `shared::cluster`.
 #[gpu_only]
 #[inline(always)]
 pub fn address_at(address: u32, rank: u32) -> u32 {
@@ -123,8 +123,8 @@ pub fn address_at(address: u32, rank: u32) -> u32 {
 ///
 /// # Safety
 ///
-/// The cluster has the block, which has not ended; four bytes are there, written before
-/// a [`sync`], and nothing writes them meanwhile.
+/// The cluster has the block, which has not ended; the four bytes there were written before
+/// a [`sync`], and nothing writes them in the meantime.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn load_u32(theirs: u32) -> u32 {
@@ -169,8 +169,8 @@ pub unsafe fn load_float4(theirs: u32) -> Float4 {
 ///
 /// # Safety
 ///
-/// The cluster has the block, which has not ended; four bytes are there, and nothing accesses
-/// them until a [`sync`].
+/// The cluster has the block, which has not ended; there are four bytes there, and nothing
+/// accesses them until a [`sync`].
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn store_u32(theirs: u32, value: u32) {

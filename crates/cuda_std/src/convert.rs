@@ -1,8 +1,8 @@
 //! Conversions by the device's instructions: between half precision and `f32`, and
 //! from `f32` to `u32`.
 //!
-//! What Rust has for it works too, but takes more instructions: the `half` crate's
-//! own (`to_f32`, `from_f32`) some thirty, `as u32` five.
+//! Rust's own conversions work too, but take more instructions: those of the `half` crate
+//! (`to_f32`, `from_f32`) some thirty, `as u32` five.
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -12,15 +12,15 @@ use half::{bf16, f16};
 use crate::gpu_only;
 use crate::vector::{Bf16x2, F16x2};
 
-/// The whole part of `value`, and the nearest `u32` where there is none: 0 of what is
-/// negative or NaN. The same as `value as u32`, which compares before and after the
-/// conversion, because not every processor's own does so.
+/// The whole part of `value`, saturated to `u32`: 0 for negative numbers
+/// and NaN. The same as `value as u32`, which compares before and after the
+/// conversion, because not every processor's own instruction does so.
 #[inline(always)]
 pub fn whole_part(value: f32) -> u32 {
     #[cfg(target_arch = "nvptx64")]
     {
         let whole;
-        // SAFETY: computes.
+        // SAFETY: only computes.
         unsafe {
             asm!("cvt.rzi.u32.f32 {}, {};", out(reg32) whole, in(reg32) value, options(pure, nomem, nostack));
         }
@@ -45,7 +45,7 @@ impl GpuHalf for f16 {
     #[inline(always)]
     fn widen(self) -> f32 {
         let wide;
-        // SAFETY: computes.
+        // SAFETY: only computes.
         unsafe {
             asm!("cvt.f32.f16 {}, {};", out(reg32) wide, in(reg16) self.to_bits(), options(pure, nomem, nostack));
         }
@@ -56,7 +56,7 @@ impl GpuHalf for f16 {
     #[inline(always)]
     fn narrow(value: f32) -> Self {
         let bits;
-        // SAFETY: computes.
+        // SAFETY: only computes.
         unsafe {
             asm!("cvt.rn.f16.f32 {}, {};", out(reg16) bits, in(reg32) value, options(pure, nomem, nostack));
         }
@@ -75,7 +75,7 @@ impl GpuHalf for bf16 {
     #[inline(always)]
     fn narrow(value: f32) -> Self {
         let bits;
-        // SAFETY: computes.
+        // SAFETY: only computes.
         unsafe {
             asm!("cvt.rn.bf16.f32 {}, {};", out(reg16) bits, in(reg32) value, options(pure, nomem, nostack));
         }
@@ -92,7 +92,7 @@ macro_rules! packed {
             #[inline(always)]
             pub fn narrow(x: f32, y: f32) -> Self {
                 let bits;
-                // SAFETY: computes.
+                // SAFETY: only computes.
                 unsafe {
                     // PTX takes the upper half first.
                     asm!($convert, out(reg32) bits, in(reg32) y, in(reg32) x, options(pure, nomem, nostack));

@@ -1,4 +1,4 @@
-//! Copies from global to shared memory that run by themselves (`cp.async`).
+//! Asynchronous copies from global to shared memory (`cp.async`).
 //!
 //! The bytes do not pass through registers, and the thread goes on at once.
 //! They are in shared memory only after a wait: copies are gathered into a
@@ -22,19 +22,19 @@
 //! | function | bytes | way |
 //! |---|---|---|
 //! | [`ca`] | 4, 8, 16 | through the first-level cache |
-//! | [`cg`] | 16 | past it; the shared-memory write has no bank conflicts that counters show |
+//! | [`cg`] | 16 | past it; the counters show no bank conflicts for the shared-memory write |
 //!
 //! [`ca_or_zeros`] and [`cg_or_zeros`] write zeros instead where there is nothing
 //! to copy: beyond a matrix's edge, for example. [`cg_first`] copies the first of 16
-//! bytes and writes zeros for the others, where a row ends within them. They take the
+//! bytes and writes zeros for the rest, where a row ends within them. They take the
 //! target as an address in the shared space, which stays a 32-bit number.
 //!
 //! Left out: cache hints.
 
 use crate::gpu_only;
 
-/// A `cp.async` with the address in the shared space as `shared`, that in the global
-/// space as `global`, and more operands.
+/// A `cp.async` with `shared` as the address in the shared space, `global` as that in the
+/// global space, and more operands.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! start_copy {
     ($copy:literal, $shared:expr, $global:expr, $($operands:tt)*) => {
@@ -98,7 +98,7 @@ pub unsafe fn cg<V: Copy>(shared: *mut V, global: *const V) {
     }
 }
 
-/// Starts a copy of one `V`, as [`ca`], or of as many zeros if not `exists`;
+/// Starts a copy of one `V`, as [`ca`], or of zeros of the same size if not `exists`;
 /// then nothing is read.
 ///
 /// # Safety
@@ -126,7 +126,7 @@ pub unsafe fn ca_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
     }
 }
 
-/// Starts a copy of one `V`, as [`cg`], or of as many zeros if not `exists`;
+/// Starts a copy of one `V`, as [`cg`], or of zeros of the same size if not `exists`;
 /// then nothing is read.
 ///
 /// # Safety
@@ -147,12 +147,12 @@ pub unsafe fn cg_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
     }
 }
 
-/// Starts a copy of the first `n_bytes` of a `V` of 16 bytes, as [`cg`]; the others of
+/// Starts a copy of the first `n_bytes` of a `V` of 16 bytes, as [`cg`]; the rest of
 /// the 16 become zeros.
 ///
 /// # Safety
 ///
-/// As [`ca_or_zeros`]; `n_bytes` is at most 16, and `global` need be valid for this many.
+/// As [`ca_or_zeros`]; `n_bytes` is at most 16, and `global` need only be valid for that many.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn cg_first<V: Copy>(shared: u32, global: *const V, n_bytes: u32) {
@@ -168,7 +168,7 @@ pub unsafe fn cg_first<V: Copy>(shared: u32, global: *const V, n_bytes: u32) {
     }
 }
 
-/// Closes a group: all copies that this thread started since the last one.
+/// Closes a group: all copies that this thread has started since the last one.
 #[gpu_only]
 #[inline(always)]
 pub fn commit_group() {
@@ -177,7 +177,7 @@ pub fn commit_group() {
     unsafe { core::arch::asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
 }
 
-/// Waits until at most the `N` youngest of this thread's groups are in flight.
+/// Waits until at most the `N` most recent of this thread's groups are in flight.
 #[gpu_only]
 #[inline(always)]
 pub fn wait_group<const N: u32>() {

@@ -1,6 +1,6 @@
-//! Values that may cross the border between host and device as bytes.
+//! Values that may cross between host and device as bytes.
 
-/// A type that can lie in device memory and cross the host border by bytes.
+/// A type that can lie in device memory and be copied to and from the host as bytes.
 ///
 /// # Safety
 ///

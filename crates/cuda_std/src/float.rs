@@ -1,17 +1,17 @@
 //! Float functions that `core` lacks, by the device's instructions or in portable
 //! code.
 //!
-//! Three kinds. The exact ones round correctly, as IEEE 754 says (`sqrt`,
+//! There are three kinds. The exact ones round correctly, as IEEE 754 requires (`sqrt`,
 //! `mul_add`, …): one instruction, or a few. The well-bounded ones (`sin`, `exp`, …) are
 //! those of the crate `libm`, compiled for the device: calls of some tens of
 //! instructions. Both give the same bits on the host and on the device. Those with
-//! `approx` in their name are one instruction of the special function unit, and their
-//! error is PTX's: it stands beside each; they run on the device only.
+//! `approx` in their name are one instruction of the special function unit, with
+//! PTX's error bounds, given next to each; they run only on the device.
 //!
-//! The largest errors of the well-bounded functions that a test saw
+//! The largest errors of the well-bounded functions seen by a test
 //! (`tests/library-kernels/tests/all/math.rs`), in units of the last place of the exact
 //! result; 0.5 is correct rounding. The test compares 3,000 results of `f64` with 192-bit
-//! arithmetic, and 50,000 of `f32` with `f64`; it fails if the table is not what it sees.
+//! arithmetic, and 50,000 of `f32` with `f64`; it fails if the table differs from what it finds.
 //!
 //! | function | `f32` | `f64` |
 //! |---|---|---|
@@ -33,8 +33,8 @@
 //! games. Arguments far from 0 (beyond 2²⁰ for `f64`, 2²⁸ for `f32`) are reduced with
 //! arrays in local memory.
 //!
-//! Where a crate of the host program links `std`, `x.sin()` is `std`'s on the host; write
-//! `GpuFloat::sin(x)` where bits matter.
+//! If a crate of the host program links `std`, `x.sin()` is `std`'s on the host; write
+//! `GpuFloat::sin(x)` if the exact bits matter.
 //!
 //! Left out: correctly rounded transcendental functions.
 
@@ -59,9 +59,9 @@ float_trait! {
     fn sqrt(self);
     /// `self * a + b`, rounded once.
     fn mul_add(self, a, b);
-    /// The largest whole number that is not above `self`.
+    /// The largest whole number not above `self`.
     fn floor(self);
-    /// The smallest whole number that is not below `self`.
+    /// The smallest whole number not below `self`.
     fn ceil(self);
     /// The whole part.
     fn trunc(self);
@@ -97,12 +97,12 @@ float_trait! {
     fn powf(self, exponent);
 }
 
-/// What `instruction` leaves in a register.
+/// The result of `instruction`, in a register.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! in_one_instruction {
     ($instruction:literal, $register:ident, $($arg:expr),*) => {{
         let result;
-        // SAFETY: computes.
+        // SAFETY: only computes.
         unsafe {
             asm!(
                 $instruction,
@@ -114,7 +114,7 @@ macro_rules! in_one_instruction {
     }};
 }
 
-/// An instruction on the device, and a function on the host that rounds as it does.
+/// An instruction on the device, and on the host a function that rounds the same way.
 macro_rules! exact {
     ($($name:ident = $instruction:literal, $register:ident, $host:expr;)*) => { $(
         #[inline(always)]
@@ -131,7 +131,7 @@ macro_rules! exact {
     )* };
 }
 
-/// One that the compiler knows, and can compute beforehand or move.
+/// A function that the compiler knows, and can evaluate early or move.
 macro_rules! multiply_add {
     ($intrinsic:ident, $host:path) => {
         #[inline(always)]
@@ -148,7 +148,7 @@ macro_rules! multiply_add {
     };
 }
 
-/// The same portable code on both.
+/// The same portable code on both sides.
 macro_rules! portable {
     ($($name:ident($($arg:ident),*) = $function:path;)*) => { $(
         #[inline]

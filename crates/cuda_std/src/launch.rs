@@ -1,4 +1,4 @@
-//! A kernel as the host knows it: its entry name, its argument types and its
+//! A kernel as seen by the host: its entry name, its argument types and its
 //! launch limits.
 //!
 //! `#[kernel]` compiles a function twice. For the device it becomes a PTX
@@ -15,8 +15,8 @@
 //! | number `T` | `T` | one of its size |
 //! | structure `T` with [`#[derive(KernelArg)]`](macro@crate::KernelArg) | `T` | one of its size and alignment |
 //!
-//! A safe kernel ([`crate::view`]) has the same arguments by addresses, for launches that
-//! are `unsafe`, and arguments that know their lengths, which [`SafeKernel::admit`] checks.
+//! A safe kernel ([`crate::view`]) takes the same arguments by address, for `unsafe` launches,
+//! and also arguments that know their lengths, which [`SafeKernel::admit`] checks.
 //!
 //! Nothing here launches anything: engines live in the `host` crate.
 
@@ -105,7 +105,7 @@ impl<T> DeviceSlice<T> {
 /// Bytes of a tensor map.
 pub const MAP_BYTES: usize = crate::TensorMap::SIZE_BYTES;
 
-/// Gives a map of an array of the same shape at another address, or says why there is
+/// Gives a map of an array of the same shape at another address, or the reason why there is
 /// none: what `cuTensorMapReplaceAddress` does.
 pub type MovedMap = fn(&[u8; MAP_BYTES], u64) -> Result<[u8; MAP_BYTES], String>;
 
@@ -116,11 +116,11 @@ pub struct ParamValue {
     holds: Holds,
 }
 
-/// What there is of device memory in a parameter.
+/// The reference to device memory in a parameter.
 #[derive(Clone)]
 enum Holds {
     Nothing,
-    /// Its address, which is all of the parameter.
+    /// Its address, which is the whole parameter.
     Address,
     /// A tensor map of it.
     Map {
@@ -129,7 +129,7 @@ enum Holds {
     },
 }
 
-/// Numbers and addresses are the value itself: launches make them by the million.
+/// Numbers and addresses are stored inline: launches make them by the million.
 #[derive(Clone)]
 enum Bytes {
     Few { bytes: [u8; FEW], n: u8 },
@@ -166,8 +166,8 @@ impl Bytes {
 }
 
 impl ParamValue {
-    /// Largest parameter: what all parameters of a kernel may have together on every
-    /// device that is supported.
+    /// Largest parameter: the limit for all parameters of a kernel together on every
+    /// supported device.
     pub const MAX_BYTES: usize = 4096;
 
     /// A parameter of `N` bytes, from 1 to [`Self::MAX_BYTES`].
@@ -181,7 +181,7 @@ impl ParamValue {
         }
     }
 
-    /// A structure or number as the device has it; padding is 0.
+    /// A structure or number in the device's layout; padding is 0.
     pub fn of<T: ParamBytes>(value: &T) -> Self {
         const {
             assert!(
@@ -214,11 +214,11 @@ impl ParamValue {
         }
     }
 
-    /// The same on other memory: `to` says where each address is there.
+    /// The same parameter for other memory: `to` maps each address to one there.
     ///
     /// # Errors
     ///
-    /// A tensor map cannot be one of memory there: the reason.
+    /// A tensor map cannot be moved there: the reason.
     pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Self, String> {
         Ok(match self.holds {
             Holds::Nothing => self.clone(),
@@ -264,7 +264,7 @@ impl fmt::Debug for ParamValue {
     }
 }
 
-/// A value that can be a parameter, or a part of one, by its bytes.
+/// A value that can be a parameter, or part of one, as bytes.
 ///
 /// # Safety
 ///
@@ -276,7 +276,7 @@ impl fmt::Debug for ParamValue {
             because from inside a structure the compiler does not see that it points to global memory"
 )]
 pub unsafe trait ParamBytes: Copy + 'static {
-    /// Writes the value to `bytes`, which are zeros and as many as its size.
+    /// Writes the value to `bytes`, which are zeros and have its size.
     fn write_bytes(&self, bytes: &mut [u8]);
 }
 
@@ -307,7 +307,7 @@ number_bytes!(
     half::bf16
 );
 
-// SAFETY: one element behind the other, as on the device.
+// SAFETY: one element after the other, as on the device.
 unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
     fn write_bytes(&self, bytes: &mut [u8]) {
         for (element, bytes) in self.iter().zip(bytes.chunks_exact_mut(size_of::<T>())) {
@@ -316,7 +316,7 @@ unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
     }
 }
 
-/// A host value that stands for one argument of a kernel.
+/// A host value for one argument of a kernel.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}` by value",
     label = "in this kernel",
@@ -326,7 +326,7 @@ unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
 pub trait KernelArg {
     /// Sizes in bytes of the PTX parameters it becomes, in order.
     const PARAM_SIZES: &'static [u32];
-    /// Hands each PTX parameter it becomes to `push`, in order.
+    /// Passes each PTX parameter it becomes to `push`, in order.
     fn push_params(&self, push: &mut dyn FnMut(ParamValue));
 }
 
@@ -376,7 +376,7 @@ impl<T> KernelArg for DeviceSlice<T> {
 pub trait KernelArgs {
     /// Sizes in bytes of the PTX parameters, in order.
     fn param_sizes() -> impl Iterator<Item = u32>;
-    /// Hands every PTX parameter to `push`, in order.
+    /// Passes every PTX parameter to `push`, in order.
     fn push_params(&self, push: &mut dyn FnMut(ParamValue));
 }
 
@@ -411,7 +411,7 @@ tuple_args!(A B C D E F G H I J K L);
 tuple_args!(A B C D E F G H I J K L M);
 tuple_args!(A B C D E F G H I J K L M N);
 
-/// What `#[kernel(launch_bounds(threads, min_blocks))]` promised.
+/// The promise of `#[kernel(launch_bounds(threads, min_blocks))]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchBounds {
     /// Largest block, in threads.
@@ -420,21 +420,21 @@ pub struct LaunchBounds {
     pub min_blocks: Option<u32>,
 }
 
-/// A kernel as the host sees it; implemented by `#[kernel]` alone.
+/// A kernel as the host sees it; implemented only by `#[kernel]`.
 pub trait Kernel: Copy {
     /// Entry name in the PTX.
     const NAME: &'static str;
-    /// Where it is written: `gpu_kernels::sgemm::fast`.
+    /// The module that it is in: `gpu_kernels::sgemm::fast`.
     const MODULE_PATH: &'static str;
-    /// The source file that it is written in, by its path from the workspace's root.
+    /// The source file that it is in, as a path from the workspace's root.
     const FILE: &'static str;
     /// Parameter names as in the Rust source.
     const PARAM_NAMES: &'static [&'static str];
     /// Launch limits, if the kernel has them.
     const LAUNCH_BOUNDS: Option<LaunchBounds>;
-    /// Whether a launch may start before the one before it in the stream has ended:
-    /// the kernel waits for it by itself (`cuda_std::grid`).
-    const IS_EARLY: bool;
+    /// Whether a launch may start before the previous one in the stream has ended:
+    /// the kernel waits for it itself (`cuda_std::grid`).
+    const USES_PDL: bool;
     /// Argument types, as a tuple.
     type Args: KernelArgs;
 }

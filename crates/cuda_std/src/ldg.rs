@@ -1,10 +1,10 @@
 //! Loads through the read-only path (`ld.global.nc`).
 //!
-//! They tell the compiler that nobody writes the memory during the launch, so
+//! They promise the compiler that nothing writes the memory during the launch, so
 //! that a load may be moved and repeated, and the hardware may keep the line in
 //! the texture cache. A plain load of memory that the compiler *sees* to be
-//! read-only may become one too; these always do. And one that is not, but whose
-//! line the first-level cache does not keep: [`load_once`].
+//! read-only may become one too; these always do. One function is not read-only, but
+//! keeps its line out of the first-level cache: [`load_once`].
 
 use crate::vector::{Double2, Float2, Float4, Int2, Int4, UInt2, UInt4};
 
@@ -48,7 +48,7 @@ pub unsafe fn ldg<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::load(address) }
 }
 
-/// [`ldg`] of what no thread of the SM reads again: the L1 cache
+/// [`ldg`] for data that no thread of the SM reads again: the L1 cache
 /// does not make room for it (`L1::no_allocate`).
 ///
 /// # Safety
@@ -60,8 +60,8 @@ pub unsafe fn ldg_once<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::load_once(address) }
 }
 
-/// An ordinary load, not through the read-only path, of what no thread of the
-/// SM reads again (`L1::no_allocate`): for an early kernel
+/// An ordinary load, not through the read-only path, for data that no thread of the
+/// SM reads again (`L1::no_allocate`): for a `pdl` kernel
 /// ([`crate::grid`]), whose input another launch may have written after this one
 /// started.
 ///
@@ -74,8 +74,8 @@ pub unsafe fn load_once<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::ordinary_load_once(address) }
 }
 
-/// Has the line of `address` fetched into the second-level cache. It is only a hint,
-/// and also one where another launch still writes: nothing is read for good.
+/// Prefetches the line of `address` into the second-level cache. It is only a hint,
+/// and allowed where another launch still writes: no value is read.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ pub unsafe fn load_once<T: ReadOnly>(address: *const T) -> T {
 #[inline(always)]
 pub unsafe fn prefetch_l2<T>(address: *const T) {
     // SAFETY: changes nothing that a program can see. Not `nomem`, so that it stays
-    // where it stands.
+    // in place.
     unsafe {
         core::arch::asm!(
             "{{",

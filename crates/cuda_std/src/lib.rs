@@ -1,10 +1,10 @@
 //! Device library: what a kernel needs beyond `core`.
 //!
-//! Names follow Rust-CUDA's `cuda_std` where it has the thing, so that a kernel
-//! written for it moves over with few edits. Every function can be named on the
+//! Names follow Rust-CUDA's `cuda_std` where it has an equivalent, so that a kernel
+//! written for it can be ported with few edits. Every function can be named on the
 //! host as well, so that kernels type-check there; called on the host, it
-//! panics. Device code is compiled by `cuda_builder`, which allows it the features of
-//! the language that it needs.
+//! panics. Device code is compiled by `cuda_builder`, which enables the language
+//! features that it needs.
 //!
 //! Left out: allocation, texture and surface reads.
 #![no_std]
@@ -20,10 +20,10 @@
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
-// The macros name this crate `::cuda_std`, also when this crate uses them.
+// The macros name this crate `::cuda_std`, even when this crate uses them.
 extern crate self as cuda_std;
 
-// Launches are the host's.
+// Only the host launches.
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate alloc;
 
@@ -61,7 +61,7 @@ pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_ar
 pub use half;
 pub use tensor_map::TensorMap;
 
-/// What nearly every kernel file uses.
+/// The names that nearly every kernel file uses.
 pub mod prelude {
     pub use crate::{kernel, shared_array, shared_tile, thread, warp};
 }

@@ -1,32 +1,32 @@
 //! Barriers in shared memory (`mbarrier`): some threads arrive, others wait, and
-//! nobody has to do both.
+//! no thread has to do both.
 //!
-//! [`thread::sync_threads`](crate::thread::sync_threads) makes everybody wait for
-//! everybody. Here a thread that has filled a buffer *arrives*, goes on, and only
-//! those wait who want to read it; when they have, they arrive at another barrier,
-//! for which whoever fills the buffer next will wait.
+//! [`thread::sync_threads`](crate::thread::sync_threads) makes all threads wait for
+//! all others. Here a thread that has filled a buffer *arrives* and goes on, and only
+//! the threads that want to read it wait; when they have read it, they arrive at another
+//! barrier, at which the next thread to fill the buffer waits.
 //!
-//! A barrier is 8 bytes of shared memory. It counts arrivals; when as many have come
-//! as [`init`] said, its *phase* ends, and it counts anew. Phases are told apart by
+//! A barrier is 8 bytes of shared memory. It counts arrivals; when there have been as many
+//! as [`init`] set, its *phase* ends, and it counts anew. Phases are distinguished by
 //! parity: [`has_ended`]`(barrier, parity)` is true once the phase of that parity is
-//! over and the next one runs. So before anybody has arrived, phase 0 has not ended,
+//! over and the next one runs. So before any thread has arrived, phase 0 has not ended,
 //! and the one "before" it, of parity 1, has.
 //!
-//! What a thread did before it arrived, those see who found the phase ended.
+//! What a thread did before it arrived is visible to those that found the phase ended.
 //!
 //! All functions take the barrier's address in the shared space
 //! ([`address_in_space`](crate::shared::address_in_space)).
 //!
-//! From sm_90 on a phase also counts bytes: [`arrive_expecting`] says how many will come,
-//! a bulk copy ([`bulk`](crate::bulk)) takes off what it has brought, and the phase ends when
-//! nobody and nothing is missing. And a barrier may be another block's of the cluster
+//! From sm_90 on a phase also counts bytes: [`arrive_expecting`] sets how many will come,
+//! a bulk copy ([`bulk`](crate::bulk)) subtracts those it has brought, and the phase ends when
+//! no arrival and no byte is missing. And a barrier may belong to another block of the cluster
 //! ([`arrive_if`], [`arrive_at_if`]).
 //!
 //! Left out: waiting for a phase by its state instead of its parity.
 
 use crate::gpu_only;
 
-/// Whether a phase has ended, by one of the instructions that tell.
+/// Whether a phase has ended, by one of the instructions that test it.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! ask {
     ($instruction:literal, $barrier:expr, $parity:expr) => {{
@@ -46,7 +46,7 @@ macro_rules! ask {
     }};
 }
 
-/// Makes a barrier whose phases end after `n_arrivals`. Other threads may use it
+/// Initialises a barrier whose phases end after `n_arrivals`. Other threads may use it
 /// after a [`sync_threads`](crate::thread::sync_threads).
 ///
 /// # Safety
@@ -131,7 +131,7 @@ pub unsafe fn wait(barrier: u32, parity: u32) {
     while !unsafe { may_have_ended(barrier, parity) } {}
 }
 
-/// [`has_ended`], which may let the thread sleep for a while before it says no.
+/// [`has_ended`], which may let the thread sleep for a while before it returns false.
 #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
 #[inline(always)]
 unsafe fn may_have_ended(barrier: u32, parity: u32) -> bool {
@@ -149,12 +149,12 @@ pub use since_sm_90::*;
 mod since_sm_90 {
     use crate::gpu_only;
 
-    /// Makes barriers that this thread has made by [`init`](super::init) known to bulk copies and
-    /// to the other blocks of the cluster. These may use them after a barrier that follows.
+    /// Makes barriers that this thread has initialised ([`init`](super::init)) known to bulk copies
+    /// and to the other blocks of the cluster. These may use them after a barrier that follows.
     #[gpu_only]
     #[inline(always)]
     pub fn publish() {
-        // SAFETY: it orders accesses, and does none.
+        // SAFETY: it only orders accesses.
         unsafe {
             core::arch::asm!(
                 "fence.mbarrier_init.release.cluster;",
@@ -164,13 +164,13 @@ mod since_sm_90 {
         }
     }
 
-    /// Arrives, and says that this many bytes more will come in this phase. It ends only when
+    /// Arrives, and announces this many more bytes for this phase. It ends only when
     /// bulk copies have brought them.
     ///
     /// # Safety
     ///
-    /// `barrier` is the address of a barrier of this block. Copies that complete at it bring just
-    /// as many bytes, at most 2²⁰ − 1 in a phase.
+    /// `barrier` is the address of a barrier of this block. Copies that complete at it bring
+    /// exactly this many bytes, at most 2²⁰ − 1 in a phase.
     #[gpu_only]
     #[inline(always)]
     pub unsafe fn arrive_expecting(barrier: u32, n_bytes: u32) {

@@ -1,22 +1,22 @@
 //! Panics on the device: `assert!`, `unwrap`, an index out of bounds.
 //!
-//! A panic stops the grid with `trap`. That alone would not tell where: a trap
-//! ends the CUDA context, and with it everything the device's memory and its
-//! `printf` buffer held. So the first thread that panics writes a
+//! A panic stops the grid with `trap`. That alone would not show where: a trap
+//! ends the CUDA context, and with it everything in the device's memory and its
+//! `printf` buffer. So the first thread that panics writes a
 //! [`PanicRecord`] to memory that outlives the context: the host allocates one
 //! that the device can write (page-locked host memory, mapped into the device's
 //! address space), fills it with zeros, and puts its device address into the
 //! module's variable [`SINK_SYMBOL`] before it launches. An address of 0, the
-//! variable's initial value, means that nobody listens.
+//! variable's initial value, means that there is no record.
 //!
-//! The record tells file, line, column, block and thread. The message is in it
+//! The record holds file, line, column, block and thread. The message is in it
 //! only if the kernel crate asks for that:
 //!
 //! ```toml
 //! cuda_std = { …, features = ["panic-messages"] }
 //! ```
 //!
-//! For as soon as the handler looks at a message, be it only to see whether it is
+//! As soon as the handler looks at a message, if only to see whether it is
 //! a constant, the compiler keeps the code that formats numbers in every module
 //! whose kernels index a slice, and such a kernel takes 50 registers instead of 28.
 
@@ -31,14 +31,14 @@ const STATE_EMPTY: u32 = 0;
 /// A thread is writing.
 #[cfg(target_arch = "nvptx64")]
 const STATE_CLAIMED: u32 = 1;
-/// The record is whole.
+/// The record is complete.
 const STATE_WHOLE: u32 = 2;
 
 /// Longest file name and message that a record holds.
 const FILE_BYTES: usize = 128;
 const MESSAGE_BYTES: usize = 256;
 
-/// What the first panicking thread of a launch leaves behind.
+/// The record that the first panicking thread of a launch leaves behind.
 ///
 /// Little-endian, as both sides are. All zeros: no panic.
 #[repr(C)]
@@ -63,20 +63,20 @@ const _: () = assert!(size_of::<PanicRecord>() == PanicRecord::SIZE_BYTES);
 impl PanicRecord {
     /// Size of the record in memory.
     pub const SIZE_BYTES: usize = 428;
-    /// What its address must be a multiple of.
+    /// The required alignment of its address.
     pub const ALIGN_BYTES: usize = 4;
 
     /// The record in `bytes`, if a thread has panicked.
     ///
-    /// It may be incomplete, when the launch was stopped while it was written;
-    /// what is missing is then 0 or empty.
+    /// It may be incomplete, if the launch was stopped while it was being written;
+    /// missing parts are then 0 or empty.
     pub fn from_bytes(bytes: &[u8; Self::SIZE_BYTES]) -> Option<Self> {
-        // SAFETY: plain numbers without padding, and as many bytes.
+        // SAFETY: plain numbers without padding, and the same number of bytes.
         let record: Self = unsafe { core::mem::transmute_copy(bytes) };
         (record.state != STATE_EMPTY).then_some(record)
     }
 
-    /// Whether the thread came to the end of its record.
+    /// Whether the thread finished its record.
     pub const fn is_whole(&self) -> bool {
         self.state == STATE_WHOLE
     }
@@ -86,7 +86,7 @@ impl PanicRecord {
         text(&self.file, self.file_bytes)
     }
 
-    /// What the panic says, cut where it is too long; empty where the kernels were
+    /// The panic's message, truncated if it is too long; empty if the kernels were
     /// compiled without the feature `panic-messages`.
     pub fn message(&self) -> &str {
         text(&self.message, self.message_bytes)
@@ -161,13 +161,13 @@ mod on_device {
     #[unsafe(no_mangle)]
     static LOCKSTEP_PANIC_SINK: AtomicU64 = AtomicU64::new(0);
 
-    /// How often a thread looks whether the thread that was faster has finished
-    /// its record, before it stops the grid all the same.
+    /// How often a thread checks whether the faster thread has finished
+    /// its record, before it stops the grid anyway.
     const N_LOOKS: u32 = 10_000;
 
     /// Inlined into `core`'s own function for panics, which is not: so the
-    /// compiler sees that the message goes unused, and drops what would format
-    /// it. The attribute works on the optimiser, whatever rustc's lint thinks.
+    /// compiler sees that the message is unused, and drops the code that would format
+    /// it. The attribute affects the optimiser, whatever rustc's lint says.
     #[panic_handler]
     #[allow(unused_attributes)]
     #[inline(always)]
@@ -186,13 +186,13 @@ mod on_device {
                 unsafe { report(sink, info) };
             }
         }
-        // SAFETY: all these lanes are here.
+        // SAFETY: all these lanes execute it.
         unsafe { warp::sync_warp(together) };
         core::intrinsics::abort()
     }
 
-    /// Writes the record at `sink`, or waits until the thread that was faster
-    /// has.
+    /// Writes the record at `sink`, or waits until the faster thread
+    /// has done so.
     ///
     /// # Safety
     ///
@@ -249,7 +249,7 @@ mod on_device {
         #[cfg(feature = "panic-messages")]
         {
             let mut message = Message { sink, n_written: 0 };
-            // It fails where the field is full, which cuts the message.
+            // It fails when the field is full, which truncates the message.
             let _ = write!(message, "{}", info.message());
             number(
                 offset_of!(PanicRecord, message_bytes),

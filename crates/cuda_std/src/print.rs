@@ -1,7 +1,7 @@
-//! The parts of [`print!`](crate::print!) and [`println!`](crate::println!): which letters of C's
-//! `printf` a type has, and how its values are packed.
+//! The parts of [`print!`](crate::print!) and [`println!`](crate::println!): the conversion letters
+//! of C's `printf` for each type, and the packing of its values.
 //!
-//! Nothing here needs naming in a kernel, except [`Print`] as the bound of a generic
+//! A kernel need not name anything here, except [`Print`] as the bound of a generic
 //! function that prints.
 
 use core::ffi::{CStr, c_void};
@@ -40,19 +40,19 @@ pub mod form {
 pub trait Print<Form>: Copy {
     /// C's size and letter: `llu`.
     const LETTERS: &'static str;
-    /// Whether it stands on the left of its field.
+    /// Whether it is left-aligned in its field.
     const IS_TEXT: bool = false;
-    /// What lives until the value is printed.
+    /// Kept alive until the value is printed.
     type Held;
     /// What `vprintf` reads.
     type Packed: Copy;
-    /// Makes what must live.
+    /// Makes the value to keep alive.
     fn hold(self) -> Self::Held;
     /// Makes what `vprintf` reads.
     fn pack(held: &Self::Held) -> Self::Packed;
 }
 
-/// Implements [`Print`] for numbers: forms and letters, and what they are packed as.
+/// Implements [`Print`] for numbers: forms and letters, and the types they are packed as.
 macro_rules! numbers {
     ($($t:ty as $packed:ty, by $pack:expr => $($form:ident $letters:literal)*;)*) => { $($(
         impl Print<form::$form> for $t {
@@ -80,7 +80,7 @@ numbers! {
     u32 as u32, by |x| x => Standard "u" LowerHex "x" UpperHex "X" Octal "o";
     u64 as u64, by |x| x => Standard "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
     usize as u64, by |x| x as u64 => Standard "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
-    // Two's complements of their own size.
+    // Two's complement in their own size.
     i8 as u32, by |x| u32::from(x.cast_unsigned()) => LowerHex "x" UpperHex "X" Octal "o";
     i16 as u32, by |x| u32::from(x.cast_unsigned()) => LowerHex "x" UpperHex "X" Octal "o";
     i32 as u32, by i32::cast_unsigned => LowerHex "x" UpperHex "X" Octal "o";
@@ -141,7 +141,7 @@ text! {
     } => Standard;
 }
 
-/// Implements [`Print`] for references to what has it.
+/// Implements [`Print`] for references to printable values.
 macro_rules! references {
     ($($form:ident)*) => { $(
         impl<T: Print<form::$form>> Print<form::$form> for &T {
@@ -190,7 +190,7 @@ impl<const N: usize> Format<N> {
         }
     }
 
-    /// With `text` at its end.
+    /// The string with `text` appended.
     #[must_use]
     pub const fn push(mut self, text: &str) -> Self {
         let mut i = 0;
@@ -203,7 +203,7 @@ impl<const N: usize> Format<N> {
         self
     }
 
-    /// With `text` at its end, if `is_wanted`.
+    /// The string with `text` appended, if `is_wanted`.
     #[must_use]
     pub const fn push_if(self, is_wanted: bool, text: &str) -> Self {
         if is_wanted { self.push(text) } else { self }
@@ -230,11 +230,11 @@ mod driver {
     }
 }
 
-/// The driver's `printf`: the number of arguments, or a negative number.
+/// The driver's `printf`: returns the number of arguments, or a negative number.
 ///
 /// # Safety
 ///
-/// `format` is a C string, and `arguments` has what its conversions read: each aligned
+/// `format` is a C string, and `arguments` holds what its conversions read: each aligned
 /// to its size, floats as `f64`.
 #[gpu_only]
 #[inline(always)]

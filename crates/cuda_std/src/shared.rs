@@ -1,8 +1,8 @@
 //! Shared memory: static arrays ([`shared_array!`](crate::shared_array)) and the
 //! block's dynamic part.
 //!
-//! Pointers made here are known to point to shared memory, so loads and stores
-//! through them are `ld.shared` and `st.shared`, not generic ones that look for
+//! The compiler knows that pointers made here point to shared memory, so loads and stores
+//! through them are `ld.shared` and `st.shared`, not generic ones that determine
 //! the space at run time.
 
 /// The block's dynamic shared memory: as many bytes as the launch asked for.
@@ -16,7 +16,7 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 }
 
 /// The address of `pointer` within the shared space, which instructions that
-/// work on shared memory alone (`ldmatrix`, `cp.async`) want.
+/// work only on shared memory (`ldmatrix`, `cp.async`) need.
 ///
 /// Meaningless if `pointer` does not point to the block's shared memory.
 #[crate::gpu_only]
@@ -41,14 +41,14 @@ pub fn address_in_space<T>(pointer: *const T) -> u32 {
 
 /// The four `f32` at an address in the shared space, in one access.
 ///
-/// [`Float4::load`](crate::vector::Float4::load) says the same, but leaves the
-/// compiler free to split the access where it uses the components apart; this does
+/// [`Float4::load`](crate::vector::Float4::load) does the same, but leaves the
+/// compiler free to split the access if it uses the components separately; this one does
 /// not.
 ///
 /// # Safety
 ///
 /// The address is one of the block's shared memory, a multiple of 16, and no thread
-/// writes there meanwhile.
+/// writes there in the meantime.
 #[crate::gpu_only]
 #[inline(always)]
 pub unsafe fn load_float4(address: u32) -> crate::vector::Float4 {
@@ -73,7 +73,7 @@ pub unsafe fn load_float4(address: u32) -> crate::vector::Float4 {
 ///
 /// # Safety
 ///
-/// As [`load_float4`], and no thread reads there meanwhile.
+/// As [`load_float4`], and no thread reads there in the meantime.
 #[crate::gpu_only]
 #[inline(always)]
 pub unsafe fn store_float4(address: u32, value: crate::vector::Float4) {
@@ -94,7 +94,7 @@ pub unsafe fn store_float4(address: u32, value: crate::vector::Float4) {
 
 /// The pointer that lies `distance_bytes` after the dynamic shared memory's
 /// first byte. For [`shared_array!`](crate::shared_array), which finds static
-/// arrays from there, because the dynamic memory's pointer is the only one that
+/// arrays from there: the dynamic memory's pointer is the only one that
 /// the compiler knows to be in the shared space.
 #[doc(hidden)]
 #[cfg(target_arch = "nvptx64")]
@@ -105,7 +105,7 @@ pub fn from_distance<T>(distance_bytes: isize) -> *mut T {
         .cast()
 }
 
-/// What `shared_array!` is on the host: a kernel's body is type-checked there
+/// The host's version of `shared_array!`: a kernel's body is type-checked there
 /// and never run.
 #[doc(hidden)]
 #[cfg(not(target_arch = "nvptx64"))]

@@ -11,12 +11,12 @@
 //!             S bits further up
 //! ```
 //!
-//! XOR with bits that do not change is its own inverse, so the swizzle is
+//! The bits that are XORed in do not change, so the swizzle is its own inverse and
 //! one-to-one whatever the parameters, as long as source and target do not
-//! overlap (S ≥ B). The unit of the offset is the user's: elements in a
+//! overlap (S ≥ B). The unit of the offset is up to the user: elements in a
 //! [`Tile`](crate::tile::Tile), bytes where a byte address is swizzled.
 //!
-//! Everything is evaluated at compile time but the shift, the AND and the XOR.
+//! Everything is evaluated at compile time except the shift, the AND and the XOR.
 
 use crate::tile::Layout;
 
@@ -39,7 +39,7 @@ impl<const B: u32, const M: u32, const S: u32> Swizzle<B, M, S> {
         );
     };
 
-    /// Where `offset` goes.
+    /// The place of `offset`.
     #[inline(always)]
     pub const fn apply(offset: u32) -> u32 {
         let () = Self::VALID;
@@ -63,9 +63,9 @@ impl<const B: u32, const M: u32, const S: u32> Layout for Swizzle<B, M, S> {
     }
 }
 
-/// `First`, then `Second` on what comes out of it.
+/// `First`, then `Second` on its result.
 ///
-/// The order matters where the second reads bits that the first wrote. Neither has padding.
+/// The order matters if the second reads bits that the first wrote. Neither has padding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Composed<First, Second>(First, Second);
 
@@ -100,7 +100,7 @@ const fn max(a: u32, b: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Checks what [`Layout`] says of a permutation, on a memory of `n` offsets.
+    /// Checks that a permutation is what [`Layout`] says, on a memory of `n` offsets.
     fn keeps_its_promises<P: Layout>(n: u32) {
         assert_eq!(n % P::SPAN, 0);
         let mut taken = [false; 1 << 12];

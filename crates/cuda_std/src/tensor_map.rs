@@ -1,9 +1,9 @@
-//! Tensor maps: what the copy engine (TMA, sm_90 and later) must know about an array in
-//! device memory.
+//! Tensor maps: descriptions of arrays in device memory for the copy engine (TMA, sm_90 and
+//! later).
 //!
 //! The host makes a map of a buffer: element type, sizes, strides, the box that one copy
-//! moves, and how the box lies in shared memory (`lockstep::TensorMap`). It hands the map
-//! to a kernel beside the other arguments, and the kernel takes it by reference:
+//! moves, and how the box lies in shared memory (`lockstep::TensorMap`). It passes the map
+//! to a kernel along with the other arguments, and the kernel takes it by reference:
 //!
 //! ```ignore
 //! # use cuda_std::TensorMap;
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The reference points to the launch's parameter memory itself: the copy engine reads the
-//! map there, so it must not be copied to a thread's local memory, and one launch's maps
-//! need no other memory. What is in a map only the driver knows. Kernels cannot make one
+//! map there, so it must not be copied to a thread's local memory, and a launch's maps
+//! need no other memory. Only the driver knows the contents of a map. Kernels cannot make one
 //! or look into it.
 //!
 //! Left out: the copies ([`bulk`](crate::bulk)), and maps that a kernel changes (`tensormap.replace`).
@@ -25,7 +25,7 @@
 /// The map of an array in device memory: 128 bytes that begin at a multiple of 64.
 ///
 /// CUDA's `CUtensorMap`. As a kernel's parameter it is written `&TensorMap`; maps may also
-/// lie in global memory that the host filled, where a pointer leads to them.
+/// lie in global memory that the host filled, and be reached by a pointer.
 #[repr(C, align(64))]
 pub struct TensorMap {
     _words: [u64; 16],
@@ -35,8 +35,8 @@ impl TensorMap {
     /// Size in bytes.
     pub const SIZE_BYTES: usize = size_of::<Self>();
 
-    /// Its generic address, as instructions that name a map take it. The map stays where it
-    /// is.
+    /// Its generic address, as taken by instructions that name a map. The map stays in
+    /// place.
     #[inline(always)]
     pub fn address(&self) -> u64 {
         (&raw const *self) as u64
@@ -45,9 +45,9 @@ impl TensorMap {
 
 const _: () = assert!(TensorMap::SIZE_BYTES == 128 && align_of::<TensorMap>() == 64);
 
-/// A map in a PTX entry's signature, which names it so that the parameter has its size.
+/// A map in a PTX entry's signature, which gives the parameter its size.
 ///
-/// rustc 1.97 cannot pass by value what is aligned to more than 16 bytes; `cuda_builder`
+/// rustc 1.97 cannot pass by value a type aligned to more than 16 bytes; `cuda_builder`
 /// writes the alignment of 64 into the PTX.
 #[doc(hidden)]
 #[cfg(target_arch = "nvptx64")]
@@ -58,7 +58,7 @@ pub struct InParameters([u128; 8]);
 ///
 /// # Safety
 ///
-/// There is one.
+/// There is one at that address.
 #[doc(hidden)]
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]

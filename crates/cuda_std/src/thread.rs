@@ -4,15 +4,15 @@
 //!
 //! [`sync_threads`] and its relatives wait for every thread of the block. All
 //! threads that have not ended must reach *the same* call: in a branch that
-//! only part of the block takes, PTX leaves undefined what happens, and mostly they never
-//! return. They order memory too: what a thread wrote before the barrier, every thread of
-//! the block reads after it.
+//! only part of the block takes, the behaviour is undefined in PTX, and usually they never
+//! return. They also order memory: every thread of the block reads after the barrier what any
+//! of them wrote before it.
 //!
-//! No type says which threads come by, so barriers are `unsafe`, as everything else here is
+//! No type says which threads reach a call, so barriers are `unsafe`, like everything else here
 //! that threads must do together: shuffles and votes ([`crate::warp`]), barriers of a cluster,
 //! products of tiles. A kernel with pointers is an `unsafe fn` and calls them plainly. A safe
 //! one waits by [`Filling::sync`](crate::view::Filling::sync), which `#[kernel]` allows only
-//! where all threads come by.
+//! where all threads reach it.
 
 use crate::gpu_only;
 
@@ -36,7 +36,7 @@ pub struct Vec3 {
     pub z: u32,
 }
 
-/// LLVM's names for what this module needs. Barriers must go this way: LLVM
+/// LLVM's intrinsics for this module. Barriers need them: LLVM
 /// knows that they may not be moved into or out of branches (`convergent`),
 /// which it would not know of inline assembly.
 #[cfg(target_arch = "nvptx64")]
@@ -118,7 +118,7 @@ special_registers! {
     grid_dim_y = nctaid_y;
     /// Blocks of the grid along the third dimension: `gridDim.z`.
     grid_dim_z = nctaid_z;
-    /// Threads in a warp, as the hardware tells it: 32 everywhere so far.
+    /// Threads in a warp, as reported by the hardware: 32 everywhere so far.
     warp_size = warpsize;
 }
 
@@ -162,8 +162,8 @@ pub fn grid_dim() -> Vec3 {
     }
 }
 
-/// A number for this thread that no other thread of the grid has, whatever the
-/// grid's and block's dimensions. It wraps in grids of 2³² threads and more.
+/// A number that identifies this thread in the grid, whatever the dimensions of the
+/// grid and the block. It wraps in grids of 2³² threads or more.
 #[inline(always)]
 pub fn index() -> u32 {
     let (grid_dim, block_dim) = (grid_dim(), block_dim());
@@ -208,12 +208,12 @@ pub fn first() -> bool {
     block_idx() == zero && thread_idx() == zero
 }
 
-/// Waits until every thread of the block is here: `__syncthreads()`.
+/// Waits until every thread of the block has arrived: `__syncthreads()`.
 ///
 /// # Safety
 ///
-/// All threads of the block that have not ended come to this very call: it stands in no branch
-/// and no loop that only some of them take.
+/// All threads of the block that have not ended reach this very call: it is not in a branch
+/// or a loop that only some of them take.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn sync_threads() {
@@ -221,14 +221,14 @@ pub unsafe fn sync_threads() {
     unsafe { llvm::barrier(0) }
 }
 
-/// Waits until `N_THREADS` of the block's threads are here, all of whole warps, as
+/// Waits until `N_THREADS` of the block's threads have arrived, in whole warps, as
 /// [`sync_threads`] waits for all. `ID` is 1 to 15, one for each group of threads
 /// that meet.
 ///
 /// # Safety
 ///
-/// All lanes of a warp call it together, `N_THREADS` threads come to this barrier each time,
-/// and no others use its number meanwhile.
+/// All lanes of a warp call it together, `N_THREADS` threads reach this barrier each time,
+/// and no others use its number in the meantime.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn sync_some_threads<const ID: u32, const N_THREADS: u32>() {
@@ -273,8 +273,8 @@ pub unsafe fn sync_threads_or(predicate: u32) -> u32 {
     unsafe { llvm::barrier_or(0, predicate != 0) }.into()
 }
 
-/// Memory fence for the block: what this thread did before it, the block's
-/// threads see before what it does after. It waits for nobody.
+/// Memory fence for the block: the block's threads see what this thread did before it
+/// ahead of what it does after. It waits for no other thread.
 #[gpu_only]
 #[inline(always)]
 pub fn block_fence() {
@@ -288,7 +288,7 @@ pub fn device_fence() {
     llvm::membar_gl();
 }
 
-/// [`device_fence`], under the name Rust-CUDA also has for it.
+/// [`device_fence`], under the other name that Rust-CUDA has for it.
 #[inline(always)]
 pub fn grid_fence() {
     device_fence();

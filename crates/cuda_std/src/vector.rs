@@ -4,7 +4,7 @@
 //! alignment too: a misaligned vector access is a fault.
 //!
 //! A whole vector moves by its `load` and `store`, which are one access each.
-//! `*pointer` often is, too, but need not be: a plain copy, `*to = *from`, is
+//! `*pointer` often is as well, but need not be: a plain copy, `*to = *from`, is
 //! compiled as a copy of memory, in pieces of 8 bytes.
 
 use half::{bf16, f16};
@@ -81,8 +81,8 @@ vectors! {
 }
 
 impl Float4 {
-    /// Writes the vector to global memory that nobody reads soon: the caches give
-    /// its lines up before others (`st.global.cs`).
+    /// Writes the vector to global memory that is not read again soon: the caches evict
+    /// its lines before others (`st.global.cs`).
     ///
     /// # Safety
     ///

@@ -1,11 +1,11 @@
 //! Operations of a warp's 32 threads: shuffles, votes, matches,
 //! reductions.
 //!
-//! Every function that takes a `mask` waits until all lanes in it are at the
-//! same call, as the `…_sync` functions of CUDA C++ do. `u32::MAX` is the whole
+//! Every function that takes a `mask` waits until all lanes in it have reached the
+//! same call, like the `…_sync` functions of CUDA C++. `u32::MAX` is the whole
 //! warp.
 //!
-//! They are LLVM's intrinsics, which LLVM knows not to move into or out of
+//! They are LLVM intrinsics, which LLVM knows not to move into or out of
 //! branches; inline assembly would be moved.
 
 use crate::gpu_only;
@@ -13,7 +13,7 @@ use crate::gpu_only;
 /// The mask of all lanes.
 pub const FULL_MASK: u32 = u32::MAX;
 
-/// LLVM's names for the warp's instructions.
+/// LLVM's intrinsics for the warp's instructions.
 #[cfg(target_arch = "nvptx64")]
 mod llvm {
     macro_rules! declare {
@@ -73,14 +73,14 @@ macro_rules! special_registers {
 special_registers! {
     /// This thread's lane in its warp, 0 to 31.
     lane_id = laneid;
-    /// The lanes that execute this very instruction together with this one. It
-    /// says nothing about who *should*: for that, [`warp_vote_ballot`].
+    /// The lanes that execute this very instruction together with this one. That
+    /// does not say which lanes *should*: for that, [`warp_vote_ballot`].
     activemask = activemask;
     /// The mask of this lane.
     lanemask_eq = lanemask_eq;
     /// The mask of all lanes before this one.
     lanemask_lt = lanemask_lt;
-    /// The mask of all lanes up to and with this one.
+    /// The mask of all lanes up to and including this one.
     lanemask_le = lanemask_le;
     /// The mask of all lanes after this one.
     lanemask_gt = lanemask_gt;
@@ -90,7 +90,7 @@ special_registers! {
 
 pub use crate::thread::warp_size;
 
-/// This thread's warp in its block: the warps follow each other in the order of
+/// This thread's warp in its block: warps are numbered in the order of
 /// `thread_idx`, x first.
 #[inline(always)]
 pub fn warp_id() -> u32 {
@@ -99,12 +99,12 @@ pub fn warp_id() -> u32 {
     ((thread.z * block_dim_y() + thread.y) * block_dim_x() + thread.x) / 32
 }
 
-/// Waits until all lanes in `mask` are here, and makes what they wrote before
+/// Waits until all lanes in `mask` have arrived, and makes what they wrote before
 /// visible to each other.
 ///
 /// # Safety
 ///
-/// This lane is in `mask`, and every lane in `mask` comes to this call with the
+/// This lane is in `mask`, and every lane in `mask` reaches this call with the
 /// same `mask`.
 #[gpu_only]
 #[inline(always)]
@@ -169,9 +169,9 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 // Shuffles
 // ---------------------------------------------------------------------------
 
-/// A value of one or two 32-bit registers, which lanes can hand to each other.
+/// A value of one or two 32-bit registers, which lanes can exchange.
 pub trait WarpShuffleValue: Copy {
-    /// The value whose every 32-bit register is `exchange` of this one's.
+    /// The value with `exchange` applied to each of its 32-bit registers.
     #[doc(hidden)]
     fn each_register(self, exchange: impl Fn(u32) -> u32) -> Self;
 }
@@ -277,8 +277,8 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
     (shuffled, delta < width - (lane_id() & (width - 1)))
 }
 
-/// `value` of lane `own lane ^ lanes`. If that lies in a later segment of
-/// `width` lanes: this lane's own `value`, and `false`.
+/// `value` of the lane whose number is this lane's XOR `lanes`. If that lies in a later
+/// segment of `width` lanes: this lane's own `value`, and `false`.
 ///
 /// # Safety
 ///
@@ -363,7 +363,7 @@ pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u
 // Reductions
 // ---------------------------------------------------------------------------
 
-/// What [`warp_reduce`] does with the lanes' values.
+/// The operation of [`warp_reduce`] on the lanes' values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpReductionOp {
     /// Their sum, wrapping.
@@ -372,11 +372,11 @@ pub enum WarpReductionOp {
     Min,
     /// The largest.
     Max,
-    /// The bits that all have.
+    /// The bits that are set in all.
     And,
-    /// The bits that any has.
+    /// The bits that are set in any.
     Or,
-    /// The bits that an odd number of them has.
+    /// The bits that are set in an odd number of them.
     Xor,
 }
 
@@ -431,7 +431,7 @@ pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReduc
     // SAFETY: by this function's own contract.
     unsafe { value.reduce(mask, op) }
 }
-/// What lane 0 has, in all lanes; the assembler knows that it is the same in all of them.
+/// Lane 0's value in all lanes; the assembler knows that it is the same in all of them.
 ///
 /// # Safety
 ///
@@ -442,8 +442,8 @@ pub unsafe fn broadcast(value: u32) -> u32 {
     unsafe { warp_shuffle_idx(FULL_MASK, value, 0, 32).0 }
 }
 
-/// Whether this is the lane that the warp chose: one of the 32, always the same. For what one
-/// lane of a warp does; from sm_90 on.
+/// Whether this is the lane that the warp elects: one of the 32, always the same. For work that
+/// one lane of a warp does; from sm_90 on.
 ///
 /// A branch on it is better than one on a lane's number: the assembler knows that a single
 /// lane enters it.

@@ -1,13 +1,13 @@
-//! Four warps that share instructions: products of tiles ([`wgmma`](crate::wgmma)), and
-//! registers that change hands. Hopper's own (sm_90a), which no later architecture takes over as
-//! they are.
+//! Warpgroups: four warps that share instructions, namely products of tiles
+//! ([`wgmma`](crate::wgmma)), and reallocation of registers. Specific to Hopper (sm_90a); no later
+//! architecture keeps them unchanged.
 //!
-//! A launch gives every thread as many registers. Where warps do different work,
+//! A launch gives every thread the same number of registers. If warps do different work,
 //! some can give theirs up, and others take them. All warps of a warpgroup (warps
-//! 4·i to 4·i + 3 of a block) do so together, each at the same place of the program.
+//! 4·i to 4·i + 3 of a block) do so together, each at the same point of the program.
 //!
 //! The assembler (ptxas) must know what it may use: the kernel has launch bounds with
-//! a number of blocks, and what a role does is all in one branch, which begins with
+//! a number of blocks, and all code of a role is in one branch, which begins with
 //! the call.
 
 use crate::{gpu_only, thread, warp};
@@ -15,7 +15,7 @@ use crate::{gpu_only, thread, warp};
 /// Threads of a warpgroup.
 pub const SIZE: u32 = 128;
 
-/// LLVM's names.
+/// LLVM's intrinsics.
 #[cfg(target_arch = "nvptx64")]
 mod llvm {
     unsafe extern "C" {
@@ -28,13 +28,13 @@ mod llvm {
     }
 }
 
-/// Takes registers until every thread has `N`; waits until others have given up as
+/// Takes registers until every thread has `N`; waits until others have given up that
 /// many.
 ///
 /// # Safety
 ///
 /// All threads of a warpgroup call it together. `N` is a multiple of 8 from 24 to
-/// 256, and no less than a thread has.
+/// 256, and at least as many as a thread has.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn take_registers<const N: u32>() {
@@ -46,7 +46,7 @@ pub unsafe fn take_registers<const N: u32>() {
 ///
 /// # Safety
 ///
-/// As [`take_registers`], with `N` no more than a thread has.
+/// As [`take_registers`], with `N` at most as many as a thread has.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn give_registers<const N: u32>() {
@@ -55,7 +55,7 @@ pub unsafe fn give_registers<const N: u32>() {
 }
 
 /// The number of this thread's warpgroup in its block. The assembler knows that it is the same in
-/// all lanes, and so is what is computed from it.
+/// all lanes, as is everything computed from it.
 ///
 /// # Safety
 ///
@@ -66,12 +66,12 @@ pub unsafe fn index() -> u32 {
     unsafe { warp::broadcast(thread::thread_idx_x() / SIZE) }
 }
 
-/// Waits for the other threads of the warpgroup, and for none else. `barrier` is one of the
+/// Waits for the other threads of the warpgroup only. `barrier` is one of the
 /// block's 16 barriers; 0 is that of [`sync_threads`](crate::thread::sync_threads).
 ///
 /// # Safety
 ///
-/// All threads of the warpgroup call it together, and nobody else uses this barrier.
+/// All threads of the warpgroup call it together, and no other thread uses this barrier.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn sync(barrier: u32) {

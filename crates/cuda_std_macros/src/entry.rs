@@ -1,4 +1,4 @@
-//! The PTX entry: a kernel as the device has it.
+//! The PTX entry: a kernel as seen by the device.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -9,14 +9,14 @@ use crate::options::LaunchBounds;
 use crate::parameter::{Kind, Parameter};
 use crate::view;
 
-/// What the PTX entry is made of.
+/// The parts of the PTX entry.
 #[derive(Default)]
 struct Entry {
     /// Its parameters, one for each of the PTX's.
     inputs: Vec<TokenStream>,
-    /// What the body needs that is made from them.
+    /// Values for the body that are made from them.
     made: Vec<TokenStream>,
-    /// Comments for `cuda_builder`, with what they need to be formatted.
+    /// Comments for `cuda_builder`, with the values to format them.
     markers: Vec<TokenStream>,
 }
 
@@ -43,7 +43,7 @@ impl Entry {
                     format_ident!("{name}_length"),
                 );
                 self.made.push(quote! {
-                    // SAFETY: the launch hands over a live slice's address and length.
+                    // SAFETY: the launch passes a live slice's address and length.
                     let #pattern: &[#element] = unsafe { ::core::slice::from_raw_parts(#address, #length) };
                 });
                 self.inputs
@@ -84,10 +84,10 @@ impl Entry {
     }
 }
 
-/// The map that is the PTX parameter of a number: by the parameter's own address, because
-/// a reference to a Rust variable would be one to a copy in local memory.
+/// The map that a PTX parameter holds: by the parameter's own address, because
+/// a reference to a Rust variable would point to a copy in local memory.
 fn reference_to_map(kernel: &Ident, index: usize) -> TokenStream {
-    // rustc names PTX parameters after the entry and their place.
+    // rustc names PTX parameters after the entry and their position.
     let move_address = format!("mov.b64 own, {kernel}_param_{index};");
     let lines = [
         "{{",
@@ -112,7 +112,7 @@ fn reference_to_map(kernel: &Ident, index: usize) -> TokenStream {
     }}
 }
 
-/// The comments of an entry; what they say is computed where the items of `scope` are
+/// The comments of an entry; their values are computed where the items of `scope` are
 /// known.
 fn markers(
     name: &Ident,
@@ -203,7 +203,7 @@ pub fn of_instance(
             #[allow(unused_mut)]
             #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
                 #(#made)*
-                // SAFETY: the launch's promise is the function's.
+                // SAFETY: the launch's guarantees are those that the function needs.
                 #[allow(unused_unsafe)]
                 unsafe {
                     #of(#(#arguments),*)

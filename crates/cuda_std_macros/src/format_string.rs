@@ -1,4 +1,4 @@
-//! Rust's format strings, read, with what becomes of each placeholder in C.
+//! A parser for Rust's format strings, and the C conversion for each placeholder.
 //!
 //! The grammar is that of `std::fmt`. Left out: fill characters, centring, `{:?}`,
 //! `{:b}`, and widths and precisions that are arguments, each with a message that says
@@ -13,7 +13,7 @@ pub enum Part {
     Placeholder(Placeholder),
 }
 
-/// Which argument a placeholder prints.
+/// The argument that a placeholder prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// From 0.
@@ -22,7 +22,7 @@ pub enum Argument {
     Name(String),
 }
 
-/// How a value is written; each is a type in `cuda_std::print::form`.
+/// The form in which a value is written; each is a type in `cuda_std::print::form`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{}`
@@ -68,21 +68,21 @@ impl Form {
 /// A value's place in the string, as C writes it: `prefix % flags size letters`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Placeholder {
-    /// What is printed.
+    /// The value that is printed.
     pub argument: Argument,
-    /// How.
+    /// Its form.
     pub form: Form,
-    /// What stands in front of C's conversion: `0x`.
+    /// The text in front of C's conversion: `0x`.
     pub prefix: String,
     /// C's flags.
     pub flags: String,
-    /// Whether text goes to the left of the field, and numbers to the right.
+    /// Whether text is aligned to the left of the field, and numbers to the right.
     pub is_aligned_by_type: bool,
     /// Width and precision.
     pub size: String,
 }
 
-/// Reads a format string.
+/// Parses a format string.
 pub fn parse(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut literal = String::new();
@@ -98,7 +98,7 @@ pub fn parse(text: &str) -> Result<Vec<Part>, String> {
             continue;
         }
         if brace == "}" {
-            return Err("`}` stands alone: write `}}` to print one".to_owned());
+            return Err("unmatched `}`: write `}}` to print one".to_owned());
         }
         let (inside, after) = rest
             .split_once('}')
@@ -116,7 +116,7 @@ pub fn parse(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads what stands between braces; counts those that name no argument.
+/// Parses the text between braces; counts placeholders that name no argument.
 fn placeholder(inside: &str, n_unnamed: &mut usize) -> Result<Placeholder, String> {
     let (argument, spec) = inside.split_once(':').unwrap_or((inside, ""));
     let argument = match argument.trim() {
@@ -179,7 +179,7 @@ fn placeholder(inside: &str, n_unnamed: &mut usize) -> Result<Placeholder, Strin
     let mut width = width;
     let mut prefix = "";
     if is_alternate {
-        // C's own `#` leaves the prefix out for 0.
+        // C's own `#` omits the prefix for 0.
         prefix = match form {
             Form::LowerHex | Form::UpperHex => "0x",
             Form::Octal => return refuse("C's prefix for octal numbers is not Rust's `0o`"),
@@ -195,7 +195,7 @@ fn placeholder(inside: &str, n_unnamed: &mut usize) -> Result<Placeholder, Strin
     if is_signed {
         flags.push('+');
     }
-    // As in Rust, zeros take the place of an alignment.
+    // As in Rust, zeros replace an alignment.
     if is_zero_filled {
         flags.push('0');
     } else if alignment == Some('<') {
@@ -216,7 +216,7 @@ fn placeholder(inside: &str, n_unnamed: &mut usize) -> Result<Placeholder, Strin
     })
 }
 
-/// What stands behind the colon.
+/// The text after the colon.
 struct Spec<'a> {
     alignment: Option<char>,
     is_signed: bool,
@@ -236,7 +236,7 @@ impl<'a> Spec<'a> {
         }
         let alignment = rest.chars().next().filter(|c| "<>^".contains(*c));
         if alignment == Some('^') {
-            return Err("C centres nothing; use `<` or `>`");
+            return Err("C cannot centre text; use `<` or `>`");
         }
         if alignment.is_some() {
             rest = &rest[1..];
@@ -297,8 +297,8 @@ const MAX_SIZE: usize = 999;
 mod tests {
     use super::*;
 
-    /// The C string, with `?` for the letters that the type decides, and `~` where it
-    /// decides on the side.
+    /// The C string, with `?` for the letters that the type determines, and `~` where it
+    /// determines the alignment.
     fn translated(text: &str) -> Result<String, String> {
         let parts = parse(text)?.into_iter().map(|part| match part {
             Part::Literal(text) => text,
@@ -349,7 +349,7 @@ mod tests {
     fn what_c_cannot_write_is_refused() {
         for (rust, why) in [
             ("{", "has no `}`"),
-            ("}", "stands alone"),
+            ("}", "unmatched `}`"),
             ("{:?}", "`Debug`"),
             ("{:#?}", "`Debug`"),
             ("{:b}", "binary"),

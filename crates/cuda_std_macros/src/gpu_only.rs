@@ -6,7 +6,7 @@ use syn::{
     Attribute, Error, Result, Signature, Token, Visibility, parse::Parse, parse::ParseStream,
 };
 
-/// A function whose body is not looked at: it may hold device-only syntax.
+/// A function whose body is not parsed: it may hold device-only syntax.
 struct Function {
     attributes: Vec<Attribute>,
     visibility: Visibility,

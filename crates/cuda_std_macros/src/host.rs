@@ -1,4 +1,4 @@
-//! A kernel as the host has it: a unit struct that knows name, parameters and limits.
+//! A kernel as seen by the host: a unit struct that knows name, parameters and limits.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -69,14 +69,14 @@ pub fn of_instance(
         const _: () = {
             #scope
             #implemented
-            // What the function asks of its parameters holds.
+            // The function's bounds on its parameters hold.
             let _ = #of;
         };
     }
 }
 
-/// The body, where it is type-checked: the numbers of views' shapes are what the device
-/// needs, and what is called a tensor map is one.
+/// The body, where it is type-checked: the numbers of views' shapes have the types that the
+/// device needs, and a type named like a tensor map is one.
 pub fn checked_body(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let lengths_used = view::lengths_used(parameters);
     let maps = parameters
@@ -91,7 +91,7 @@ pub fn checked_body(function: &ItemFn, parameters: &[Parameter]) -> TokenStream 
     }
 }
 
-/// Whether an attribute is about the item, and not about the code in it.
+/// Whether an attribute is about the item, not about the code in it.
 fn is_about_item(attribute: &Attribute) -> bool {
     ["doc", "deprecated", "cfg"]
         .iter()
@@ -114,14 +114,14 @@ fn unit_struct(function: &ItemFn, name: &Ident, says: &[String]) -> TokenStream 
     }
 }
 
-/// What the unit struct can do.
+/// The implementations for the unit struct.
 fn implemented(
     name: &Ident,
     function: &ItemFn,
     parameters: &[Parameter],
     options: &Options,
 ) -> TokenStream {
-    let (name_text, is_early) = (name.to_string(), options.is_early);
+    let (name_text, uses_pdl) = (name.to_string(), options.uses_pdl);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();
     let bounds = bounds(options.launch_bounds.as_ref());
@@ -137,7 +137,7 @@ fn implemented(
             const FILE: &'static str = ::core::file!();
             const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
             const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
-            const IS_EARLY: bool = #is_early;
+            const USES_PDL: bool = #uses_pdl;
             type Args = (#(#argument_types,)*);
         }
 

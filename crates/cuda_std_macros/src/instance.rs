@@ -1,5 +1,5 @@
-//! An instance of a generic kernel: the name of its PTX entry, and what the function's
-//! generic parameters are there.
+//! An instance of a generic kernel: the name of its PTX entry, and the values of the function's
+//! generic parameters.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,7 +19,7 @@ impl Parse for Instance {
         let name = input.parse()?;
         input.parse::<Token![=]>()?;
         let mut of: Path = input.parse()?;
-        // In an expression, where it will stand, `scale<f32>` is a comparison.
+        // In an expression, where it will be used, `scale<f32>` is a comparison.
         if let Some(last) = of.segments.last_mut()
             && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
         {
@@ -30,8 +30,8 @@ impl Parse for Instance {
 }
 
 impl Instance {
-    /// The generic parameters as items of their names, so that the signature's types mean
-    /// in their scope what they mean in the instance.
+    /// The generic parameters as items of the same names, so that the signature's types mean
+    /// the same in their scope as in the instance.
     pub fn scope(&self, function: &ItemFn) -> Result<TokenStream> {
         let signature = &function.sig;
         let last = self.of.segments.last();
@@ -48,7 +48,7 @@ impl Instance {
         if self.name == signature.ident {
             return Err(Error::new(
                 self.name.span(),
-                "an instance has another name than the function, which keeps its own",
+                "an instance needs a name of its own, different from the function's",
             ));
         }
         let arguments: Vec<&GenericArgument> = match &last.arguments {
@@ -60,7 +60,7 @@ impl Instance {
             return Err(Error::new(
                 self.of.span(),
                 format!(
-                    "`{}` has {} generic parameters, and this instance gives {}: it gives all of them",
+                    "`{}` has {} generic parameters, but this instance gives {}: give all of them",
                     signature.ident,
                     parameters.len(),
                     arguments.len()
@@ -74,7 +74,7 @@ impl Instance {
     }
 }
 
-/// Whether a kernel with these parameters is made by instances.
+/// Whether a kernel with these parameters needs instances.
 pub fn is_generic(generics: &Generics) -> bool {
     generics
         .params
@@ -89,7 +89,7 @@ fn item(parameter: &GenericParam, argument: &GenericArgument) -> Result<TokenStr
             let name = &parameter.ident;
             Ok(quote!(type #name = #argument;))
         }
-        // A constant's name looks like a type.
+        // A constant's name is parsed as a type.
         GenericParam::Const(parameter) => {
             let (name, of) = (&parameter.ident, &parameter.ty);
             Ok(quote!(const #name: #of = #argument;))

@@ -1,5 +1,5 @@
 //! `#[kernel]`: one Rust function, seen by the device as a PTX entry and by the
-//! host as a type; of a generic one there are several. What is particular to a safe one is
+//! host as a type; a generic function has several. The specifics of a safe one are
 //! in `view`.
 
 use proc_macro2::TokenStream;
@@ -20,7 +20,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         )
     })?;
     if function.sig.unsafety.is_some() {
-        // What the launch must hold covers every access and every barrier of the body.
+        // The guarantees of the launch cover every access and every barrier of the body.
         let allow = parse_quote!(#[allow(unsafe_op_in_unsafe_fn)]);
         function.attrs.insert(0, allow);
     }
@@ -33,7 +33,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         }
     }
     if errors.is_empty() {
-        errors.extend(view::check(&function, &parameters, options.is_early));
+        errors.extend(view::check(&function, &parameters, options.uses_pdl));
     }
     if let Some(first) = errors.into_iter().reduce(|mut all, next| {
         all.combine(next);
@@ -49,7 +49,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     Ok(quote! { #device #host })
 }
 
-/// A generic function, which stays one, and its instances.
+/// A generic function, which is kept as it is, and its instances.
 fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Result<TokenStream> {
     let mut own = function.clone();
     own.attrs.push(parse_quote!(#[inline(always)]));
@@ -75,7 +75,7 @@ fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Re
     Ok(expanded)
 }
 
-/// Everything a kernel's signature may not be.
+/// Errors for everything that a kernel's signature may not contain.
 fn check_signature(function: &ItemFn, instances: &[Instance]) -> Vec<Error> {
     let signature = &function.sig;
     let mut errors = Vec::new();

@@ -1,6 +1,6 @@
-//! `#[derive(KernelArg)]`: a structure that the host hands over by its bytes.
+//! `#[derive(KernelArg)]`: a structure that the host passes as bytes.
 //!
-//! Field by field, so that padding, which has no value, is never read.
+//! Fields are written one by one, so that padding, which has no value, is never read.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new(
             input.ident.span(),
-            "only a structure can be a kernel's argument: what is in an enum or a union is not known by its bytes",
+            "only a structure can be a kernel's argument: the bytes of an enum or a union do not determine its value",
         ));
     };
     if !input.generics.params.is_empty() {
@@ -41,7 +41,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         #[cfg(not(target_arch = "nvptx64"))]
         const _: () = assert!(
             ::core::mem::align_of::<#name>() <= 16,
-            "a kernel's argument is aligned to 16 bytes at most: rustc knows no more for this target"
+            "a kernel's argument can be aligned to at most 16 bytes: rustc supports no more for this target"
         );
 
         // SAFETY: the layout is C's on both sides, and every field is written.

@@ -1,9 +1,9 @@
 //! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`], [`shared_array!`],
 //! [`derive@KernelArg`], [`print!`] and [`println!`].
 //!
-//! Use them through `cuda_std`, which re-exports them; what they expand to
+//! Use them through `cuda_std`, which re-exports them; their expansion
 //! names items of that crate. Left out: anything that needs to know types.
-//! Whether a parameter's type may cross the border is a trait bound of the
+//! Whether a type is allowed for a parameter is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
 mod entry;
@@ -38,23 +38,23 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// What the launch must hold covers every unsafe operation of such a body, and so none needs a
+/// The launch's guarantees cover every unsafe operation of such a body, so none needs a
 /// block of its own: the lint `unsafe_op_in_unsafe_fn` is off in it. In functions that kernels
-/// call it is as the crate says.
+/// call it is as set by the crate.
 ///
 /// # On the device
 ///
 /// The function becomes the PTX entry `add`. A slice parameter becomes two PTX
 /// parameters, address and length, and is put together again inside: passed
-/// whole, a slice is a 16-byte structure, and the compiler loses the knowledge
+/// whole, a slice is a 16-byte structure, and the compiler no longer knows
 /// that it points to global memory.
 ///
 /// # On the host
 ///
 /// The function becomes a unit struct of the same name, with the function's
 /// documentation, that implements `cuda_std::launch::Kernel`. A launch with
-/// arguments that do not match does not compile. The body is type-checked too,
-/// and thrown away. As with any unit struct, no variable in the module can have
+/// arguments that do not match does not compile. The body is also type-checked,
+/// and discarded. As with any unit struct, no variable in the module can have
 /// the kernel's name.
 ///
 /// # Parameters
@@ -65,10 +65,10 @@ use proc_macro::TokenStream;
 /// forbids; take a `*mut T`.
 ///
 /// A tensor map is taken as `&TensorMap` (`cuda_std::tensor_map`). In PTX it is a parameter of
-/// 128 bytes, and the reference points to it there. rustc can pass by value nothing that is
+/// 128 bytes, and the reference points to it there. rustc cannot pass by value a type that is
 /// aligned to more than 16 bytes, so the macro leaves a comment,
-/// `// lockstep.tensor_map NAME PARAMETER` (from 0), and `cuda_builder` makes the parameter's
-/// alignment 64.
+/// `// lockstep.tensor_map NAME PARAMETER` (from 0), and `cuda_builder` sets the parameter's
+/// alignment to 64.
 ///
 /// # Safe kernels
 ///
@@ -91,12 +91,12 @@ use proc_macro::TokenStream;
 ///
 /// A view's length is another parameter, a `u32`, or a constant. In PTX a view is an
 /// address; parameters of the types `Filling` and `Barrier`, a tile in shared memory and
-/// the token for its barrier, are not there at all. On the host the unit struct also
-/// implements `cuda_std::launch::SafeKernel`, which says whether buffers and geometry fit.
+/// the token for its barrier, do not appear there. On the host the unit struct also
+/// implements `cuda_std::launch::SafeKernel`, which checks whether buffers and geometry fit.
 ///
 /// # Generic kernels
 ///
-/// A PTX entry has one name and one code. A generic kernel says which entries are made of
+/// A PTX entry has one name and one body. A generic kernel lists the entries to make from
 /// it, each with a name and all its parameters:
 ///
 /// ```ignore
@@ -117,33 +117,33 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// The PTX then has the entries `scale_f32` and `scale_f64`, and the host the unit structs of
+/// The PTX then has the entries `scale_f32` and `scale_f64`, and the host has unit structs of
 /// these names, each with its own types for arguments. `scale` itself stays a generic function,
-/// which kernels can call. A type that depends on a parameter is written out: `<T as Number>::Wide`,
-/// and not `T::Wide`.
+/// which kernels can call. A type that depends on a parameter is written out:
+/// `<T as Number>::Wide`, not `T::Wide`.
 ///
 /// # Launch bounds
 ///
 /// `#[kernel(launch_bounds(MAX_THREADS))]` and
 /// `#[kernel(launch_bounds(MAX_THREADS, MIN_BLOCKS))]` promise that a block
-/// has at most `MAX_THREADS` threads, and ask for so few registers that
+/// has at most `MAX_THREADS` threads, and limit registers so that
 /// `MIN_BLOCKS` blocks fit on an SM. Both are constant expressions.
 /// rustc has no attribute that LLVM would turn into `.maxntid` and
 /// `.minnctapersm`, so the macro leaves a comment in the PTX,
 /// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and
 /// `cuda_builder` writes the directives.
 ///
-/// # Early launches
+/// # Programmatic dependent launch
 ///
-/// `#[kernel(early)]` lets a launch start before the one before it in the stream
-/// has ended, where the device can do that. Every thread then calls
-/// `cuda_std::grid::wait_for_previous` before it touches memory that other
-/// launches touch.
+/// `#[kernel(pdl)]` lets a launch start before the previous one in the stream
+/// has ended, where the device supports that. Every thread then calls
+/// `cuda_std::grid::wait_for_previous` before it accesses memory that other
+/// launches access.
 ///
-/// # What the crate needs
+/// # Requirements on the crate
 ///
-/// Nothing: that the device has no standard library, and which features of the
-/// language its compiler must allow, `cuda_builder` tells it.
+/// None: `cuda_builder` tells the compiler that the device has no standard library, and
+/// which language features to allow.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into())
@@ -174,7 +174,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The structure is `#[repr(C)]` or `#[repr(transparent)]`, has up to 4096 bytes, and
 /// its fields are numbers, arrays, or structures with the same derive. Its alignment is
-/// 16 bytes at most, which is all that rustc can do on this target. Padding is passed
+/// at most 16 bytes, the most that rustc supports on this target. Padding is passed
 /// as zeros. Pointers are parameters of their own: from inside a structure the compiler
 /// does not see that they point to global memory.
 ///
@@ -188,7 +188,7 @@ pub fn kernel_arg(input: TokenStream) -> TokenStream {
 }
 
 /// Keeps a function's body for the device; on the host, calling it panics with
-/// a message that says so. The signature is there on both, which is how kernels
+/// a message that says so. The signature exists on both sides, so that kernels
 /// type-check on the host.
 #[proc_macro_attribute]
 pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -202,13 +202,13 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `shared_array![T; N]`, or `shared_array![T; N, align = 128]` where the
 /// alignment of `T` is not enough (16-byte accesses to an `f32` array, swizzle
 /// patterns that repeat every 1024 bytes). `T`, `N` and the alignment may use
-/// what is visible in the enclosing module, but neither generic parameters nor
+/// names visible in the enclosing module, but neither generic parameters nor
 /// names declared inside a function.
 ///
-/// Every place it is written is an array of its own, also when a
+/// Every place where it is written is an array of its own, even if a
 /// `macro_rules!` macro writes it several times. A place that runs more than
 /// once (in a loop, or in a function called twice) is the same array each
-/// time, as a `__shared__` variable is in CUDA C++.
+/// time, like a `__shared__` variable in CUDA C++.
 ///
 /// The memory is not initialised. Loads and stores through the pointer compile
 /// to `ld.shared` and `st.shared`.
@@ -219,7 +219,7 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Prints from a kernel, as Rust's own `print!` does: see [`println!`].
+/// Prints from a kernel, like Rust's own `print!`: see [`println!`].
 #[proc_macro]
 pub fn print(input: TokenStream) -> TokenStream {
     print::expand(input.into(), "")
@@ -229,10 +229,10 @@ pub fn print(input: TokenStream) -> TokenStream {
 
 /// Prints a line from a kernel: `println!("thread {i} has {x:.3}")`.
 ///
-/// The string is Rust's, translated to C's while the kernel is compiled: all that
-/// runs is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
+/// The string is Rust's, translated to C's while the kernel is compiled: at run time
+/// there is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
 /// of 1 MB, and the driver writes it to the process's standard output when the host
-/// next waits; the simulator hands it to its host, a string per call.
+/// next waits; the simulator passes it to its host, a string per call.
 ///
 /// | placeholder | prints | differs from Rust |
 /// |---|---|---|
@@ -240,14 +240,14 @@ pub fn print(input: TokenStream) -> TokenStream {
 /// | `{:.3}` | floats; the first characters of text | |
 /// | `{:+}` | floats and signed integers | floats as `{}` |
 /// | `{:x}`, `{:X}`, `{:#x}`, `{:o}` | integers, the negative ones as two's complements | |
-/// | `{:e}`, `{:E}`, `{:.3e}` | floats | six digits if nothing is said, and exponents of two: `1.500000e+00` |
+/// | `{:e}`, `{:E}`, `{:.3e}` | floats | six digits by default, and exponents of two digits: `1.500000e+00` |
 /// | `{:p}` | pointers and references | |
 ///
 /// Widths (`{:8}`), zeros (`{:08}`) and sides (`{:<8}`, `{:>8}`) work with all of them.
+/// Widths (`{:8}`), zeros (`{:08}`) and alignment (`{:<8}`, `{:>8}`) work with all of them.
 /// Arguments are taken in order, by number, by name, or from a variable (`{x}`). Text
-/// of more than 255 bytes is cut there. `{:?}`, `{:b}`, centred text, fill characters
+/// is truncated after 255 bytes. `{:?}`, `{:b}`, centred text, fill characters
 /// and widths that are arguments do not compile, with a message that says so.
-///
 /// On the host, it panics.
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {

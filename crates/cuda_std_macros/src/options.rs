@@ -6,11 +6,11 @@ use syn::{
 
 use crate::instance::Instance;
 
-/// What stands in the parentheses of `#[kernel(…)]`.
+/// The contents of the parentheses of `#[kernel(…)]`.
 #[derive(Default)]
 pub struct Options {
     pub launch_bounds: Option<LaunchBounds>,
-    pub is_early: bool,
+    pub uses_pdl: bool,
     pub instances: Vec<Instance>,
 }
 
@@ -25,7 +25,7 @@ impl Parse for Options {
         while !input.is_empty() {
             let name: Ident = input.parse()?;
             let is_new = match name.to_string().as_str() {
-                "early" => !std::mem::replace(&mut options.is_early, true),
+                "pdl" => !std::mem::replace(&mut options.uses_pdl, true),
                 "launch_bounds" => {
                     let bounds = launch_bounds(&name, input)?;
                     options.launch_bounds.replace(bounds).is_none()
@@ -37,7 +37,7 @@ impl Parse for Options {
                 _ => {
                     return Err(Error::new(
                         name.span(),
-                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `early` and, for a generic kernel, \
+                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `pdl` and, for a generic kernel, \
                          `instances(NAME = FUNCTION::<…>, …)`",
                     ));
                 }

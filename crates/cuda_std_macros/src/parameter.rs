@@ -8,7 +8,7 @@ use syn::{Attribute, Error, FnArg, Ident, Pat, Result, Type, spanned::Spanned};
 
 use view::View;
 
-/// How a parameter travels from the host into the entry.
+/// How a parameter is passed from the host to the entry.
 pub enum Kind {
     /// `&[T]`: as address and length.
     Slice { element: Type },
@@ -120,7 +120,7 @@ impl Kind {
             Type::Path(_) if is_tensor_map(written) => Err(Error::new(
                 written.span(),
                 "a kernel takes a tensor map by reference (`&TensorMap`): the copy engine reads it where the launch put \
-                 it, and not from a copy",
+                 it, not from a copy",
             )),
             Type::Path(path) => Ok(match View::of(path)? {
                 Some(view) => Self::View(Box::new(view)),
@@ -139,7 +139,7 @@ impl Kind {
     }
 }
 
-/// Whether a type is a tensor map by its name; the expansion names `cuda_std`'s own, so that
+/// Whether a type is named like a tensor map; the expansion names `cuda_std`'s own, so that
 /// another type of that name does not compile.
 fn is_tensor_map(written: &Type) -> bool {
     let Type::Path(path) = written else {

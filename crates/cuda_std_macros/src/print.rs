@@ -2,10 +2,10 @@
 //! compiled.
 //!
 //! Which letter of `printf` an argument takes depends on its type, which a macro does
-//! not know. So the expansion is a generic function, and the C string a constant of
+//! not know. So the expansion is a generic function, and the C string is a constant of
 //! its instance: the letters come from `cuda_std::print::Print`.
 //!
-//! Left out: what C has no conversion for (`{:?}`, `{:b}`, centred text, fill
+//! Left out: forms for which C has no conversion (`{:?}`, `{:b}`, centred text, fill
 //! characters), and widths that are arguments.
 
 use proc_macro2::{Span, TokenStream};
@@ -17,7 +17,7 @@ use syn::{
 
 use crate::format_string::{Argument, Part, Placeholder, parse};
 
-/// What stands in the parentheses of `println!(…)`.
+/// The contents of the parentheses of `println!(…)`.
 struct Call {
     format: Option<LitStr>,
     /// With the names of those that have one.
@@ -96,7 +96,7 @@ pub fn expand(input: TokenStream, end: &str) -> Result<TokenStream> {
 #[derive(Default)]
 struct CString {
     calls: Vec<TokenStream>,
-    /// Its bytes at most, without the zero at its end.
+    /// Its maximum length in bytes, without the zero at its end.
     n_bytes: usize,
 }
 
@@ -132,12 +132,12 @@ impl CString {
     }
 }
 
-/// The arguments, and which of them the string has named so far.
+/// The arguments, and which of them the string has used so far.
 struct Values {
     expressions: Vec<Expr>,
     names: Vec<Option<Ident>>,
     is_used: Vec<bool>,
-    /// How many were written behind the string; the others it captures.
+    /// The number of arguments written after the string; the string captures the others.
     n_written: usize,
     /// Where the string is.
     span: Span,
@@ -155,7 +155,7 @@ impl Values {
         }
     }
 
-    /// Which argument a placeholder means; a name that is none is a variable's.
+    /// The argument that a placeholder means; any other name is a variable's.
     fn index_of(&mut self, argument: &Argument) -> Result<usize> {
         let index = match argument {
             Argument::Position(position) if *position < self.n_written => *position,
@@ -163,7 +163,7 @@ impl Values {
                 return Err(Error::new(
                     self.span,
                     format!(
-                        "the string asks for argument {position}, counted from 0, and {} are given",
+                        "the string uses argument {position}, counted from 0; arguments given: {}",
                         self.n_written
                     ),
                 ));

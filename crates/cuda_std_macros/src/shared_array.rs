@@ -1,9 +1,9 @@
-//! `shared_array!`: one `.shared` variable and the way to its address.
+//! `shared_array!`: one `.shared` variable and the computation of its address.
 //!
 //! The variable is declared by module-level assembly. Its address, taken in the
 //! obvious way (`cvta.shared`), would be a generic pointer, and neither LLVM nor
-//! ptxas finds out later that it points to shared memory. The one pointer to
-//! shared memory that rustc knows as such is that of the dynamic shared memory;
+//! ptxas finds out later that it points to shared memory. The only pointer that
+//! rustc knows to point to shared memory is that of the dynamic shared memory,
 //! so the expansion starts from there and adds the distance between the two
 //! (`cuda_std::shared::from_distance`).
 
@@ -50,8 +50,8 @@ impl Parse for SharedArray {
     }
 }
 
-/// A name no other use of the macro has: spans do not tell apart two uses that
-/// come out of the same `macro_rules!` macro, a count of expansions does.
+/// A name that no other use of the macro has: spans do not distinguish two uses that
+/// come from the same `macro_rules!` macro, but a count of expansions does.
 fn unique_symbol() -> String {
     static N_EXPANDED: AtomicU32 = AtomicU32::new(0);
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
@@ -89,10 +89,10 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         const _: () = ::core::assert!(SIZE_BYTES > 0, "a shared array needs at least one byte");
         const _: () = ::core::assert!(
             ALIGN_BYTES.is_power_of_two() && ALIGN_BYTES >= ::core::mem::align_of::<#element>(),
-            "the alignment must be a power of two, and no less than the element's"
+            "the alignment must be a power of two, and at least the element's"
         );
 
-        // A module, because `global_asm!` must not stand among statements.
+        // A module, because `global_asm!` must not appear among statements.
         #[cfg(target_arch = "nvptx64")]
         mod variable {
             #[allow(unused_imports)]

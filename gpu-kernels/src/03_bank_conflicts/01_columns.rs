@@ -1,4 +1,4 @@
-//! Rows and columns of an array of 32×32, each accessed once: for counting.
+//! Rows and columns of a 32×32 array, each accessed once: for counting.
 //!
 //! # Rows and columns
 //!
@@ -14,8 +14,7 @@
 //! accesses is its subject; the other goes along rows, one wavefront per warp.
 //!
 //! No thread loads the element that it stored itself. If it did, the compiler
-//! could keep the value in a register and omit the load: it *forwards* the
-//! store.
+//! could *forward* the store: keep the value in a register and omit the load.
 
 use cuda_std::prelude::*;
 
@@ -27,7 +26,7 @@ unsafe fn at(data: *mut f32, row: u32, column: u32) -> *mut f32 {
     data.add(word(row, column) as usize)
 }
 
-/// Does what the others do, along rows, and is not timed: the first launch
+/// Does the same as the others, along rows, and is not timed: the first launch
 /// after a module is loaded also pays for moving the code to the device and
 /// raising the clocks. Turns the array upside down.
 ///

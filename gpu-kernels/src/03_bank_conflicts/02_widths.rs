@@ -1,4 +1,4 @@
-//! Columns of rows of any width, accessed repeatedly: for the clock.
+//! Columns of an array whose rows have any width, accessed repeatedly: for timing.
 //!
 //! # The law
 //!
@@ -11,17 +11,17 @@
 //! |---|---|---|---|---|---|---|---|---|---|---|
 //! | way | 1 | 2 | 4 | 1 | 8 | 4 | 16 | 1 | 32 | 1 |
 //!
-//! Odd widths have none. Hence the usual cure: an array of 32 columns gets a
-//! 33rd that nobody uses. It costs 3% more shared memory, and rows no longer
-//! start at multiples of 16 bytes, which forbids vector accesses. The other
+//! Odd widths have no conflicts. Hence the usual cure, *padding*: an array of 32
+//! columns gets an unused 33rd. It costs 3% more shared memory, and rows no longer
+//! start at multiples of 16 bytes, which rules out vector accesses. The other
 //! cure, swizzling, costs neither: it is the subject of the next two lessons
 //! ([`crate::transpose`], [`crate::swizzled_tile`]).
 //!
-//! # Accesses that stay
+//! # Volatile accesses
 //!
-//! A compiler moves a load out of the loop if nothing changes what it loads, and
-//! leaves out all stores but the last. `read_volatile` and `write_volatile` say
-//! that each access is wanted; they cost nothing else.
+//! A compiler moves a load out of the loop if nothing changes the value, and drops
+//! all stores but the last. `read_volatile` and `write_volatile` keep every access,
+//! and cost nothing else.
 
 use cuda_std::prelude::*;
 
@@ -35,9 +35,9 @@ const MAX_STRIP_WORDS: u32 = max_strip_words();
 
 /// Word of element `(row, column)` of the same 32 columns in rows of `width`.
 ///
-/// As many columns as fit in a row stand side by side; the next ones follow in
+/// As many columns as fit in a row are side by side; the next ones follow in
 /// a *strip* of 32 further rows. So every warp has a column of its own whatever
-/// the width is, and the kernels' work does not depend on it.
+/// the width, and the kernels' work does not depend on it.
 ///
 /// ```text
 ///     width 12:     columns  0 … 11        32 rows
@@ -52,7 +52,7 @@ pub const fn strip_word(row: u32, column: u32, width: u32) -> u32 {
     (column / width * ROWS + row) * width + column % width
 }
 
-/// Words that the 32 columns take in rows of `width`, with the unused ones.
+/// Words that the 32 columns take in rows of `width`, unused ones included.
 #[inline(always)]
 pub const fn strip_words(width: u32) -> u32 {
     COLUMNS.div_ceil(width) * ROWS * width
@@ -61,11 +61,11 @@ pub const fn strip_words(width: u32) -> u32 {
 /// Whether one of the 32 columns has an element at `word`.
 #[inline(always)]
 pub const fn strip_word_is_used(word: u32, width: u32) -> bool {
-    // Two divisions, because `ROWS * width` could be zero for all that is known.
+    // Two divisions: `ROWS * width` could be zero for all the compiler knows.
     word / ROWS / width * width + word % width < COLUMNS
 }
 
-/// What the law says of a column's access: `gcd(width, 32)`-way.
+/// The law for a column's access: `gcd(width, 32)`-way.
 pub const fn way(width: u32) -> u32 {
     let (mut a, mut b) = (N_BANKS, width);
     while b != 0 {
@@ -89,7 +89,7 @@ const fn max_strip_words() -> u32 {
 /// Stores each column, in rows of `width`, `n_rounds` times.
 ///
 /// `output[strip_word(row, column, width)] = input[column · 32 + row]`; unused
-/// words of `output` are left as they are.
+/// words of `output` are left unchanged.
 ///
 /// # Safety
 ///
@@ -99,7 +99,7 @@ const fn max_strip_words() -> u32 {
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_store_width(input: *const f32, output: *mut f32, width: u32, n_rounds: u32) {
     let data = shared_array![f32; MAX_STRIP_WORDS as usize];
-    // Or each division would be preceded by a check, and a panic.
+    // Otherwise each division would be preceded by a check that can panic.
     core::hint::assert_unchecked(width != 0);
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let value = *input.add(word(warp, lane) as usize);
@@ -125,12 +125,12 @@ pub unsafe fn bank_store_width(input: *const f32, output: *mut f32, width: u32, 
 ///
 /// # Safety
 ///
-/// As [`bank_store_width`], with `input` and `output` changed round; `n_rounds`
+/// As [`bank_store_width`], with `input` and `output` swapped; `n_rounds`
 /// may be 0.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn bank_load_width(input: *const f32, output: *mut f32, width: u32, n_rounds: u32) {
     let data = shared_array![f32; MAX_STRIP_WORDS as usize];
-    // Or each division would be preceded by a check, and a panic.
+    // Otherwise each division would be preceded by a check that can panic.
     core::hint::assert_unchecked(width != 0);
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let mut i = word(warp, lane);

@@ -1,6 +1,6 @@
 //! Bank conflicts, directly: the same data moved along rows and along columns.
 //!
-//! # What the hardware does
+//! # Banks and wavefronts
 //!
 //! Shared memory is the scratch memory of a streaming multiprocessor (SM). It has 32
 //! *banks* that work in parallel, and each serves one 32-bit word per cycle.
@@ -15,10 +15,10 @@
 //!
 //! The 32 lanes of a warp access shared memory together. If their words lie in
 //! 32 different banks, one pass over the banks, a *wavefront*, serves them all;
-//! so it does if several lanes want the same word. If `k` different words lie in
+//! lanes that want the same word are served together. If `k` different words lie in
 //! one bank, the access takes `k` wavefronts: a *`k`-way conflict*, counted as
-//! `k − 1` bank conflicts. Nothing else of the SM can use shared
-//! memory meanwhile.
+//! `k − 1` bank conflicts. Nothing else on the SM can use shared memory in the
+//! meantime.
 //!
 //! | kernel | what it measures | conflicts |
 //! |---|---|---|
@@ -31,8 +31,8 @@
 //! | [`bank_load_width`] | the same for loads | 32 · (gcd − 1) per round |
 //!
 //! The first five access shared memory once, for counting: their time is that
-//! of a launch (`01_columns.rs`). The last two repeat the access, so that a GPU's clock
-//! shows the conflicts too (`02_widths.rs`).
+//! of a launch (`01_columns.rs`). The last two repeat the access, so that the
+//! conflicts also show in a GPU's timings (`02_widths.rs`).
 //!
 //! Left out: accesses of 8 and 16 bytes per lane, which go to the banks in parts
 //! of a warp (the next lesson's `transpose_vectorized` has them), and atomics.

@@ -75,8 +75,8 @@ pub unsafe fn transpose_coalesced_write(
 }
 
 /// [`transpose_coalesced_write`] with loads through the read-only path
-/// (`ld.global.nc`), for the case that the compiler does not see on its own
-/// that nobody writes `input`.
+/// (`ld.global.nc`), in case the compiler does not see on its own that
+/// nothing writes `input`.
 ///
 /// # Safety
 ///
@@ -100,8 +100,8 @@ pub unsafe fn transpose_coalesced_write_ldg(
 // Through a 32×32 tile in shared memory
 // ---------------------------------------------------------------------------
 //
-// Both global accesses run along rows now; the turn happens inside the block,
-// where a warp stores a row of the tile and loads a column. Shared memory has
+// Both global accesses run along rows now; the block transposes the tile:
+// a warp stores a row of it and loads a column. Shared memory has
 // 32 banks of 4 bytes, and element `i` lies in bank `i mod 32`. The bank of
 // element (row, column) decides what the column's load costs:
 //
@@ -112,15 +112,15 @@ pub unsafe fn transpose_coalesced_write_ldg(
 //     row 2    0   1   2   3       2   3   4   5        2   3   0   1
 //     row 3    0   1   2   3       3   4   5   6        3   2   1   0
 //
-// A column of the first table is one bank: 32 lanes wait for each other.
+// A column of the plain tile is all in one bank: its 32 lanes are served one by one.
 
-/// The tile as it comes: element `(row, column)` of rows 32 long.
+/// Row-major: element `(row, column)` of rows 32 long.
 #[inline(always)]
 pub const fn plain(row: u32, column: u32) -> usize {
     (row * TILE + column) as usize
 }
 
-/// Rows 33 long: going down a row moves on by one bank.
+/// Rows 33 long: each row down moves on by one bank.
 #[inline(always)]
 pub const fn padded(row: u32, column: u32) -> usize {
     (row * PADDED_PITCH + column) as usize
@@ -213,9 +213,9 @@ cuda_std::tile_layout! {
     pub Swizzled = swizzled(TILE, TILE);
 }
 
-/// [`transpose_swizzled`] as a safe function. A block has a tile of the *output*, in which each
-/// thread writes its own element; of the shared tile it puts its own, and from the barrier on
-/// reads any. The PTX does the same work.
+/// [`transpose_swizzled`] as a safe function. A block owns a tile of the *output*, in which each
+/// thread writes its own element. Of the shared tile a thread stores its own element, and after
+/// the barrier reads any. The PTX does the same work.
 ///
 /// Launch with [`BLOCK`] threads and [`grid_by_output`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
@@ -267,7 +267,7 @@ mod tests {
     extern crate std;
     use std::collections::BTreeSet;
 
-    /// What a warp pays that accesses row `line` of the tile, or its column.
+    /// The cost of a warp's access to row `line` of the tile, and to column `line`.
     fn row_and_column(layout: fn(u32, u32) -> usize, line: u32) -> (Cost, Cost) {
         (
             cost(4, |lane| 4 * layout(line, lane) as u32),

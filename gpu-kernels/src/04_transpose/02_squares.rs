@@ -1,4 +1,4 @@
-//! Through a 64×64 tile, 16 bytes per access, where rows of both matrices are whole lines.
+//! A 64×64 tile, 16 bytes per access, for matrices whose rows are whole lines.
 //!
 //! The 32×32 kernels have one 4-byte load in flight per thread: too little to keep
 //! the memory busy. Here a thread has four 16-byte loads in flight, and every
@@ -26,7 +26,7 @@ pub const LARGE_TILE_SQUARES: u32 = LARGE_TILE / CHUNK;
 pub const LARGE_BLOCK_THREADS: u32 = LARGE_TILE_SQUARES * LARGE_TILE_SQUARES;
 
 const CHUNK_BYTES: u32 = 16;
-/// A line is 32 banks of 4 bytes: the half of a tile row.
+/// A line is 32 banks of 4 bytes: half a tile row.
 pub(super) const LINE_BYTES: u32 = 128;
 const LINE_CHUNKS: u32 = LINE_BYTES / CHUNK_BYTES;
 /// The lines of one row of every square, for both halves of the tile.
@@ -46,7 +46,7 @@ const _: () = assert!(CHUNK * ROW_SLICE_BYTES == LARGE_TILE_BYTES);
 /// - when they store, the same `square_row` and 8 consecutive `square_column`s;
 /// - when they load, the same `square_column` and 8 consecutive `square_row`s.
 ///
-/// So the lines of neighbouring square rows follow each other, and the vectors
+/// So the lines of neighbouring square rows are consecutive, and the vectors
 /// of line `l` are in the order `vector ^ (l mod 8)`: bits 4 to 6 of the offset
 /// XOR bits 7 to 9. That is the 128-byte pattern that the hardware's own tile
 /// copies use.
@@ -107,15 +107,15 @@ unsafe fn store_square(
     store(3, d);
 }
 
-/// Loads a 16-byte vector of the tile. A plain load would be split, because its
-/// elements are used apart here, and lanes that load single elements of vectors
-/// have bank conflicts.
+/// Loads a 16-byte vector of the tile. The compiler would split a plain load, because
+/// its elements are used separately here, and lanes that load single elements of
+/// vectors have bank conflicts.
 #[cuda_std::gpu_only]
 #[inline(always)]
 unsafe fn load_chunk(address: *const Float4) -> Float4 {
     let (x, y, z, w);
-    // SAFETY: reads shared memory that the caller vouches for. Not `pure`: it
-    // stays behind the barrier.
+    // SAFETY: reads shared memory that the caller vouches for. Not `pure`, so that it
+    // stays after the barrier.
     unsafe {
         core::arch::asm!(
             "{{",

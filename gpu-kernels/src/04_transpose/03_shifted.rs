@@ -1,13 +1,14 @@
-//! Through a tile of 40×96, 16 bytes per access, where rows start anywhere.
+//! A tile of 40×96, 16 bytes per access, for rows that start anywhere.
 //!
 //! If rows are not a multiple of a line long, most of them start inside a line.
 //!
 //! # Stores
 //!
-//! A block that stores 32 elements of such a row fills the sectors at both ends only in
-//! part, and partly filled sectors are what memory is worst at: the cache must put the
-//! parts together. So each output row is cut not at multiples of 32 but at the sector
-//! boundaries before them: it moves by a *shift* of 0 to 7 elements, its own in each row.
+//! A block that stores 32 elements of such a row fills the sectors at both ends only
+//! partly, and memory handles partial sectors worst: the cache must merge the
+//! parts. So each output row is cut not at multiples of 32 but at the sector
+//! boundary before each of them: the cuts move by a *shift* of 0 to 7 elements, which
+//! differs from row to row.
 //!
 //! ```text
 //!     borders            │       │       │       │       │       │
@@ -17,16 +18,16 @@
 //!            row 6     ──┬───────────────────┬───────────────────┬──
 //! ```
 //!
-//! Of the rows that are moved most, a block's piece begins 7 elements before its tile.
-//! It loads those rows of the input too, the *halo*.
+//! Where the shift is largest, a block's piece begins 7 elements before its tile.
+//! The block loads those rows of the input too: the *halo*.
 //!
 //! # Loads
 //!
 //! A warp loads a row of the tile: one 16-byte vector per lane, four lines in all, starting
 //! with the line that holds the row's first element. Lanes whose vectors come before that
 //! element have nothing to load. So a request never has a fifth line, and four lines hold
-//! 97 elements wherever the first one is: a tile is 96 columns wide. What the last line
-//! has beyond them is loaded as well: whole lines are the cheapest.
+//! 97 elements wherever the first one is: a tile is 96 columns wide. The rest of the
+//! last line is loaded as well: whole lines are cheapest.
 //!
 //! The row's first vector goes to the first place of the tile's row, unchanged. Its
 //! first element may then come up to 3 places later, by the row's *lead*:
@@ -36,8 +37,8 @@
 //!     input row 5        · a b c │ d e f g │ h i j k │      lead 1: rows 4k + 3 long
 //! ```
 //!
-//! A vector of the output is four rows of a column, and those have four leads; rows
-//! four apart have the same. If each lane went from its vector's first row to its last,
+//! A vector of the output is four rows of a column, and those have four different
+//! leads; rows four apart share one. If each lane went from its vector's first row to its last,
 //! lanes whose vectors begin at different leads would have bank conflicts. So all lanes
 //! load rows 4k first, then 4k + 1, 4k + 2, 4k + 3, and each rotates its four values into
 //! its own order.
@@ -63,7 +64,7 @@ pub const CUT: u32 = SECTOR;
 pub const PIECE: u32 = 32;
 /// Rows of the input that a block loads there.
 pub const SHIFTED_ROWS: u32 = PIECE + CUT;
-/// Columns of the tile there: this many are in four lines, wherever they start.
+/// Columns of the tile there: this many fit into four lines, wherever they start.
 pub const SHIFTED_COLUMNS: u32 = SHIFTED_PITCH - LINE;
 
 /// Elements that a warp loads in one request.
@@ -72,7 +73,7 @@ pub(super) const SHIFTED_ELEMENTS: u32 = SHIFTED_ROWS * SHIFTED_PITCH;
 const LARGE_BLOCK_WARPS: u32 = LARGE_BLOCK_THREADS / WARP_LANES;
 /// Chunks that a thread loads: each warp takes every eighth row.
 const SHIFTED_LOADS: usize = (SHIFTED_ROWS / LARGE_BLOCK_WARPS) as usize;
-/// What a warp stores at once: the pieces of four rows, eight chunks each.
+/// Groups of chunks, one per store of a warp: the pieces of four rows, eight chunks each.
 const SHIFTED_GROUPS: u32 = SHIFTED_COLUMNS / 4;
 /// Chunks that a thread stores.
 const SHIFTED_STORES: usize = (SHIFTED_GROUPS / LARGE_BLOCK_WARPS) as usize;
@@ -88,24 +89,24 @@ const _: () = assert!(PIECE == 8 * CHUNK && SHIFTED_PITCH == 1 << 7);
 
 /// Place of element `column` of row `row` of the tile; chunks stay whole.
 ///
-/// Lanes store chunks that follow each other in a row. They load four columns, and
-/// of each, eight elements four rows apart, from any row on: bits 2 to 4 of the
+/// Lanes store consecutive chunks of a row. They load four columns, and of each,
+/// eight elements four rows apart, starting at any row: bits 2 to 4 of the
 /// column XOR bits 2 to 4 of the row, so that eight such rows have eight different
-/// places for a column, and the two bits below are the four columns.
+/// places for a column; the two bits below tell the four columns apart.
 #[inline(always)]
 pub const fn shifted_place(row: u32, column: u32) -> u32 {
     Swizzle::<3, 2, 7>::apply(row * SHIFTED_PITCH + column)
 }
 
-/// What lane `lane` stores of group `group`: the row of the chunk's first element,
-/// counted from where the block's piece of the output row begins, and the column of
+/// The chunk of group `group` that lane `lane` stores: the row of its first element,
+/// counted from where the block's piece of the output row begins, and its column of
 /// the tile.
 #[inline(always)]
 pub const fn shifted_chunk(group: u32, lane: u32) -> (u32, u32) {
     (lane % 8 * CHUNK, group * 4 + lane / 8)
 }
 
-/// `values` turned round, so that number `first mod 4` becomes the first.
+/// `values` rotated so that number `first mod 4` becomes the first.
 #[inline(always)]
 pub const fn turned_round([a, b, c, d]: [f32; 4], first: u32) -> [f32; 4] {
     let [a, b, c, d] = if first & 1 == 0 {
@@ -120,8 +121,8 @@ pub const fn turned_round([a, b, c, d]: [f32; 4], first: u32) -> [f32; 4] {
     }
 }
 
-/// Elements `first` to `first + 3` of an array, in one access if all of them are
-/// there; what is not is 0. `first` may be before the array: then it has wrapped.
+/// Elements `first` to `first + 3` of an array, in one access if all of them
+/// exist; those that do not are 0. A `first` before the array has wrapped around.
 #[inline(always)]
 unsafe fn load_chunk_inside(array: *const f32, first: u32, n_elements: u32) -> Float4 {
     if first < n_elements && n_elements - first >= CHUNK {
@@ -160,12 +161,12 @@ pub(super) unsafe fn transpose_shifted(
     let matrix_row = |tile_row: u32| (first_row + tile_row).wrapping_sub(CUT);
 
     let tile_row = |k: usize| k as u32 * LARGE_BLOCK_WARPS + warp;
-    // The lane's chunk, counted from that with the first element; wraps before it.
+    // The lane's chunk, counted from the one with the first element; wraps before it.
     let chunk_of = |k: usize| lane.wrapping_sub(place_in_line(matrix_row(tile_row(k))) / CHUNK);
     // The index of its first element, if it has elements of the row.
     let first_of = |k: usize| {
         let (row, chunk) = (matrix_row(tile_row(k)), chunk_of(k));
-        // Of the first chunk of all it may be -1 to -3.
+        // For the very first chunk it may be -1 to -3.
         let column = (first_column + chunk * CHUNK).wrapping_sub(place_in_line(row) % CHUNK);
         let begins_in_row = column.wrapping_add(CHUNK - 1) < n_columns + (CHUNK - 1);
         (row < n_rows && chunk < WARP_LANES && begins_in_row)
@@ -201,7 +202,7 @@ pub(super) unsafe fn transpose_shifted(
         if column < n_columns {
             let shift = element(column, first_row, n_rows) as u32 % CUT;
             let tile_row = CUT - shift + from_start;
-            // Of the chunk's four rows that which is a multiple of 4, and 0 to 3.
+            // Of the chunk's four rows, the one that is `i` modulo 4.
             let at = |i: u32| {
                 let row = tile_row + i.wrapping_sub(tile_row) % CHUNK;
                 let lead = place_in_line(i) % CHUNK;
@@ -213,7 +214,7 @@ pub(super) unsafe fn transpose_shifted(
                 let place = output.add(element(column, row, n_rows));
                 Float4::new(a, b, c, d).store(place.cast());
             } else {
-                // An end of the row is inside the chunk, or it is all outside.
+                // The row begins or ends inside the chunk, or the chunk is all outside.
                 let store = |j: u32, value| {
                     let row = row.wrapping_add(j);
                     if row < n_rows {

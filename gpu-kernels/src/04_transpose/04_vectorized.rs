@@ -6,22 +6,23 @@ use cuda_std::prelude::*;
 use super::shifted::{CUT, LINE, PIECE, SHIFTED_COLUMNS, SHIFTED_ELEMENTS, transpose_shifted};
 use super::squares::{LARGE_BLOCK_THREADS, LARGE_TILE, LINE_BYTES, transpose_squares};
 
-/// Whether rows of both matrices start at lines, as [`transpose_squares`] wants it.
+/// Whether rows of both matrices start at lines, as [`transpose_squares`] requires.
 #[inline(always)]
 const fn rows_are_lines(n_rows: u32, n_columns: u32) -> bool {
     n_columns.is_multiple_of(LINE) && n_rows.is_multiple_of(LINE)
 }
 
-/// 16 bytes per access, also where rows start anywhere, and no bank conflicts:
+/// 16 bytes per access, even where rows start anywhere, and no bank conflicts:
 /// where rows are whole lines, through a 64×64 tile laid out by
-/// [`chunk_offset_bytes`](super::squares::chunk_offset_bytes), elsewhere through one of 40×96 laid out by
-/// [`shifted_place`](super::shifted::shifted_place).
+/// [`chunk_offset_bytes`](super::squares::chunk_offset_bytes), elsewhere through one of 40×96
+/// laid out by [`shifted_place`](super::shifted::shifted_place).
 ///
 /// # Safety
 ///
 /// `input` and `output` hold `n_rows * n_columns` elements (fewer than 2³² − 128) and
 /// do not overlap; `output` is aligned to 32 bytes, and `input` to 16 if both sides are
-/// multiples of [`LINE`]. Launch with [`LARGE_BLOCK`](super::LARGE_BLOCK) threads and [`large_grid`] blocks.
+/// multiples of [`LINE`]. Launch with [`LARGE_BLOCK`](super::LARGE_BLOCK) threads and
+/// [`large_grid`] blocks.
 #[kernel(launch_bounds(LARGE_BLOCK_THREADS))]
 pub unsafe fn transpose_vectorized(
     input: *const f32,
@@ -30,8 +31,8 @@ pub unsafe fn transpose_vectorized(
     n_columns: u32,
 ) {
     let tile = shared_array![f32; SHIFTED_ELEMENTS as usize, align = LINE_BYTES as usize];
-    // Blocks that follow each other go down the input's rows: their stores are
-    // neighbours, and stores gain more by that than loads do.
+    // Consecutive blocks go down the input's rows, so their stores are adjacent:
+    // stores gain more from that than loads do.
     let (tile_row, tile_column) = (thread::block_idx_x(), thread::block_idx_y());
     if rows_are_lines(n_rows, n_columns) {
         transpose_squares(
@@ -56,8 +57,8 @@ pub unsafe fn transpose_vectorized(
     }
 }
 
-/// Grid of [`transpose_vectorized`]: x over rows, y over columns. A row that is
-/// moved back needs more of its end.
+/// Grid of [`transpose_vectorized`]: x over rows, y over columns. A row whose cuts
+/// are shifted back may need one more block at its end.
 pub const fn large_grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
     let [tile_rows, tile_columns] = if rows_are_lines(n_rows, n_columns) {
         [n_rows.div_ceil(LARGE_TILE), n_columns.div_ceil(LARGE_TILE)]

@@ -17,7 +17,7 @@
 //! | [`transpose_safe`] | the same as a safe function | the same |
 //! | [`transpose_vectorized`] | 64×64 tile, 16 bytes per access | |
 //!
-//! M and N are arbitrary: in tiles that stick out, each thread checks its own element.
+//! M and N are arbitrary: in tiles at the edges, each thread checks its own element.
 //!
 //! # Reading order
 //!
@@ -28,7 +28,7 @@
 //! | `03_shifted.rs` | rows that start anywhere, as in a matrix of odd sides |
 //! | `04_vectorized.rs` | the kernel that chooses between those two |
 //!
-//! # What the hardware sees
+//! # Sectors and wavefronts
 //!
 //! For one warp, away from the edges:
 //!
@@ -46,12 +46,12 @@
 //! is the same as `swizzled`'s, with a quarter of the instructions. What makes
 //! it faster is that each thread has four loads in flight instead of one.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! [`transpose_vectorized`] moves the same bytes as a copy, with as many L2 sectors, and
 //! runs a few percent slower. The difference is the order of the addresses: either the
-//! reads or the writes are pieces of a few hundred bytes, far apart, and a copy's are
-//! not. Loads and stores of the tiles alone, without turning anything, are as slow.
+//! reads or the writes are pieces of a few hundred bytes, far apart, unlike a
+//! copy's. Loads and stores of the tiles alone, without transposing, are as slow.
 //! `docs/tuning/transpose_vectorized.md` has the measurements.
 //!
 //! Read next: [`crate::swizzled_tile`], a tile for which this XOR is not enough, and

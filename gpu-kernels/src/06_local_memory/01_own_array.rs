@@ -1,4 +1,4 @@
-//! A window of each thread's own, in registers or in local memory.
+//! A window per thread, in registers or in local memory.
 //!
 //! A grid-stride loop: thread `t` of `T` computes outputs t, t + T, t + 2T, ….
 //! The array is filled before it is read, so it starts uninitialised; filling it
@@ -11,12 +11,12 @@ use cuda_std::prelude::*;
 use super::{blocks, element_or_zero, window_start};
 use crate::unrolled::unrolled;
 
-/// Threads in a block of the kernels with a window of each thread's own.
+/// Threads in a block of the kernels with a window per thread.
 pub const BLOCK_THREADS: u32 = 256;
-/// Most blocks they are launched with: a thread goes on with another output
-/// when there are more.
+/// Most blocks they are launched with: beyond that, a thread computes several
+/// outputs.
 pub const MAX_BLOCKS: u32 = 1024;
-/// Windows that `running_mean_registers_W` and `running_mean_local_W` exist for.
+/// Windows for which `running_mean_registers_W` and `running_mean_local_W` exist.
 pub const WINDOWS: [u32; 6] = [3, 5, 16, 32, 64, 128];
 
 /// The window in registers: constant indices.
@@ -44,12 +44,12 @@ unsafe fn running_mean_registers<const W: usize>(
     }
 }
 
-/// Loads of `running_mean_local` that are in flight together, at most. Nothing may
-/// be moved across a store to the window by rustc, so that loads and stores by turns
-/// would stay that.
+/// Most loads of `running_mean_local` that are in flight together. rustc moves
+/// nothing across a store to the window, so alternating loads and stores would
+/// stay alternating.
 const MAX_LOAD_BATCH: usize = 16;
 
-/// The window in local memory: indices that nobody knows before the launch.
+/// The window in local memory: indices that are unknown before the launch.
 #[inline(always)]
 unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32, n_elements: u32) {
     let mut i = thread::index_1d();

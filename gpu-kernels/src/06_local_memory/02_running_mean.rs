@@ -66,7 +66,7 @@ pub const fn tile_outputs(window: u32) -> u32 {
 }
 
 /// Bound of the error of [`running_mean_shared`], relative to the mean magnitude
-/// of the inputs an output has to do with: those in its window, the 16 before
+/// of the inputs that an output depends on: those in its window, the 16 before
 /// it, which may have been in the thread's sum, and the next:
 ///
 /// ```text
@@ -74,14 +74,14 @@ pub const fn tile_outputs(window: u32) -> u32 {
 /// ```
 ///
 /// An element of the first window goes through 16 additions in its chunk, 3 in its
-/// group, one per group, up to 3 of chunks without a group, and 16 more, and two when
-/// these are added up; each of 16 steps rounds the sum, and all together the
-/// differences; the mean takes two roundings. One costs at most 2⁻²⁴ of the
-/// magnitudes.
+/// group, one per group, up to 3 of chunks without a group, 16 of single elements, and
+/// two that join these sums. Each of 16 steps rounds the sum, and the steps together
+/// round the differences; the mean takes two roundings. One rounding costs at most
+/// 2⁻²⁴ of the magnitudes.
 pub const fn shared_error_bound(window: u32) -> f64 {
     let first_window = 2 * (CHUNK - 1) + 2 * (GROUP - 1) + window / (GROUP * CHUNK) + 2;
     let n_roundings = first_window + (CHUNK - 1) + 2 + 2;
-    // Products of roundings are the bit more.
+    // The extra covers products of roundings.
     1.001 * n_roundings as f64 / (1 << 24) as f64
 }
 
@@ -104,8 +104,8 @@ fn sum_of(n: u32, at: impl Fn(u32) -> f32) -> f32 {
 /// Running mean over any window up to [`MAX_WINDOW`]: a tile in shared memory
 /// and sliding sums.
 ///
-/// Sums are taken in an order of their own: the result is not that of the other
-/// kernels to the bit, but within [`shared_error_bound`]. An infinity or NaN
+/// Sums are taken in a different order: the result does not match the other
+/// kernels' bit for bit, but lies within [`shared_error_bound`]. An infinity or NaN
 /// also spoils the rest of its chunk after it has left the window.
 ///
 /// # Safety
@@ -160,8 +160,8 @@ pub unsafe fn running_mean_shared(
     });
     thread::sync_threads();
 
-    // 2. From here on a chunk starts after the lead. The last one ends after the
-    // tile; no window has the whole of it, and nobody asks for its sum.
+    // 2. From here on a chunk starts after the lead. The last one ends past the
+    // tile; no window contains all of it, so its sum is not needed.
     let elements = chunk.add(lead as usize);
     let mut values = [0.0; CHUNK_ELEMENTS];
     let mut sum = 0.0;
@@ -173,8 +173,8 @@ pub unsafe fn running_mean_shared(
     }
     *chunk_sums.add(thread as usize) = sum;
     thread::sync_threads();
-    // 3. The last ones have fewer chunks, and nobody asks for their sums either. Of a
-    // shorter window nobody asks for any.
+    // 3. The last groups have fewer chunks, and their sums are not needed either. A
+    // window shorter than a group needs none.
     if window >= GROUP * CHUNK {
         unrolled::<{ GROUP as usize - 1 }>(|k| {
             let other = thread + 1 + k as u32;
@@ -206,7 +206,7 @@ pub unsafe fn running_mean_shared(
             sum += *entering.add(k) - leaving;
         });
     }
-    // 6. Not before every thread has read what it needs of the tile.
+    // 6. Only once every thread has read what it needs of the tile.
     thread::sync_threads();
     if has_outputs {
         unrolled::<CHUNK_ELEMENTS>(|k| *chunk.add(k) = values[k]);
@@ -253,7 +253,7 @@ mod tests {
             // The last thread with outputs goes through a whole chunk.
             let last_entering = (QUAD - 1) + n_outputs.next_multiple_of(CHUNK) - 1 + window;
             assert!(last_entering < TILE_ELEMENTS, "window {window}");
-            // And not a chunk of outputs less than possible.
+            // And no whole chunk of outputs is given away.
             assert!(
                 last_entering + CHUNK + QUAD >= TILE_ELEMENTS,
                 "window {window}"

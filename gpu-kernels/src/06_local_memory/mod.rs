@@ -13,26 +13,26 @@
 //! [`running_mean_local`](running_mean_local_32) that array is used in nearly
 //! the same way, and in two very different places.
 //!
-//! # What the hardware does
+//! # Registers and local memory
 //!
 //! A thread has up to 255 registers, and an instruction names the register it
 //! uses: there is no "register number `j`". An array can live in registers only
 //! if every index is a constant when the code is compiled. So loops over it
 //! must be unrolled, until `window[j]` has become `window[0]`, `window[1]`, ….
 //!
-//! If one single index is not constant, the whole array goes to *local memory*.
-//! In spite of its name that is ordinary device memory, of which each thread has a
-//! stretch: an access goes through the L1 cache like any other, takes some
-//! thirty cycles there and hundreds behind it, where a register takes none. The
+//! If a single index is not constant, the whole array goes to *local memory*.
+//! Despite its name that is ordinary device memory, of which each thread has a
+//! stretch: an access goes through the L1 cache like any other and takes some
+//! thirty cycles if it hits, hundreds if it misses; a register takes none. The
 //! thread's stretch is laid out so that lanes that use the same index lie side
 //! by side: word `j` of the 32 lanes is one line of 128 bytes, four sectors. If
-//! every lane uses an index of its own, it is up to 32.
+//! every lane uses a different index, an access takes up to 32 sectors.
 //!
 //! Two places show that it has happened. In the PTX there is a `.local` array
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
 //! local memory as well, which it reports as *spills*. (For an
-//! array of two words the compiler still finds a way round: it chooses between
+//! array of two words the compiler still has a way out: it selects one of
 //! two registers. Three are too many.)
 //!
 //! | kernel | index | the window lives in | loads per output |
@@ -42,20 +42,20 @@
 //! | [`running_mean_shared`] | – | shared memory, for a whole block | about 1 global, 4 shared |
 //!
 //! `(j + n) mod W` goes through the window in a circle that starts somewhere
-//! else. Used for the stores and the loads alike, it changes nothing in the
-//! result, and the compiler cannot know where it starts. Both loops are unrolled
-//! as the others are: what differs is the index, and nothing else.
+//! else. Used for both the stores and the loads, it does not change the
+//! result, but the compiler cannot know where it starts. Both loops are unrolled
+//! like the others: only the index differs.
 //!
 //! # The cure
 //!
-//! Constant indices: window sizes as constants of the code, and loops written
-//! so that they must be unrolled (`unrolled`), not loops for which one hopes so (LLVM
-//! unrolls up to about 16 iterations of this one and no more). What it costs: code grows
+//! Constant indices: window sizes as constants in the code, and loops written
+//! so that they must be unrolled (`unrolled`), not loops that the compiler may or may
+//! not unroll (LLVM stops at about 16 iterations of this one). The cost: code grows
 //! with `W`, and a kernel is compiled for every `W`.
 //!
 //! Where an array must be indexed at run time, shared memory is the better
-//! place. [`running_mean_shared`] (`02_running_mean.rs`) uses it for more: neighbouring windows have
-//! nearly all elements in common, so a block loads its stretch of the input
+//! place. [`running_mean_shared`] (`02_running_mean.rs`) uses it for more: neighbouring windows
+//! have nearly all elements in common, so a block loads its stretch of the input
 //! once, and from one window to the next a thread adds the element that enters
 //! and subtracts the one that leaves. It loads an element once where the others
 //! load it `W` times, and takes windows of any size up to [`MAX_WINDOW`], given
@@ -63,9 +63,9 @@
 //!
 //! Left out: even windows have no middle, and are centred half an element late.
 //!
-//! # What limits it
+//! # Limits
 //!
-//! [`running_mean_shared`] comes close to a copy. What is missing is the structure of
+//! [`running_mean_shared`] comes close to a copy. The gap is due to the structure
 //! load, barrier, store: a copy built like that, which computes nothing, is hardly
 //! faster. `docs/tuning/running_mean_shared.md` has the measurements.
 
@@ -85,8 +85,8 @@ pub use running_mean::{
     shared_error_bound, shared_grid, tile_outputs,
 };
 
-/// Element `i`, or zero outside the array. What lies before element 0 has
-/// wrapped to large numbers, so that one comparison is enough.
+/// Element `i`, or zero outside the array. Indices before element 0 have
+/// wrapped to large numbers, so one comparison is enough.
 #[inline(always)]
 unsafe fn element_or_zero(input: *const f32, i: u32, n_elements: u32) -> f32 {
     if i < n_elements {
@@ -102,7 +102,7 @@ const fn window_start(i: u32, window: u32) -> u32 {
     i.wrapping_sub(window / 2)
 }
 
-/// A grid has at least one block, also when there is nothing to do.
+/// A grid has at least one block, even when there is nothing to do.
 const fn blocks(n_elements: u32, block_elements: u32, max: u32) -> u32 {
     match n_elements.div_ceil(block_elements) {
         0 => 1,

@@ -2,7 +2,7 @@
 //!
 //! Each operation runs in 24 *cells*: 2 spaces × 3 scopes × 4 orders. In a cell,
 //! every thread does the operation once, on the same address as many others, and
-//! writes down what it returned. Who contends with whom depends on the cell:
+//! records what it returned. Who contends with whom depends on the cell:
 //!
 //! - global memory, device and system scope: all threads of the grid;
 //! - global memory, block scope: the threads of a block. Each block has an
@@ -27,7 +27,7 @@ pub const N_THREADS: u32 = N_BLOCKS * BLOCK_THREADS;
 /// Cells that an operation on a type has.
 pub const N_CELLS: u32 = 24;
 
-/// What is done to a place. The table of what each stores is in
+/// An operation on a place. The table of what each stores is in
 /// [the lesson](super).
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,14 +106,14 @@ pub const fn place(operation: u32, cell: u32, block: u32) -> usize {
     ((operation * N_CELLS + cell) * N_BLOCKS + block) as usize
 }
 
-/// Index in `operands` of what thread `thread` of the grid brings to operation
+/// Index in `operands` of the operand of thread `thread` of the grid for operation
 /// `operation`.
 #[inline(always)]
 pub const fn operand_index(operation: u32, thread: u32) -> usize {
     (operation * N_THREADS + thread) as usize
 }
 
-/// Index in `returned` of what thread `thread` of the grid got.
+/// Index in `returned` of the value returned to thread `thread` of the grid.
 #[inline(always)]
 pub const fn returned_index(operation: u32, cell: u32, thread: u32) -> usize {
     ((operation * N_CELLS + cell) * N_THREADS + thread) as usize

@@ -1,4 +1,4 @@
-//! Passing a message: data and a flag that says the data is there.
+//! Passing a message: data, and a flag that says the data is there.
 //!
 //! ```text
 //!   sender                        receiver
@@ -6,31 +6,31 @@
 //!   flag = 1                      read data            42?
 //! ```
 //!
-//! Not if that is all. The flag may become visible before the data, because the
-//! compiler moved the store, or because the two lie in different parts of the
+//! Not necessarily. The flag may become visible before the data, because the
+//! compiler moved the store, or because the two lie in different parts of
 //! memory and one is faster; and the receiver's read may be served from a cache
-//! line that is older than the flag. Nothing makes the two accesses one event.
+//! line that is older than the flag. Nothing orders the two accesses.
 //!
-//! What does is a pair of orders. The sender stores the flag with *release*: all
-//! it wrote before is visible no later. The receiver loads the flag with
-//! *acquire*: all it reads after is no older. If the acquire sees what the
-//! release wrote, the receiver sees the data. Both name a *scope* that contains
-//! both threads. The instructions are `st.release` and `ld.acquire`; the
-//! hardware waits for earlier stores to arrive, and throws away stale lines of
+//! A release–acquire pair does. The sender stores the flag with *release*: everything
+//! it wrote before becomes visible no later than the flag. The receiver loads the flag
+//! with *acquire*: everything it reads afterwards is no older than the flag. If the
+//! acquire sees what the release wrote, the receiver sees the data. Both name a *scope*
+//! that contains both threads. The instructions are `st.release` and `ld.acquire`; the
+//! hardware waits for earlier stores to become visible, and discards stale lines of
 //! the L1 cache.
 //!
 //! In both kernels the message goes along a chain, and each link adds to it, so
 //! that one stale read spoils the end:
 //!
 //! - [`pass_between_blocks`]: block to block, through global memory, in device
-//!   scope. Thread 0 handles the flag; a barrier spreads what it acquired over
+//!   scope. Thread 0 handles the flag; a barrier passes what it acquired on to
 //!   its block, and gathers what its block wrote before it releases.
 //! - [`pass_between_warps`]: warp to warp, through shared memory, in block
 //!   scope.
 //!
-//! A receiver waits only for senders that are sure to run: blocks are started in
-//! the order of their index, so that a block may wait for those before it, but
-//! not for those after it. The warps of a block are all there.
+//! A receiver waits only for senders that are sure to run: blocks start in
+//! index order, so a block may wait for those before it, but not for those after
+//! it. All warps of a block are resident at the same time.
 
 use cuda_std::atomic::{self, Acquire, Block, Device, Global, Release, Shared};
 use cuda_std::prelude::*;
@@ -48,7 +48,7 @@ pub const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
 const _: () = assert!(BLOCK_THREADS.is_multiple_of(WARP_LANES));
 
-/// What element `thread` of the message is after `n_links` links: each adds its
+/// Element `thread` of the message after `n_links` links: each adds its
 /// number, counting from 1, and the element's.
 pub const fn message(thread: u32, n_links: u32) -> u32 {
     n_links * (n_links + 1) / 2 + n_links * thread

@@ -1,8 +1,8 @@
 //! Atomic operations: read, change and write back, indivisibly.
 //!
 //! Two threads that both do `counter = counter + 1` may both read 7 and both
-//! write 8: one addition is lost. An *atomic* operation is one step for all
-//! others, and it returns the previous value, so that its thread knows which
+//! write 8: one addition is lost. An *atomic* operation is a single step to all
+//! other threads, and it returns the previous value, so that its thread knows which
 //! step was its own: of a thousand threads that add 1, each gets a different number
 //! from 0 to 999.
 //!
@@ -30,19 +30,19 @@
 //! | dec | `if old == 0 or old > value { value } else { old − 1 }` | u32 |
 //!
 //! - *Space*: shared memory has its atomic units in the SM, global
-//!   memory in the L2 cache, a thousand cycles away and back. In both, operations
+//!   memory in the L2 cache, a round trip of about a thousand cycles. In both, operations
 //!   at one address are done one after the other.
 //! - *Scope*: among which threads the operation is indivisible. A block's threads run on
 //!   one SM, so the narrowest scope is the cheapest. A scope that is
-//!   too narrow is a race like no atomic at all.
+//!   too narrow is a race, just as without an atomic.
 //! - *Order*: what else becomes visible with it; see [`messages`].
 //!
 //! [`table`] has one kernel for each type, with all its operations in all spaces,
 //! scopes and orders.
 //!
-//! # How to check it
+//! # Checking the result
 //!
-//! Which thread comes first is open, so that there is no one right answer to
+//! The order of the threads is not determined, so there is no single right answer to
 //! compare with. What must hold is that there is *some* order of the threads in
 //! which the operations, done one after the other, give each thread the value it
 //! got, and the end result. Draw the values as points, and each operation as an
@@ -50,12 +50,12 @@
 //! path that starts at the first value, goes along every arrow once, and ends at
 //! the last value. By Euler's theorem there is one exactly if
 //!
-//! - every value has as many arrows out as in, but for one more out at the first
+//! - every value has as many arrows out as in, except for one more out at the first
 //!   and one more in at the last, and
-//! - all arrows hang together.
+//! - all arrows are connected.
 //!
-//! So the check is complete, and fast: it accepts what some sequence of single
-//! steps can give, and nothing else. Where the end result does not depend on the
+//! So the check is complete, and fast: it accepts exactly what some sequence of
+//! single steps can give. Where the end result does not depend on the
 //! order (integer add, sub, min, max, and, or, xor, inc, dec), it is compared
 //! with the sequential one as well, exactly.
 

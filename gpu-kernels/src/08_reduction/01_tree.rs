@@ -21,7 +21,7 @@ const _: () = assert!(BLOCK_THREADS.is_power_of_two());
 // The sums of a block's warps are added by one warp.
 const _: () = assert!(BLOCK_WARPS.is_power_of_two() && BLOCK_WARPS <= WARP_LANES);
 
-/// Elements that block `block` adds: all but the last block's are full.
+/// Number of elements that block `block` adds: all blocks but the last are full.
 #[inline(always)]
 pub fn block_len(block: u32, n: u32) -> u32 {
     n.saturating_sub(block * BLOCK_THREADS).min(BLOCK_THREADS)
@@ -30,8 +30,8 @@ pub fn block_len(block: u32, n: u32) -> u32 {
 /// The tree in global memory. It works in place: `data` is destroyed.
 ///
 /// A step's loads come from the L1 cache at best, and its stores go through to
-/// the L2 cache; in the last five steps a warp of 32 does the work of 16, 8, 4,
-/// 2, 1 lanes, and its accesses cost as much as full ones.
+/// the L2 cache; in the last five steps only 16, 8, 4, 2, 1 lanes of a warp have
+/// work, and its accesses cost as much as full ones.
 ///
 /// # Safety
 ///
@@ -75,7 +75,7 @@ unsafe fn add_tree(values: *mut f32) {
     }
 }
 
-/// This thread's element, or 0 behind the end, which does not change a sum.
+/// This thread's element, or 0 past the end, which does not change a sum.
 #[inline(always)]
 unsafe fn own_element(input: *const f32, n: u32) -> f32 {
     let index = thread::index_1d();
@@ -100,7 +100,7 @@ unsafe fn reduce_by_tree(values: *mut f32, input: *const f32, block_sums: *mut f
 
 /// The tree in shared memory: the input is read once, and kept.
 ///
-/// Any `n`: threads behind the end bring in a 0.
+/// Any `n`: threads past the end contribute a 0.
 ///
 /// # Safety
 ///
@@ -112,8 +112,8 @@ pub unsafe fn reduce_shared(input: *const f32, block_sums: *mut f32, n: u32) {
     reduce_by_tree(values, input, block_sums, n);
 }
 
-/// [`reduce_shared`] in dynamic shared memory, whose size is the launch's
-/// choice, not the compiler's. It is as fast. What it costs is safety: a launch
+/// [`reduce_shared`] in dynamic shared memory, whose size is chosen at launch,
+/// not at compile time. It is as fast. The cost is safety: a launch
 /// that asks for too little lets the kernel write past its end.
 ///
 /// # Safety
@@ -129,13 +129,13 @@ pub unsafe fn reduce_shared_dynamic(input: *const f32, block_sums: *mut f32, n: 
 /// one launch is enough.
 ///
 /// Additions at one address go through the L2 cache one by one, in the order in
-/// which the blocks come to their end. It differs from launch to launch, and
+/// which the blocks finish. The order differs from launch to launch, and
 /// with it the rounding: the result is not reproducible.
 ///
 /// # Safety
 ///
 /// `input` holds `n` elements; `sum` is one, not among them, and holds 0 (or
-/// what shall be added to). Launch with [`BLOCK`] threads and [`grid`] blocks.
+/// the value to add to). Launch with [`BLOCK`] threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reduce_atomic(input: *const f32, sum: *mut f32, n: u32) {
     let values = shared_array![f32; BLOCK_THREADS as usize];
@@ -150,8 +150,8 @@ pub unsafe fn reduce_atomic(input: *const f32, sum: *mut f32, n: u32) {
 /// The sum of `value` over the first `n_lanes` lanes of the warp, in lane 0.
 ///
 /// In each step a lane takes the value of the lane `stride` further on,
-/// register to register. There is no memory that others could see half
-/// written, and no barrier: a shuffle waits for all lanes by itself.
+/// register to register. There is no memory in which others could see a partial
+/// result, and no barrier: the shuffle itself synchronises the lanes.
 #[inline(always)]
 pub(super) unsafe fn warp_sum(mut value: f32, n_lanes: u32) -> f32 {
     let mut stride = n_lanes / 2;

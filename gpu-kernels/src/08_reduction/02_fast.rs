@@ -1,7 +1,7 @@
-//! Many elements per thread, one launch: as fast as the memory, and quick for few
+//! Many elements per thread, one launch: as fast as memory allows, and quick for few
 //! elements.
 //!
-//! # What it does about each cost
+//! # Costs and remedies
 //!
 //! - *Loads in flight.* Memory answers after more than a thousand cycles. To keep it
 //!   busy, about 30 KB of requests per SM must be in flight. A thread that loads 4 bytes
@@ -11,7 +11,7 @@
 //!   meets once, not once per halving, however many elements it adds.
 //! - *Launches.* Up to some hundred thousand elements, a second launch to add the
 //!   blocks' sums costs more than everything else. One of the blocks adds them instead.
-//! - *The gap between launches.* The kernel is marked `early` (programmatic dependent
+//! - *The gap between launches.* The kernel is marked `pdl` (programmatic dependent
 //!   launch): its blocks take their places while the previous launch ends, and wait
 //!   there ([`grid`]).
 //!
@@ -23,25 +23,25 @@
 //!
 //! # Value and flag in one word
 //!
-//! Between the warps of different blocks nothing can be handed over but through
-//! memory, and the reader must know when it is there. If there are few warps, each uses
-//! a word of 64 bits: the sum, and a 1 above it. Whoever reads the 1 has read the sum
-//! too, because a word is stored and loaded as a whole. No order of two accesses matters, so neither
-//! side pays for one: a ticket, below, is three trips to the second-level cache one
-//! after the other (store, draw, read), this is one and a half. The last warp makes the
-//! words 0 again, for the next launch.
+//! Warps of different blocks can exchange values only through memory, and the reader
+//! must know when a value is there. If there are few warps, each uses a word of
+//! 64 bits: the sum, and a 1 above it. A reader that sees the 1 has the sum too, because
+//! a word is stored and loaded as a whole. No order of two accesses matters, so neither
+//! side pays for one: a ticket, below, takes three trips to the second-level cache one
+//! after the other (store, draw, read), this takes one and a half. The last warp resets
+//! the words to 0 for the next launch.
 //!
 //! Waiting for other blocks is safe here: only one warp waits, and those it waits for
-//! wait for nobody.
+//! never wait themselves.
 //!
 //! # The ticket
 //!
-//! Of many blocks, one that waits would look at thousands of words. Instead,
-//! whichever block is done last does the rest. Thread 0 of each block stores the
-//! block's sum and then draws a ticket: it adds 1 to a counter and looks at what
-//! was there. Who draws the last one knows that all sums are stored. But *stored*
-//! is not *visible*: a processor may let the counter's new value out before the
-//! sum. The order has to be asked for, on both sides:
+//! With many blocks, one that waits would have to poll thousands of words. Instead,
+//! whichever block finishes last does the rest. Thread 0 of each block stores the
+//! block's sum and then draws a ticket: it adds 1 to a counter and looks at the
+//! previous value. The thread that draws the last one knows that all sums are stored. But
+//! *stored* is not *visible*: a processor may publish the counter's new value before the
+//! sum. The order has to be requested, on both sides:
 //!
 //! ```text
 //!   block A                                  last block
@@ -54,18 +54,18 @@
 //! *Release*: what I wrote before becomes visible no later than the ticket.
 //! *Acquire*: what I read after is no older than the ticket. The counter's
 //! operation is both (`acq_rel`), among all threads of the device (`gpu`): with
-//! the scope of a block it would promise nothing to the other blocks. Thread 0
-//! passes on what it acquired to its block by the barrier.
+//! block scope it would promise nothing to the other blocks. The barrier passes
+//! on what thread 0 acquired to its block.
 //!
-//! The operation is `inc`, which counts to the number of blocks and round to 0:
+//! The operation is `inc`, which wraps to 0 at the number of blocks:
 //! the counter is ready for the next launch.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! - *Many elements*: memory bandwidth, of which it uses nearly all.
-//! - *Few elements*: what must happen one after the other. Of a single sum most is the
-//!   launch; back to back, with programmatic dependent launch, the barrier and the trips
-//!   to the second-level cache are left.
+//! - *Few elements*: the steps that must happen one after the other. A single sum is mostly
+//!   launch overhead; back to back, with programmatic dependent launch, the barrier and the
+//!   trips to the second-level cache remain.
 //!
 //! `docs/tuning/reduce_fast.md` has the measurements.
 
@@ -79,11 +79,11 @@ use super::tree::warp_sum;
 use crate::unrolled::unrolled;
 use crate::warp::WARP_LANES;
 
-/// Threads in a block of a middling number of elements.
+/// Threads in a block for a medium number of elements.
 const FAST_THREADS: u32 = 512;
-/// Threads in a block of few elements, but more than one block's.
+/// Threads in a block for few elements, but too many for one block.
 const FEW_THREADS: u32 = 256;
-/// Threads in a block of the fewest elements, at most, and of very many.
+/// Threads in a block, at most, for the fewest elements, and for very many.
 const MAX_THREADS: u32 = 1024;
 
 const MAX_WARPS: u32 = MAX_THREADS / WARP_LANES;
@@ -96,20 +96,20 @@ const WARP_TILE_CHUNKS: u32 = THREAD_CHUNKS * WARP_LANES;
 /// Elements that a thread adds in one round.
 const THREAD_ITEMS: u32 = THREAD_CHUNKS * CHUNK;
 
-/// Elements up to which one block does it all, in one round: what the blocks have to
-/// say to each other takes longer.
+/// Elements up to which one block does it all, in one round: communication between
+/// blocks takes longer.
 const ONE_BLOCK_ITEMS: u32 = MAX_THREADS * THREAD_ITEMS;
 /// Warps, at most, that hand over their sums one by one.
 pub const MAX_FEW_WARPS: u32 = 128;
-/// Elements up to which they do, in two rounds.
+/// Elements up to which warps do so, in two rounds.
 const FEW_ITEMS: u32 = 2 * MAX_FEW_WARPS * WARP_LANES * THREAD_ITEMS;
-/// Elements from which on there are very many.
+/// Elements from which on they count as very many.
 const MANY_ITEMS: u32 = 1 << 27;
-/// Threads to each SM, at most, of a middling number of elements:
-/// twice as many as run at a time. An SM that is nearer to the memory
-/// then takes more of it.
+/// Most threads per SM for a medium number of elements:
+/// twice as many as run at a time. An SM that is nearer to memory
+/// then takes more of the work.
 const MULTIPROCESSOR_THREADS: u32 = 4096;
-/// Rounds of a block where there are very many. Few: blocks start in order, so
+/// Rounds of a block for very many elements. Few: blocks start in order, so
 /// what is loaded at any time lies close together; in long loops, blocks drift
 /// apart.
 const MANY_ROUNDS: u32 = 4;
@@ -137,8 +137,8 @@ const fn first_chunk(warp: u32, lane: u32) -> u32 {
     warp * WARP_TILE_CHUNKS + lane
 }
 
-/// This thread's share of the sum of `values[0..n]`, if `n_warps` warps share
-/// it and this thread's is number `warp`.
+/// This thread's share of the sum of `values[0..n]`, if `n_warps` warps divide
+/// it up and this thread's is number `warp`.
 #[inline(always)]
 unsafe fn thread_sum(
     values: *const f32,
@@ -165,20 +165,20 @@ unsafe fn thread_sum(
     let mut chunk = first_chunk(warp, lane);
     let at = |chunk: u32| values.cast::<Float4>().add(chunk as usize);
     let is_whole = |chunk: u32| chunk + (THREAD_CHUNKS - 1) * WARP_LANES < n_chunks;
-    // One address and three distances from it that the compiler knows.
+    // One address and three constant offsets from it.
     let round = |chunk: u32| {
         let tile = at(chunk);
         [0, 1, 2, 3].map(|i| load(tile.add((i * WARP_LANES) as usize)))
     };
     if n_chunks <= n_warps * WARP_TILE_CHUNKS && is_whole(chunk) {
-        // Nothing comes after a round that is the only one.
+        // The only round: nothing is left to add after it.
         add(round(chunk));
     } else if chunk < n_chunks {
         while is_whole(chunk) {
             add(round(chunk));
             chunk += n_warps * WARP_TILE_CHUNKS;
         }
-        // The last tile, if it is cut off before this lane's fourth chunk.
+        // The last tile, if it ends before this lane's fourth chunk.
         if chunk < n_chunks {
             add([0, 1, 2, 3].map(|i| {
                 let chunk = chunk + i * WARP_LANES;
@@ -208,8 +208,8 @@ unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     if warp != 0 {
         return 0.0;
     }
-    // Of four or eight warps every lane adds up the sums by itself: one or two loads
-    // take less time than shuffles do.
+    // With four or eight warps, every lane adds up all the sums itself: one or two loads
+    // take less time than shuffles.
     let four = |i: usize| {
         let sums = Float4::load(warp_sums.cast::<Float4>().add(i));
         (sums.x + sums.y) + (sums.z + sums.w)
@@ -244,10 +244,10 @@ unsafe fn gathered_sum(words: *mut u64, n_words: u32) -> f32 {
     let lane = thread::thread_idx_x() % WARP_LANES;
     let place = |k: usize| k as u32 * WARP_LANES + lane;
     let word = |k: usize| words.add(place(k) as usize);
-    // Where there is no word, nothing is to be added, and nothing to be waited for.
+    // A lane without a word adds nothing and waits for nothing.
     let mut seen = [word_of(0.0); LANE_WORDS];
     loop {
-        // All are asked for at once, also those that were there.
+        // All are loaded at once, including those already seen.
         unrolled::<LANE_WORDS>(|k| {
             if place(k) < n_words {
                 seen[k] = atomic::load(word(k), Global, Device, Relaxed);
@@ -280,7 +280,7 @@ unsafe fn gathered_sum(words: *mut u64, n_words: u32) -> f32 {
 /// 0 again after the launch; no other launch uses them or `block_sums` at the same
 /// time. Launch with [`fast_block`] threads and [`fast_grid`] blocks, or any
 /// other number of whole warps up to 1024 threads, and of blocks.
-#[kernel(launch_bounds(MAX_THREADS), early)]
+#[kernel(launch_bounds(MAX_THREADS), pdl)]
 pub unsafe fn reduce_fast(
     input: *const f32,
     sum: *mut f32,
@@ -301,9 +301,9 @@ pub unsafe fn reduce_fast(
     let value = || thread_sum(input, n, grid_warp, n_warps, |chunk| load_once(chunk));
     grid::let_next_start();
     if n_blocks == 1 {
-        // One block has little else to do while it waits. Of memory, this says only
-        // which: what the launch before still writes there is not missed. And that
-        // each path waits by itself has its instructions fetched meanwhile.
+        // A single block has little else to do while it waits. A prefetch only names
+        // memory, so it cannot miss what the previous launch still writes there. Each
+        // path waits on its own, so that its instructions are fetched in the meantime.
         let chunk = first_chunk(warp, thread % WARP_LANES);
         if chunk < n / CHUNK {
             prefetch_l2(input.cast::<Float4>().add(chunk as usize));
@@ -348,7 +348,7 @@ pub unsafe fn reduce_fast(
 
     // Always in the same order, whichever block is the last: the result is the
     // same, bit for bit, in every launch. Plain loads: the read-only path is for
-    // what nobody writes during the launch.
+    // memory that nothing writes during the launch.
     let value = thread_sum(block_sums, n_blocks, warp, block_warps, |chunk| {
         Float4::load(chunk)
     });
@@ -408,7 +408,7 @@ pub const fn fast_depth(n: u32, n_blocks: u32, block_threads: u32) -> u32 {
     let n_rounds_over_blocks = n_blocks.div_ceil(block_items);
     // In a thread: the four chunks of a round (two), the rounds, the element
     // that fills no chunk, the four components (two). In a block: its warps'
-    // lanes, then its warps. Few warps gathered one by one take less.
+    // lanes, then its warps. Few warps, gathered one by one, take fewer.
     let in_block = 2 + 1 + 2 + 2 * WARP_LANES.ilog2();
     (n_rounds + in_block) + (n_rounds_over_blocks + in_block)
 }

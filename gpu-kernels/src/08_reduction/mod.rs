@@ -1,7 +1,7 @@
 //! Sum of N values of `f32`: `sum = x[0] + x[1] + … + x[N − 1]`.
 //!
 //! One addition per element, and 4 bytes to read for it: a sum is limited by the
-//! memory, and the best a kernel can do is to read the input once, at the full
+//! memory, and the best a kernel can do is to read the input once, at full
 //! bandwidth. What makes it a lesson is that all threads work towards one
 //! number. They must hand each other partial sums, and each way of doing that
 //! has its price.
@@ -17,10 +17,10 @@
 //!   stride 1    a0+=a1                                   1 thread
 //! ```
 //!
-//! Every step reads what *other* threads wrote in the step before, so that there
-//! must be a barrier between steps. Without it the sum is now right, now wrong,
-//! as the warps happen to run. Threads next to each other read values next to
-//! each other: no bank conflicts. (The other order, strides 1, 2, 4 …, gives the
+//! Every step reads what *other* threads wrote in the step before, so there
+//! must be a barrier between steps. Without it the sum is sometimes right and
+//! sometimes wrong, depending on how the warps run. Adjacent threads read adjacent
+//! values: no bank conflicts. (The other order, strides 1, 2, 4 …, gives the
 //! same sum with conflicts in every step.)
 //!
 //! | kernel | idea | what it still pays |
@@ -42,8 +42,8 @@
 //!   of 128. The end of a launch is the barrier.
 //! - *Atomics.* Each block adds its sum to the result ([`reduce_atomic`]).
 //! - *The last block finishes.* Each block draws a ticket when its sum is
-//!   written, and the one that draws the last adds up all ([`reduce_fast`]). Or the
-//!   last of few warps waits for the others' words.
+//!   written, and the one that draws the last ticket adds up all the sums
+//!   ([`reduce_fast`]). Or the last of few warps waits for the others' words.
 //!
 //! # Rounding
 //!

@@ -14,9 +14,9 @@ const BLOCK_THREADS: u32 = 128;
 
 /// Adds `neighbor` to the list by atom of `atom`.
 ///
-/// The counter hands out the places: `add` returns the count from before, which
-/// no other thread gets. To read `n_neighbors[atom]` in one step and to raise it
-/// in another would give two threads the same place.
+/// `add` returns the previous count, which no other thread gets. Reading
+/// `n_neighbors[atom]` in one step and raising it in another could give two threads
+/// the same place.
 #[inline(always)]
 pub(super) unsafe fn append(
     atom: u32,
@@ -38,9 +38,9 @@ pub(super) unsafe fn append(
 ///
 /// Four at a time: their eight loads are in flight together, and one branch asks
 /// whether any is near, which is rare. The loop keeps two addresses and a number,
-/// and the loads are at distances from the addresses that the compiler knows.
-/// With a 32-bit index, of which `other + 1` could wrap around, each load would need an
-/// address computed for itself, and the loop would be noticeably slower
+/// and the loads are at constant offsets from the addresses.
+/// With a 32-bit index, where `other + 1` could wrap around, each load would need an
+/// address computation of its own, and the loop would be noticeably slower
 /// (`docs/tuning/neighbor_tiles.md`).
 #[inline(always)]
 unsafe fn for_each_near(
@@ -55,7 +55,7 @@ unsafe fn for_each_near(
     let Range { mut start, end } = others;
     let mut next_x = opaque_address(x.add(start as usize));
     let mut next_y = opaque_address(y.add(start as usize));
-    // Where no four begin any more.
+    // From here on fewer than four are left.
     let end_of_fours = end.saturating_sub(3);
     while start < end_of_fours {
         let position = |i: usize| Float2::new(ldg(next_x.add(i)), ldg(next_y.add(i)));
@@ -94,7 +94,7 @@ unsafe fn for_each_near(
 ///
 /// Half the tests, but thread 0 has N − 1 of them and the last thread none; the
 /// grid waits for the longest. The order within a list is that in which the
-/// threads came.
+/// threads arrived.
 ///
 /// # Safety
 ///
@@ -126,8 +126,8 @@ pub unsafe fn neighbor_atomic(
 }
 
 /// Each pair twice: thread `n` tests all atoms and fills its own list, by
-/// place. Nobody else writes there, so that a register counts and no atomics
-/// are needed. Every list is in ascending order.
+/// place. No other thread writes there, so a register holds the count and no
+/// atomics are needed. Every list is in ascending order.
 ///
 /// All lanes of a warp load the same other atom at the same time: one sector for
 /// 32 tests.
@@ -152,7 +152,7 @@ pub unsafe fn neighbor_no_atomic(
     let own = Float2::new(*x.add(atom as usize), *y.add(atom as usize));
     let mut count = 0;
     for_each_near(own, x, y, 0..n_atoms, cutoff_squared, |other| {
-        // An atom is near itself, but no neighbour.
+        // An atom is near itself, but not its own neighbour.
         if other != atom {
             if count < MAX_NEIGHBORS {
                 *list.add(place_by_place(atom, count, n_atoms)) = other;

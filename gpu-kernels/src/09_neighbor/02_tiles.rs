@@ -13,8 +13,8 @@
 //!   two centers.
 //! - *One vote for many tests.* Nearly all tests fail. A thread notes, in one bit
 //!   for each group of 16 tests, whether any of them succeeded, and the warp
-//!   puts its lanes' bits together after eight groups: one branch for 128 tests,
-//!   that all lanes take.
+//!   combines its lanes' bits after eight groups: one branch for 128 tests,
+//!   which all lanes take.
 //!
 //! ```text
 //!                 centers in shared memory, the same for all lanes
@@ -30,13 +30,13 @@
 //!
 //! When there are near pairs, they belong to *centers*, and all lanes have the
 //! same centers: several lanes want a place in the same list. Instead of one
-//! atomic per lane at one address, the lanes with a near atom are counted by their
-//! ballot, and one atomic takes places for all of them. There are 32 centers
+//! atomic per lane at one address, a ballot counts the lanes with a near atom,
+//! and one atomic takes places for all of them. There are 32 centers
 //! between two votes, and 32 lanes: each lane does it for a center of its own, so
 //! the warp waits for the memory's answer once. The ballots also say which atoms
 //! the places are for, so that the same lane writes them.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! Arithmetic: five instructions per test, close to what the schedulers can issue. A cheaper
 //! first test (of `dx` alone, say) would no longer be one test per pair.
@@ -52,9 +52,9 @@ use crate::warp::WARP_LANES;
 
 /// Threads in a block.
 const BLOCK_THREADS: u32 = 128;
-/// Atoms of a thread's own, held in registers.
+/// Atoms that each thread holds in registers.
 pub const THREAD_ATOMS: u32 = 4;
-/// Atoms of a block's own.
+/// Atoms of a block.
 pub const TILE_BLOCK_ATOMS: u32 = BLOCK_THREADS * THREAD_ATOMS;
 /// Centers in a block's tile.
 pub const TILE_CENTERS: u32 = 512;
@@ -70,11 +70,11 @@ const _: () = assert!(TILE_CENTERS.is_multiple_of(BLOCK_THREADS));
 // The code below names each atom, each center of a group and each group.
 const _: () = assert!(THREAD_ATOMS == 4 && GROUP_CENTERS == 4 && TURN_CENTERS / GROUP_CENTERS == 8);
 
-/// Stands for an atom that is not there: near nothing.
+/// Stands for a missing atom: near nothing.
 const NO_ATOM: Float2 = Float2::new(f32::NAN, f32::NAN);
 
-/// Index of the `k`-th atom of thread `thread` in block `block` of them. Lanes
-/// that follow each other have atoms that do.
+/// Index of the `k`-th atom of thread `thread` in block `block`. Consecutive lanes
+/// have consecutive atoms.
 #[inline(always)]
 const fn own_atom(block: u32, thread: u32, k: u32) -> u32 {
     block * TILE_BLOCK_ATOMS + k * BLOCK_THREADS + thread
@@ -96,9 +96,9 @@ fn near(a: Float2, b: Float2, cutoff_squared: f32) -> bool {
 
 /// Whether any of the numbers is below `limit`: 1 or 0. A NaN is not.
 ///
-/// Each comparison takes the result of the one before it along, which is one
-/// instruction. Of `a < limit || b < limit || …` the compiler makes
-/// `min(a, b, …) < limit`, and of most minima ptxas makes two instructions.
+/// Each comparison combines its result with that of the one before, in one
+/// instruction. The compiler turns `a < limit || b < limit || …` into
+/// `min(a, b, …) < limit`, and ptxas turns most minima into two instructions.
 #[cuda_std::gpu_only]
 #[inline(always)]
 fn any_below(numbers: [f32; GROUP_TESTS as usize], limit: f32) -> u32 {
@@ -151,7 +151,7 @@ fn any_below(numbers: [f32; GROUP_TESTS as usize], limit: f32) -> u32 {
 }
 
 /// Enters the warp's near atoms in the lists of [`TURN_CENTERS`] centers, from
-/// number `first` of the tile on. A warp's lanes come together.
+/// number `first` of the tile on. All lanes of the warp call it together.
 ///
 /// Bit `g` of `groups` says that a lane has an atom near one of the group of
 /// centers that starts [`GROUP_CENTERS`]` · g` after `first`. Lane `c` enters what
@@ -169,7 +169,7 @@ unsafe fn append_turn(
     overflow: *mut u32,
 ) {
     let lane = warp::lane_id();
-    // Of each `k`, the lanes whose k-th atom is near this lane's center.
+    // For each `k`, the lanes whose k-th atom is near this lane's center.
     let mut near_lanes = [0; THREAD_ATOMS as usize];
     let mut groups = groups;
     while groups != 0 {
@@ -189,13 +189,13 @@ unsafe fn append_turn(
         vote(first_of_group + 3);
     }
 
-    // The k-th atom of the warp's lane 0. Opaque, or what is computed from it
-    // would be kept in registers all the time.
+    // The k-th atom of the warp's lane 0. Opaque: otherwise what is computed from it
+    // would occupy registers all the time.
     let block = opaque(thread::block_idx_x());
     let first_thread = opaque(thread::thread_idx_x()) - lane;
     let own_first = |k: u32| own_atom(block, first_thread, k);
     let center = first_center + first + lane;
-    // An atom is near itself, but no neighbour.
+    // An atom is near itself, but not its own neighbour.
     let without_itself = |k: u32, lanes: u32| match center.wrapping_sub(own_first(k)) {
         itself @ 0..WARP_LANES => lanes & !(1 << itself),
         _ => lanes,
@@ -324,7 +324,7 @@ pub const fn tile_grid(n_atoms: u32) -> [u32; 3] {
     [n.div_ceil(TILE_BLOCK_ATOMS), n.div_ceil(TILE_CENTERS), 1]
 }
 
-/// Pairs that a launch tests and that exist: every atom with every atom.
+/// Pairs that a launch tests, padding left out: every atom with every atom.
 pub const fn tile_pair_tests(n_atoms: u32) -> u64 {
     n_atoms as u64 * n_atoms as u64
 }

@@ -11,9 +11,9 @@
 //! [`MAX_NEIGHBORS`] places per atom, in one of two layouts:
 //!
 //! - *by atom*: [`place_by_atom`], `list[n · 10 + k]`. An atom's neighbours lie
-//!   together, which suits who works on one atom at a time.
+//!   together, which suits code that works on one atom at a time.
 //! - *by place*: [`place_by_place`], `list[k · N + n]`. The `k`-th neighbours of
-//!   atoms that follow each other lie together, which suits a warp with one
+//!   consecutive atoms lie together, which suits a warp with one
 //!   atom per lane: its stores are coalesced.
 //!
 //! An atom with more neighbours than places is an error, not a reason to write
@@ -31,7 +31,7 @@
 //! | [`cells`]: [`neighbor_cells_build`] and three before it | only near ones | sorting the atoms |
 //!
 //! The first three test N²/2 or N² pairs: a million atoms make 10¹² tests for
-//! three million neighbours. The cells make it about 12 tests per atom, however
+//! three million neighbours. The cells reduce that to about 12 tests per atom, however
 //! many atoms there are.
 //!
 //! # Exactness
@@ -70,29 +70,29 @@ pub const NO_OVERFLOW: u32 = u32::MAX;
 /// Whether two atoms at a distance of `(dx, dy)` are near:
 /// `fma(dx, dx, dy · dy) < cutoff_squared`. A NaN is near nothing.
 ///
-/// The fused operation saves an instruction of six. It is written out, because
-/// rustc fuses nothing by itself; a reference must fuse here too.
+/// The fused operation saves one instruction in six. It is written out, because
+/// rustc fuses nothing on its own; a reference must fuse here too.
 #[inline(always)]
 fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
     distance_squared(dx, dy) < cutoff_squared
 }
 
-/// What [`are_near`] compares with the square of the cut-off.
+/// The number that [`are_near`] compares with the square of the cut-off.
 #[inline(always)]
 fn distance_squared(dx: f32, dy: f32) -> f32 {
     dx.mul_add(dx, dy * dy)
 }
 
-/// The same number, of which the compiler does not know that it is the same.
+/// The same number, in a form that the compiler cannot recognise as the same.
 ///
-/// What is done about a near atom computes addresses from the loop's counter.
-/// Known to be sums of it, they would be kept up to date in registers of their
-/// own, an addition each for every turn of the loop, also where nothing is near.
+/// The code for a near atom computes addresses from the loop counter. If the compiler
+/// knew them to be sums of it, it would keep them up to date in registers of their
+/// own: an addition each per iteration, even where nothing is near.
 #[cuda_std::gpu_only]
 #[inline(always)]
 fn opaque(number: u32) -> u32 {
     let same;
-    // SAFETY: copies a register. Not `pure`: it stays where it stands.
+    // SAFETY: copies a register. Not `pure`: it stays in its place.
     unsafe {
         core::arch::asm!(
             "mov.b32 {same}, {number};",
@@ -104,11 +104,11 @@ fn opaque(number: u32) -> u32 {
     same
 }
 
-/// The same address, of which the compiler does not know that it is the same.
+/// The same address, in a form that the compiler cannot recognise as the same.
 ///
-/// In a loop it keeps the addresses that the source keeps. Of an address that it
-/// knows to be a sum, it may keep the parts, and add them up in every turn before
-/// the first load. (It also forgets that the address is in global memory; `ldg`
+/// In a loop, the compiler then keeps the addresses that the source keeps. If it knows
+/// an address to be a sum, it may keep the parts, and add them up in every iteration
+/// before the first load. (It also forgets that the address is in global memory; `ldg`
 /// says so.)
 #[cuda_std::gpu_only]
 #[inline(always)]

@@ -2,7 +2,7 @@
 //! of a big one.
 //!
 //! C\[i\]\[j\] = Σₖ A\[i\]\[k\] · B\[j\]\[k\]. A and B lie row by row in f16; the sum is in
-//! f32, the result in f16. Bᵀ is what the right operand wants to be read from:
+//! f32, the result in f16. Bᵀ suits the right operand:
 //! its fragment is made of columns of Bᵀ, that is rows of B, and `ldmatrix` reads
 //! rows.
 //!
@@ -54,8 +54,8 @@ use super::{
 //   rows 0–7     lanes 0–7     lanes 16–23             lanes 0–7     lanes 8–15
 //   rows 8–15    lanes 8–15    lanes 24–31             lanes 16–23   lanes 24–31
 //
-// Register i then has two neighbours of matrix i: lane l those of row l / 4 from column
-// 2 · (l mod 4) on. So `mma` wants its operands, and so it leaves its result.
+// Register i then holds two adjacent elements of matrix i: in lane l, those of row l / 4 from
+// column 2 · (l mod 4) on. `mma` takes its operands and leaves its result in this form.
 
 /// Where element `(row, column)` of a plain tile lies.
 #[inline(always)]
@@ -67,7 +67,7 @@ pub const fn plain(row: u32, column: u32) -> usize {
 ///
 /// # Safety
 ///
-/// `a`, `b` and `c` are aligned to 16 bytes and hold a 16×16 matrix a
+/// `a`, `b` and `c` are aligned to 16 bytes and hold one 16×16 matrix per
 /// block; `c` overlaps neither. Launch with [`BLOCK`](super::BLOCK)
 /// threads and a block per product.
 #[kernel(launch_bounds(WARP))]
@@ -163,7 +163,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// C = A·Bᵀ through padded tiles: no conflicts but in the copies.
+    /// C = A·Bᵀ through padded tiles: no conflicts except in the copies.
     mma_simple_padded: PaddedByChunk, |tiles, product| {
         let [left, right] = product;
         store_c(tiles.c, 0, 0, left.to_f16());

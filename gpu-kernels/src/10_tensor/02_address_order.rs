@@ -17,14 +17,14 @@
 //! ```
 //!
 //! What comes back is in the wrong registers for the lanes that hold rows 4 to 7
-//! of each matrix, lanes 16 to 31: what belongs into R0 is in R2, and the other
-//! way round; so for R1 and R3. They swap, and all is as it should be.
+//! of each matrix, lanes 16 to 31: what belongs in R0 is in R2, and vice versa;
+//! likewise R1 and R3. They swap these, and everything is in place.
 //!
 //! It works for this pitch only. A row of 32 bytes has two chunks, and exactly
 //! two rows of a matrix collide: two halves to choose from for two rows in one
 //! chunk column. At 64 bytes four rows collide, and the 16×16 block that one
 //! `ldmatrix` fetches still has only two chunks of each row to offer; half of the
-//! conflicts would stay.
+//! conflicts would remain.
 //!
 //! | kernel | conflicts in `ldmatrix` |
 //! |---|---|
@@ -66,8 +66,8 @@ pub const fn must_swap(lane: u32) -> bool {
     lane >= 16
 }
 
-/// The two, in the other order if `swap`. Without a branch, which the compiler
-/// would make of an `if` here: the lanes would part between `ldmatrix` and `mma`.
+/// The two, swapped if `swap`. Without a branch: the compiler would turn an `if` into
+/// one, and the lanes would diverge between `ldmatrix` and `mma`.
 #[inline(always)]
 pub const fn swapped_if(swap: bool, [a, b]: [u32; 2]) -> [u32; 2] {
     let difference = (a ^ b) & (swap as u32).wrapping_neg();
@@ -92,7 +92,7 @@ pub unsafe fn address_order_plain(a: *const f16, g: *mut f32) {
     write_result(g.add(problem), SIDE, product);
 }
 
-/// G = A·Aᵀ through a plain tile, addresses as [`swapped_address`] has them: no
+/// G = A·Aᵀ through a plain tile, addresses from [`swapped_address`]: no
 /// conflicts.
 ///
 /// # Safety

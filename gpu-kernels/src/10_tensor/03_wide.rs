@@ -16,8 +16,8 @@
 //!
 //! A·B wants the *columns* of B, and B lies row by row, so its load is
 //! `ldmatrix.trans`. The addresses are the same, rows of 16 bytes, and so are
-//! the conflicts; it is on the way to the registers that each 8×8 matrix is
-//! turned.
+//! the conflicts; each 8×8 matrix is transposed only on its way to the
+//! registers.
 //!
 //! All sums and results are in f32. [`tile32_swizzled`] has every address written out.
 
@@ -44,7 +44,7 @@ use super::{
 const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
 
 /// Where chunk `chunk` of row `row` of a swizzled 16×32 tile lies, in chunks: in its row, in an
-/// order that changes from line to line of the banks, which has two rows.
+/// order that changes with each line of the banks (two rows).
 ///
 /// | rows | places of chunks 0, 1, 2, 3 in the row |
 /// |---|---|
@@ -53,7 +53,7 @@ const ROW_CHUNKS: u32 = 2 * SIDE / CHUNK;
 /// | 4, 5, 12, 13 | 2, 3, 0, 1 |
 /// | 6, 7, 14, 15 | 3, 2, 1, 0 |
 ///
-/// In offsets of elements that is `Swizzle<2, 3, 3>`, as the other kernels have it.
+/// In offsets of elements that is `Swizzle<2, 3, 3>`, as in the other kernels.
 #[inline(always)]
 pub const fn place(row: u32, chunk: u32) -> usize {
     (row * ROW_CHUNKS + (chunk ^ (row / 2 % 4))) as usize
@@ -131,7 +131,7 @@ unsafe fn left_times_right<L: Layout>(tile: Tile32<L>, input: *const f16, output
 }
 
 /// Σ Tᵢ·Tᵢᵀ over the first `N_BLOCKS` 16×16 blocks. Written out, so that every
-/// instruction of the warp stands in straight-line code.
+/// warp-wide instruction is in straight-line code.
 #[inline(always)]
 unsafe fn gram<const N_BLOCKS: u32, L: Layout>(
     tile: Tile64<L>,

@@ -1,4 +1,4 @@
-//! Aⁿ of a 16×16 matrix, n a run-time number; A⁰ is the identity.
+//! Aⁿ of a 16×16 matrix, with n given at run time; A⁰ is the identity.
 //!
 //! By squaring: n's binary digits, lowest first, say which of A, A², A⁴, A⁸, …
 //! are multiplied together. Both products of a step, `result · base` and
@@ -9,10 +9,10 @@
 //! operand ([`FragmentA::from_products`]). The base does, because a square is
 //! needed as right operand too, which has another map: it goes through the tile.
 //!
-//! Sums are in f32 and every power is rounded to f16. IEEE's special values go
-//! their way: an infinity or NaN in A spreads as the products of this order say
-//! (0·∞ is NaN). A¹ is A itself, bit for bit: the first factor is taken as it
-//! is, not multiplied with an identity, which would make NaN of 0·∞.
+//! Sums are in f32 and every power is rounded to f16. IEEE special values
+//! propagate: an infinity or NaN in A spreads as the products in this order dictate
+//! (0·∞ is NaN). A¹ is A itself, bit for bit: the first factor is taken
+//! unchanged, not multiplied by an identity, which would turn 0·∞ into NaN.
 //!
 //! | kernel | tile | `ldmatrix` conflicts for n = 31 |
 //! |---|---|---|
@@ -71,7 +71,7 @@ unsafe fn power(
     let lane = warp::lane_id();
     let problem = (thread::block_idx_x() * MATRIX + lane * CHUNK) as usize;
     // Where a lane copies eight elements, which row it names in `ldmatrix`, and where it stores
-    // a left operand: a register has two neighbours of a quarter, as in `simple`.
+    // a left operand: a register holds two adjacent elements of a quarter, as in `simple`.
     let own = tile.add(place(lane / 2, lane % 2 * CHUNK)).cast::<u128>();
     let rows = address_in_space(tile.add(place(lane % 16, lane / 16 * 8)));
     let store = |[a0, a1, a2, a3]: [u32; 4]| {
@@ -88,12 +88,12 @@ unsafe fn power(
     let mut result = identity(lane);
     let mut has_factor = false;
     let mut digits = n;
-    // `n` is the same for all lanes: they stay together in this loop.
+    // `n` is the same for all lanes: they stay converged in this loop.
     while digits != 0 {
         let base = FragmentA::<f16, M16N8K16>::new(x4_at(rows));
         let [b0, b1, b2, b3] = x4_trans_at(rows);
         let (left, right) = (FragmentB::new([b0, b1]), FragmentB::new([b2, b3]));
-        // Computed in every step, so that no `mma` stands in a branch.
+        // Computed in every step, so that no `mma` is inside a branch.
         let product = FragmentA::from_products(
             mma(result, left, FragmentC::<f32>::zero()).to_f16(),
             mma(result, right, FragmentC::<f32>::zero()).to_f16(),
@@ -122,7 +122,7 @@ unsafe fn power(
 /// # Safety
 ///
 /// `input` and `output` are aligned to 16 bytes, hold a 16×16 matrix per block, and
-/// do not overlap. Launch with [`BLOCK`](super::BLOCK) threads and a block a
+/// do not overlap. Launch with [`BLOCK`](super::BLOCK) threads and one block per
 /// matrix.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn matrix_power_plain(input: *const f16, output: *mut f16, n: u32) {
@@ -141,7 +141,7 @@ pub unsafe fn matrix_power_swizzled(input: *const f16, output: *mut f16, n: u32)
     power(swizzled, tile, input, output, n);
 }
 
-/// `ldmatrix` conflicts of [`matrix_power_plain`]: two loads of 4 a binary digit.
+/// `ldmatrix` conflicts of [`matrix_power_plain`]: per binary digit two loads of 4 each.
 pub const fn plain_conflicts(n: u32) -> u32 {
     (u32::BITS - n.leading_zeros()) * 2 * 4
 }

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Chunk columns are bits 3 to 5. By columns none of the varying bits is among
-//! them: all eight rows collide. By rows bits 4 and 5 are, and bit 6 is not: two
-//! and two collide. One layout cures both: first bits 3 to 5 ^= bits 8 to 10,
+//! them: all eight rows collide. By rows bits 4 and 5 are, and bit 6 is not: the
+//! rows collide in pairs. One layout cures both: first bits 3 to 5 ^= bits 8 to 10,
 //! then bit 3 ^= bit 6. In chunks that is `chunk ^ row % 8 ^ chunk / 8 % 2`
 //! ([`place`]). Neither layer disturbs the other, because by columns bit 6 is the
 //! same in all eight rows, and by rows bits 8 to 10 are: they XOR the same
@@ -25,16 +25,16 @@
 //! |---|---|---|
 //! | `multi_columns_…` | 896 = 16 · 2 · 28 | 0 |
 //! | `multi_rows_…` | 128 = 16 · 2 · 4 | 0 |
-//! | `multi_both_…`, out of one filling | 1024 | 0 |
+//! | `multi_both_…`, out of one fill | 1024 | 0 |
 //! | `interleaved_…` | 1024 | 0, with a layout for each |
 //!
-//! The interleaved kernels go the other way: they have the layout that is right
-//! for the product at hand, and change it in between. The results go back to
-//! shared memory in f16; C1 with the layout for columns. After a barrier
+//! The interleaved kernels go the other way: they use the layout that suits the
+//! product at hand, and change it in between. The results go back to
+//! shared memory in f16, C1 in the layout for columns. After a barrier
 //! everything is laid out anew for rows, in place, through registers; both results
-//! leave for global memory through that layout, in 16-byte vectors. That costs a
+//! go to global memory from that layout, in 16-byte vectors. That costs a
 //! pass over the tiles and buys simpler address arithmetic; the two-layer swizzle
-//! is the better deal here, and not always possible.
+//! is the better choice here, but not always possible.
 //!
 //! Tiles are filled by `cp.async`. [`multi_both_swizzled`] has every address written out.
 
@@ -86,7 +86,7 @@ const ROW_CHUNKS: u32 = COLUMNS / CHUNK;
 /// | … | | |
 /// | 7, 15 | 7, 6, 5, 4, 3, 2, 1, 0 | 14, 15, 12, 13, 10, 11, 8, 9 |
 ///
-/// Chunks 16 to 31 lie as those, 16 places on. The place modulo 8 is the chunk column. By
+/// Chunks 16 to 31 lie likewise, 16 places on. The place modulo 8 is the chunk column. By
 /// columns an 8×8 matrix is one chunk of rows 0 to 7: eight chunk columns. By rows it is chunks
 /// 0, 2, … 14 of one row: eight again.
 #[inline(always)]
@@ -107,7 +107,7 @@ pub unsafe fn multi_both_swizzled(a: *const f16, b: *const f16, c1: *mut f32, c2
     let lane = warp::lane_id();
     let problem = thread::block_idx_x() * ELEMENTS;
 
-    // A thread copies a chunk of each.
+    // A thread copies one chunk of each.
     let own = place(thread / ROW_CHUNKS, thread % ROW_CHUNKS) as usize;
     let (a, b) = (a.add(problem as usize), b.add(problem as usize));
     cp_async::cg(a_tile.add(own), a.cast::<u128>().add(thread as usize));
@@ -159,7 +159,7 @@ pub const fn in_row(matrix: u32, row: u32, column: u32) -> (u32, u32) {
     (matrix, row * SIDE + column)
 }
 
-/// A block's thread, and its warp.
+/// The number of this thread, and of its warp, in the block.
 #[inline(always)]
 fn thread_and_warp() -> (u32, u32) {
     let thread = thread::thread_idx_x();
@@ -237,8 +237,8 @@ macro_rules! kernels {
         /// # Safety
         ///
         /// All pointers are aligned to 16 bytes and have 16×256 elements per
-        /// block; outputs overlap nothing. Launch with [`BLOCK`] threads and a
-        /// block a problem.
+        /// block; outputs overlap nothing. Launch with [`BLOCK`] threads and one
+        /// block per problem.
         #[kernel(launch_bounds(BLOCK_THREADS))]
         pub unsafe fn $name(a: *const f16, b: *const f16, $($c: *mut f32),*) {
             let ($a, $b) = (shared_tile!(Tile256<$layout>), shared_tile!(Tile256<$layout>));
@@ -284,10 +284,10 @@ unsafe fn chunk<L: Layout>(tile: Tile256<L>, thread: u32) -> *mut u128 {
     tile.chunk(row, column)
 }
 
-/// Moves the tiles from layout `L` to layout `M`, in place: every thread has one
-/// chunk of each in its registers while nothing else holds them.
+/// Moves the tiles from layout `L` to layout `M`, in place: every thread holds one
+/// chunk of each in its registers while it is nowhere else.
 ///
-/// Barriers stand before, between and after.
+/// There are barriers before, between and after.
 #[inline(always)]
 unsafe fn relay<L: Layout, M: Layout>([a, b, c]: [Tile256<L>; 3], thread: u32) -> [Tile256<M>; 3] {
     thread::sync_threads();

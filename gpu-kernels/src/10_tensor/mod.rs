@@ -6,12 +6,12 @@
 //! which fetches 8×8 matrices, row by row: for each matrix, eight lanes give the
 //! address of a row of eight elements, 16 bytes.
 //!
-//! # Why rows collide
+//! # Row collisions
 //!
 //! The 32 banks are 4 bytes wide: one *line* of them is 128 bytes, eight chunks
-//! of 16. Eight rows of 16 bytes are one line's worth, and come in one wavefront
-//! if each lies in another of the eight chunk columns. Which one a row lies in is
-//! bits 4 to 6 of its address, and that depends on the pitch:
+//! of 16. Eight rows of 16 bytes are one line's worth, and arrive in one wavefront
+//! if each lies in a different one of the eight chunk columns. A row's chunk column
+//! is bits 4 to 6 of its address, and that depends on the pitch:
 //!
 //! ```text
 //!   a 16×16 tile, pitch 32 bytes: four rows per line
@@ -22,25 +22,25 @@
 //! ```
 //!
 //! An 8×8 matrix is one column of that, say all the `L`. Rows 0 and 4 are in
-//! the same chunk column, so are 1 and 5, …: two wavefronts instead of one. At a
+//! the same chunk column, as are 1 and 5, …: two wavefronts instead of one. At a
 //! pitch of 64 bytes, two rows per line, every other row collides: four
 //! wavefronts. From 128 bytes on all eight do.
 //!
-//! # How B, M and S are found
+//! # Finding B, M and S
 //!
 //! Take offsets in elements (16 bits): bits 0 to 2 are the place in a chunk, bits
-//! 3 to 5 the chunk column, bits 6 and up the line. We want bits 3 to 5 to be
-//! different in eight rows that follow each other, and may change nothing else.
+//! 3 to 5 the chunk column, bits 6 and up the line. Bits 3 to 5 must become
+//! different in eight consecutive rows, and nothing else may change.
 //!
 //! - **M = 3**: the eight elements of a chunk stay together; `ldmatrix` takes
 //!   them by one address.
 //! - Rows of C = 2ᶜ elements begin at bit c. Of the three bits that number the
 //!   eight rows of a matrix, c to c+2, those below bit 6 are chunk-column bits
-//!   already: they tell rows apart as they are. The others do not reach the chunk
+//!   already: they tell rows apart without help. The others do not reach the chunk
 //!   column. There are **B = min(3, c − 3)** of them, for c ≥ 3.
-//! - They are the upper ones: bits max(6, c) and on. They must be XORed onto as
-//!   many chunk-column bits that do not number rows: the lowest, from bit M on.
-//!   So **S = max(6, c) − 3**.
+//! - They are the upper ones: bits max(6, c) and up. They must be XORed onto the
+//!   same number of chunk-column bits that do not number rows: the lowest, from bit M
+//!   up. So **S = max(6, c) − 3**.
 //!
 //! | columns | c | row bits | `Swizzle<B, M, S>` | plain: wavefronts per matrix |
 //! |---|---|---|---|---|
@@ -53,18 +53,18 @@
 //! ([`swizzle_for`] is that derivation as a function; a test checks it against
 //! the table and the rule for conflicts.)
 //!
-//! # When padding is the better choice
+//! # Padding instead
 //!
 //! Padding needs no power of two: eight rows differ in their chunk columns
 //! whenever the pitch is an odd number of chunks ([`Padded<8>`] on every width of
 //! the table). It is the better choice where rows have no power-of-two length,
 //! where one tile is read under several strides that no single swizzle serves,
-//! and where address arithmetic is dearer than memory (the padded address is
-//! linear in the row, so that the compiler folds it into the instruction's
+//! and where address arithmetic is more expensive than memory (the padded address is
+//! linear in the row, so the compiler folds it into the instruction's
 //! offset). It costs 16 bytes per row, half of a 16-column tile, and it breaks up
 //! the lines: a copy that goes through the tile chunk by chunk, free in both
-//! other layouts, straddles them and pays ([`simple`] has it for comparison). And
-//! tiles that hardware fills (TMA) come swizzled, never padded in this way.
+//! other layouts, straddles them and has conflicts ([`simple`] shows it for comparison).
+//! And tiles that the hardware fills (TMA) come swizzled, never padded in this way.
 //!
 //! # The files
 //!
@@ -77,8 +77,8 @@
 //! | [`multi`] | one layout for two ways of reading a 16×256 tile; changing it half-way |
 //! | [`probe`] | the instructions bare, for tests of the fragment maps and of rounding |
 //!
-//! In each file one kernel has its addresses, `ldmatrix` and `mma` written out. The others say
-//! the same by tiles, whose layout is a type, and by fragments.
+//! In each file one kernel has its addresses, `ldmatrix` and `mma` written out. The others do
+//! the same with tiles, whose layout is a type, and with fragments.
 //!
 //! Left out: large matrix products (these tiles are what those are made of).
 
@@ -165,7 +165,7 @@ macro_rules! for_chunks {
         const {
             assert!(
                 ($rows * $columns).is_multiple_of($n_threads * CHUNK),
-                "every thread moves as many chunks"
+                "every thread moves the same number of chunks"
             );
         }
         let mut i = 0;
@@ -184,7 +184,7 @@ use for_chunks;
 /// # Safety
 ///
 /// `input` holds the tile's elements and is aligned to 16 bytes; `thread` is
-/// below `N_THREADS`, and every such thread comes here once. A barrier follows.
+/// below `N_THREADS`, and every such thread calls it once. A barrier follows.
 #[inline(always)]
 pub(crate) unsafe fn fill<const N_THREADS: u32, const ROWS: u32, const COLUMNS: u32, L: Layout>(
     tile: Tile<f16, ROWS, COLUMNS, L>,
@@ -196,11 +196,11 @@ pub(crate) unsafe fn fill<const N_THREADS: u32, const ROWS: u32, const COLUMNS: 
     });
 }
 
-/// Copies `tile` to `output`, as [`fill`] the other way round.
+/// Copies `tile` to `output`: the reverse of [`fill`].
 ///
 /// # Safety
 ///
-/// As [`fill`]; a barrier stands before.
+/// As [`fill`]; a barrier comes before.
 #[inline(always)]
 pub(crate) unsafe fn drain<const N_THREADS: u32, const ROWS: u32, const COLUMNS: u32, L: Layout>(
     tile: Tile<f16, ROWS, COLUMNS, L>,
@@ -216,7 +216,7 @@ pub(crate) unsafe fn drain<const N_THREADS: u32, const ROWS: u32, const COLUMNS:
 ///
 /// # Safety
 ///
-/// The whole warp is here, together.
+/// The whole warp calls it together.
 #[inline(always)]
 pub(crate) unsafe fn multiply_add(
     a: FragmentA<f16, M16N8K16>,

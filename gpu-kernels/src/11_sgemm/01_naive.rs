@@ -14,8 +14,8 @@ pub const ROWS: u32 = 8;
 /// of B.
 ///
 /// Lanes run along the row of C: they read the same element of A (one sector) and
-/// neighbours in B (four sectors). Nothing is read more than it must be by this
-/// *request*; but every element of A is requested n times and every one of B m
+/// neighbours in B (four sectors). No single *request* reads more than it must, but
+/// every element of A is requested n times and every one of B m
 /// times. Two loads per fused multiply-add: the load units are the limit.
 ///
 /// # Safety

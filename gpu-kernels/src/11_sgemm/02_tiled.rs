@@ -29,10 +29,10 @@ const _: () = assert!(TILE == 32);
 ///                                     └────┴────┘
 /// ```
 ///
-/// An element that was loaded from global memory is used by 32 threads: 1/32 of the
-/// requests there. But each multiply-add still takes more than a load, from shared
-/// memory now: a row of 32 words of B, and four words of A, the same for all lanes,
-/// for four of them.
+/// An element loaded from global memory is used by 32 threads: 1/32 of the
+/// requests there. But each multiply-add still takes more than one load, now from shared
+/// memory: a row of 32 words of B, and a quarter of a load of A, which brings four words
+/// along k, the same for all lanes.
 ///
 /// # Safety
 ///
@@ -53,7 +53,7 @@ pub unsafe fn sgemm_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: 
         *a_tile.add(element(y, x, TILE)) = load_or_zero(a, row, first + x, m, k);
         *b_tile.add(element(y, x, TILE)) = load_or_zero(b, first + y, column, k, n);
         thread::sync_threads();
-        // Left to itself the compiler unrolls it four times only, and loads A's values
+        // On its own the compiler unrolls it only four times, and loads A's values
         // one by one.
         unrolled::<{ (TILE / CHUNK) as usize }>(|chunk| {
             let i = chunk as u32 * CHUNK;

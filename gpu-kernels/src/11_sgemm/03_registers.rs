@@ -1,8 +1,8 @@
-//! Many elements per thread: sums in registers, so that a value that was loaded from
+//! Many elements per thread: sums in registers, so that each value loaded from
 //! shared memory is used more than once.
 //!
 //! A thread that computes R×S elements of C takes R values of A and S of B for
-//! R·S multiply-adds. Of A four values along k come by one load, where they lie together:
+//! R·S multiply-adds. Where four values of A along k lie together, one load brings them:
 //!
 //! | elements per thread | values per multiply-add | loads |
 //! |---|---|---|
@@ -14,7 +14,7 @@
 //! shared memory: with more than 1/4 load per multiply-add it waits for shared memory.
 //!
 //! The sums must stay in registers, which have no addresses: every index into
-//! them is a number known to the compiler. `unrolled!` writes
+//! them must be a constant for the compiler. `unrolled!` writes
 //! the loops out.
 
 use cuda_std::float::GpuFloat;
@@ -51,8 +51,8 @@ const _: () = assert!(COLUMN_THREADS == COLUMN_TILE * TILE_K);
 /// [`column_grid`].
 #[kernel(launch_bounds(COLUMN_THREADS, 3))]
 pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    // One array for both tiles: in them a thread's elements have the same place, so that
-    // one address does for both.
+    // One array for both tiles: a thread's elements have the same place in both, so
+    // one address serves both.
     let a_tile = shared_array![f32; 2 * (COLUMN_TILE * TILE_K) as usize, align = 16];
     let b_tile = a_tile.add((COLUMN_TILE * TILE_K) as usize);
     let thread = thread::thread_idx_x();
@@ -64,7 +64,7 @@ pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     let (row, column) = (thread / COLUMN_TILE * COLUMN_ROWS, thread % COLUMN_TILE);
 
     // Where along k its row of A ends: at once, if there is no such row. (Two numbers
-    // in place of four: 40 registers are to do, for three blocks per SM.)
+    // instead of four: 40 registers must do, for three blocks per SM.)
     let a_end = if first_row + a_row < m && a_k < k {
         k - a_k
     } else {
@@ -119,7 +119,7 @@ pub const fn column_grid(m: u32, n: u32) -> [u32; 3] {
 
 /// Side of the tile of C, in elements.
 pub const SQUARE_TILE: u32 = 128;
-/// Side of the square of threads: a thread's rows, and its columns, are so far
+/// Side of the square of threads: a thread's rows, and its columns, are this far
 /// apart.
 const SQUARE_STEP: u32 = 16;
 /// Threads in a block of [`sgemm_square`].
@@ -127,8 +127,8 @@ pub const SQUARE_THREADS: u32 = SQUARE_STEP * SQUARE_STEP;
 
 /// 8×8 elements per thread: 16 loads from shared memory for 64 multiply-adds.
 ///
-/// A thread's columns are 16 apart, so that lanes that follow each other read words
-/// that follow each other; so are its rows.
+/// A thread's columns are 16 apart, so that consecutive lanes read consecutive
+/// words; so are its rows.
 ///
 /// # Safety
 ///

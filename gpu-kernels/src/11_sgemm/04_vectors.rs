@@ -1,7 +1,7 @@
 //! 8×8 elements per thread, 16 bytes per access.
 //!
 //! The values that a thread needs for one step along k should lie together: then
-//! four of them come by one instruction. B's do, since its rows run along C's
+//! one instruction loads four of them. B's do, since its rows run along C's
 //! columns. A's rows run along k. So the tile of A is *transposed* on its way into
 //! shared memory: loaded by rows of 16 bytes, stored element by element.
 //!
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! If they were one square of 8×8, eight lanes would read 16 bytes of every 32, and
-//! meet two by two in the same banks.
+//! collide in pairs in the banks.
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
@@ -50,8 +50,8 @@ const _: () = assert!(BLOCK_THREADS * CHUNK == TILE * TILE_K);
 // A thread's squares are half a tile apart.
 const _: () = assert!(2 * SIDE_THREADS * CHUNK == TILE);
 
-/// Row of the transposed tile's element, and its place in it, as an offset in
-/// elements: for the stores, and for the loads of four rows of A at once.
+/// Offset, in elements, of element `(row, k)` in the transposed tile of A: for the
+/// stores, and for the loads of four rows of A at once.
 #[inline(always)]
 pub const fn a_offset(row: u32, k: u32) -> u32 {
     k * A_PITCH + row

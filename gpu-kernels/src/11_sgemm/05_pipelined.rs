@@ -1,13 +1,13 @@
-//! Tiles that are copied while others are multiplied.
+//! A pipeline: tiles are copied while others are multiplied.
 //!
-//! The kernels before this one do two things in turn: load a tile, which takes more than a
+//! The kernels before this one alternate: they load a tile, which takes more than a
 //! thousand cycles, then multiply it. Only other blocks on the same SM keep it busy
-//! meanwhile. Here the copies run by themselves (`parts/copies.rs`), two tiles ahead:
-//! nobody waits for memory, and no values pass through registers.
+//! meanwhile. Here the copies are asynchronous (`parts/copies.rs`), two tiles ahead:
+//! no thread waits for memory, and no values pass through registers.
 //!
 //! One barrier per tile serves two purposes. It comes after the wait for the next
-//! tile's copies: past it, all threads' copies of that tile are there. And past it
-//! nobody reads the stage of the tile before: it can be filled again.
+//! tile's copies: past it, all threads' copies of that tile have arrived. And past it
+//! no thread still reads the previous tile's stage: it can be refilled.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::prelude::*;
@@ -43,7 +43,7 @@ pub unsafe fn sgemm_pipelined(a: *const f32, b: *const f32, c: *mut f32, m: u32,
     }
 }
 
-/// The kernel, for matrices B that can be copied by chunks or cannot.
+/// The kernel, for matrices B that can or cannot be copied by chunks.
 #[inline(always)]
 unsafe fn product<const BY_CHUNKS: bool>(
     (a, b, c): (*const f32, *const f32, *mut f32),

@@ -1,4 +1,4 @@
-//! 8×16 elements per thread, tiles for warps, fragments one step ahead.
+//! 8×16 elements per thread, warp tiles, fragments one step ahead.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::prelude::*;
@@ -20,7 +20,7 @@ const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE_COLUMNS);
 
 const _: () = assert!(BLOCK_THREADS == N_THREADS);
 
-/// The fast one.
+/// 8×16 elements per thread, fragments one step ahead.
 ///
 /// # Safety
 ///
@@ -35,7 +35,7 @@ pub unsafe fn sgemm_fast(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u
     }
 }
 
-/// The kernel, for matrices B that can be copied by chunks or cannot.
+/// The kernel, for matrices B that can or cannot be copied by chunks.
 #[inline(always)]
 unsafe fn product<const BY_CHUNKS: bool>(
     (a, b, c): (*const f32, *const f32, *mut f32),
@@ -75,7 +75,7 @@ unsafe fn product<const BY_CHUNKS: bool>(
                 fragments[(K + 1) % 2] = Fragment::load(a_address, b_address, NEXT_K);
             } else {
                 // The next step is the next tile's first. (After the last tile comes
-                // one of zeros, which is read and not used.) Past the barrier all
+                // one of zeros, which is read but not used.) Past the barrier all
                 // threads have read all of this tile, and its stage is free.
                 wait_group::<{ STAGES - 2 }>();
                 thread::sync_threads();

@@ -1,13 +1,13 @@
 //! Warp specialization: some warps copy, others multiply.
 //!
 //! In [`sgemm_fast`](super::fast::sgemm_fast) every thread does everything. That costs
-//! twice. Copies and their addresses stand among the multiply-adds, and where they do,
-//! the assembler finds no good registers for those ([what limits each step](super)). And all
+//! twice. Copies and their addresses are mixed in with the multiply-adds, for which the
+//! assembler then finds no good registers ([the limits](super)). And all
 //! warps meet at a barrier after each tile, however far each could have gone.
 //!
 //! Here eight warps only multiply. Four others copy, one on each of the
 //! SM's schedulers, into a ring of stages. Two barriers per stage
-//! ([`mbarrier`]) say when it is *full* and when it is *free*; a warp waits for
+//! ([`mbarrier`]) signal when it is *full* and when it is *free*; a warp waits for
 //! another one only if the ring is empty or full:
 //!
 //! ```text
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Sums and fragments take more registers than twelve warps can have each: 65,536 for
-//! 384 threads are 168 for one. So the copiers give most of theirs up, and the
-//! multipliers take them ([`warpgroup`](cuda_std::warpgroup)). Only Hopper can do that.
+//! 384 threads are 168 per thread. So the copiers give most of theirs up, and the
+//! multipliers take them ([`warpgroup`](cuda_std::warpgroup)). This requires Hopper.
 
 use cuda_std::cp_async::{ca_or_zeros, cg_or_zeros, wait_all};
 use cuda_std::mbarrier;
@@ -56,7 +56,7 @@ const COPIER_REGISTERS: u32 = 72;
 
 const _: () = assert!(
     N_MULTIPLIERS * MULTIPLIER_REGISTERS + N_COPIERS * COPIER_REGISTERS <= 65536,
-    "an SM has so many registers"
+    "an SM has this many registers"
 );
 
 /// Block, in threads.
@@ -73,13 +73,13 @@ const _: () = assert!(2 * STAGES * MBARRIER_BYTES <= RING_OFFSET);
 // The free ones first: compute-sanitizer's racecheck does not recognise a barrier that an
 // instruction names by a negative offset from another one.
 
-/// The barrier of a stage at which whoever has read it arrives.
+/// The barrier at which the threads that have read a stage arrive.
 #[inline(always)]
 const fn free(shared: u32, stage: u32) -> u32 {
     shared + stage * MBARRIER_BYTES
 }
 
-/// The barrier of a stage at which whoever fills it arrives.
+/// The barrier at which the threads that fill a stage arrive.
 #[inline(always)]
 const fn full(shared: u32, stage: u32) -> u32 {
     shared + (STAGES + stage) * MBARRIER_BYTES
@@ -105,7 +105,7 @@ impl Product {
     }
 }
 
-/// Makes the barriers, before the block parts into copiers and multipliers. Returns
+/// Initialises the barriers, before the block splits into copiers and multipliers. Returns
 /// the address of the shared memory.
 #[inline(always)]
 pub(super) unsafe fn set_up() -> u32 {
@@ -132,13 +132,13 @@ pub(super) fn is_copier() -> bool {
 pub(super) struct Copier {
     product: Product,
     shared: u32,
-    /// The stage that is filled next.
+    /// The stage to fill next.
     stage: u32,
-    /// Of the phase at whose end the stage is free.
+    /// Parity of the phase at whose end the stage is free.
     parity: u32,
 }
 
-/// Rows of A that a copying warp sees to, and elements along k of one copy.
+/// Rows of A that a copying warp handles, and elements along k of one copy.
 const COPIER_ROWS: u32 = TILE_ROWS / N_COPYING_WARPS;
 const COPY_K: u32 = 8;
 /// Rows of A in one copy.
@@ -150,7 +150,7 @@ const _: () = assert!(TILE_COLUMNS == 2 * WARP_LANES * CHUNK);
 const _: () = assert!(TILE_K / N_COPYING_WARPS == 4);
 
 impl Copier {
-    /// This thread's, all stages being free. Takes the role: see [`warpgroup`].
+    /// This thread as a copier, with all stages free. Takes the role: see [`warpgroup`].
     ///
     /// [`warpgroup`]: cuda_std::warpgroup
     #[inline(always)]
@@ -173,7 +173,7 @@ impl Copier {
         let lane = thread::thread_idx_x() % WARP_LANES;
         let (a_k, a_row) = (lane % COPY_K, warp * COPIER_ROWS + lane / COPY_K);
 
-        // The first tile along k is the cut one (see `copies`).
+        // The first tile along k is the partial one (see `copies`).
         let first_depth = k - (n_tiles(k, TILE_K) - 1) * TILE_K;
         let first_k = if part.first == 0 {
             0
@@ -252,7 +252,7 @@ impl Copier {
         mbarrier::wait(free(self.shared, self.stage), self.parity ^ ahead);
     }
 
-    /// Stays until all copies are done, as a thread that has started some must.
+    /// Stays until all copies are done, as a thread that has started any must.
     #[inline(always)]
     pub fn end(self) {
         wait_all();
@@ -264,15 +264,15 @@ pub(super) struct Multiplier {
     shared: u32,
     /// Where its sums are in a tile of C.
     pub place: Place,
-    /// The stage that is read next, and the parity of the phase at whose end it is full.
+    /// The stage to read next, and the parity of the phase at whose end it is full.
     stage: u32,
     parity: u32,
-    /// The stage that was read last.
+    /// The stage read last.
     previous: u32,
 }
 
 impl Multiplier {
-    /// This thread's. Takes the role: see [`warpgroup`].
+    /// This thread as a multiplier. Takes the role: see [`warpgroup`].
     ///
     /// [`warpgroup`]: cuda_std::warpgroup
     #[inline(always)]
@@ -291,7 +291,7 @@ impl Multiplier {
     ///
     /// The loop begins with the *last* step of the tile before, whose values are in
     /// registers already: so the wait for the next stage and the loop's branch are
-    /// at one place, and nothing else parts the multiply-adds. The first time round
+    /// in one place, and nothing else interrupts the multiply-adds. In the first iteration
     /// those values are zeros.
     #[inline(always)]
     pub unsafe fn sums(&mut self, part: Part) -> Sums {

@@ -1,12 +1,12 @@
 //! Stream-K: every SM works to the end.
 //!
-//! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives a block a tile.
+//! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives each block one tile.
 //! At 4096³ that is 512 tiles on 132 SMs: three rounds and 0.88 of a
-//! fourth, in which some have nothing to do. And at the start of every tile nobody
-//! multiplies before the first copies are there.
+//! fourth, in which some SMs are idle. And at the start of every tile nothing
+//! is multiplied until the first copies arrive.
 //!
-//! Here there is one block per SM, and it stays. Its copiers go on with the
-//! next tile while its multipliers store the last one. What would be the partial round
+//! Here there is one persistent block per SM. Its copiers go on with the
+//! next tile while its multipliers store the last one. The partial round
 //! is cut into equal shares ([`super::partition`]).
 
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
@@ -15,7 +15,7 @@ use cuda_std::vector::Float4;
 
 use super::copies::{TILE_ROWS, has_chunks, n_tiles};
 use super::fragments::{Place, Sums, store_sums};
-use super::partition::{Part, Shares};
+use super::partition::{Part, StreamK};
 use super::specialized::{
     self, Copier, Multiplier, N_MULTIPLIERS, Product, TILE_COLUMNS, TILE_K, is_copier, n_tiles_of_c,
 };
@@ -23,10 +23,10 @@ use super::unrolled;
 
 /// Elements of a tile of C.
 const TILE_ELEMENTS: u32 = TILE_ROWS * TILE_COLUMNS;
-/// Of the barrier at which the multipliers meet.
+/// The barrier at which the multipliers meet.
 const MULTIPLIERS_MEET: u32 = 1;
 
-/// Where sums are left for another block: room for one tile's per block, and a flag.
+/// Where blocks leave sums for other blocks: room for one tile's sums per block, and a flag.
 #[derive(Clone, Copy)]
 struct Left {
     sums: *mut f32,
@@ -34,8 +34,8 @@ struct Left {
 }
 
 impl Left {
-    /// The thread's first chunk of what `block` leaves. The next ones follow at
-    /// distances of a chunk of every thread, so that lanes are side by side.
+    /// The thread's first chunk of what `block` leaves. The next ones follow, each
+    /// a chunk of every thread further, so that lanes are side by side.
     #[inline(always)]
     unsafe fn chunks(self, block: u32) -> *mut Float4 {
         self.sums
@@ -91,7 +91,7 @@ impl Left {
 /// As [`sgemm_vectorized`](super::vectors::sgemm_vectorized), with this file's
 /// [`BLOCK`] and [`SHARED_BYTES`] and a grid that [`grid`] returns. `sums` has room
 /// for [`n_sums`] elements and is aligned to 16 bytes; `flags` has an element per block,
-/// all 0, which they are again when the kernel has ended. Blocks with lower numbers
+/// all 0, and 0 again when the kernel has ended. Blocks with lower numbers
 /// start first.
 #[kernel(launch_bounds(specialized::BLOCK_THREADS, 1))]
 pub unsafe fn sgemm_balanced(
@@ -107,8 +107,8 @@ pub unsafe fn sgemm_balanced(
     let product = Product { a, b, m, n, k };
     let shared = specialized::set_up();
     let block = thread::block_idx_x();
-    let shares = Shares::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
-    let mut parts = shares.parts(block);
+    let stream_k = StreamK::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
+    let mut parts = stream_k.parts(block);
     if is_copier() {
         let mut copier = Copier::start(product, shared);
         if has_chunks(n) {
@@ -126,11 +126,11 @@ pub unsafe fn sgemm_balanced(
         let mut multiplier = Multiplier::start(shared);
         while let Some(part) = parts.next() {
             let mut sums = multiplier.sums(part);
-            if shares.is_left(part) {
+            if stream_k.is_left(part) {
                 left.put(block, &sums);
                 continue;
             }
-            add_rest(&shares, part, block, left, &mut sums);
+            add_rest(&stream_k, part, block, left, &mut sums);
             let (first_row, first_column) = product.corner(part.tile);
             let Place { row, column } = multiplier.place;
             store_sums(c, first_row + row, first_column + column, m, n, &sums);
@@ -140,14 +140,14 @@ pub unsafe fn sgemm_balanced(
 
 /// Adds what other blocks have left of a part's tile.
 #[inline(always)]
-unsafe fn add_rest(shares: &Shares, part: Part, block: u32, left: Left, sums: &mut Sums) {
+unsafe fn add_rest(stream_k: &StreamK, part: Part, block: u32, left: Left, sums: &mut Sums) {
     if part.first == 0 {
         return;
     }
     let mut other = block;
-    while other > 0 && shares.reaches(other - 1, part) {
+    while other > 0 && stream_k.reaches(other - 1, part) {
         other -= 1;
-        if !shares.is_empty(other) {
+        if !stream_k.is_empty(other) {
             left.add(other, sums);
         }
     }
@@ -159,7 +159,7 @@ pub const BLOCK: [u32; 3] = specialized::BLOCK;
 /// Dynamic shared memory of [`sgemm_balanced`], in bytes.
 pub const SHARED_BYTES: u32 = specialized::SHARED_BYTES;
 
-/// Grid of [`sgemm_balanced`] for this many SMs: a block each, as long as
+/// Grid of [`sgemm_balanced`] for this many SMs: one block each, as long as
 /// each has a step.
 pub const fn grid(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> [u32; 3] {
     let n_steps = n_tiles_of_c(m, n) as u64 * n_tiles(k, TILE_K) as u64;

@@ -1,6 +1,6 @@
 //! GEMM by tensor cores: C = alpha·A·B + beta·C, factors of 16 bits, sums of 32.
 //!
-//! # The two numbers
+//! # Arithmetic and memory
 //!
 //! A product does m·n·k multiply-adds, and should move 2·(m·k + n·k + m·n) bytes. An H200's
 //! tensor cores do 4.9·10¹⁴ multiply-adds per second, and its memory moves 4.8·10¹² bytes: at

@@ -8,7 +8,7 @@
 //! Wide accesses go in groups of lanes that move 128 bytes together: all 32
 //! lanes with 4 bytes each, 16 with 8, 8 with 16.
 //!
-//! The index functions of this crate are tested with it. It is for whole warps,
+//! It serves to test this crate's index functions. It is for whole warps,
 //! and leaves out that loads of 8 and 16 bytes merge groups whose neighbouring
 //! lanes have the same address; the simulator counts that too.
 
@@ -35,7 +35,7 @@ pub struct Cost {
     pub ways: u32,
 }
 
-/// The cost of a warp's access of `lane_bytes` (4, 8 or 16) a lane, where lane
+/// The cost of a warp's access of `lane_bytes` (4, 8 or 16) per lane, where lane
 /// `l` accesses the bytes from `offset_bytes(l)` on, a multiple of `lane_bytes`.
 pub fn cost(lane_bytes: u32, offset_bytes: impl Fn(u32) -> u32) -> Cost {
     assert!(

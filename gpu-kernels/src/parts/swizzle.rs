@@ -1,40 +1,40 @@
 //! Swizzles: orders of the elements in shared memory that spread a column over
 //! the banks.
 //!
-//! An array of `ROW` elements per row, stored as it comes, has the elements of a
-//! column `ROW` elements apart: with a power of two, in few banks. Padding the
-//! rows cures that and costs memory, and it moves rows off the alignment that
-//! 16-byte accesses and `ldmatrix` want. A swizzle costs neither: each row keeps
+//! In an array of `ROW` elements per row, stored row by row, the elements of a
+//! column are `ROW` elements apart: if that is a power of two, in few banks. Padding the
+//! rows cures that but costs memory, and it moves rows off the alignment that
+//! 16-byte accesses and `ldmatrix` need. A swizzle costs neither: each row keeps
 //! its place and its elements, in another order.
 //!
 //! Elements that one thread accesses together (a *chunk*, say 16 bytes) must stay
-//! together, so whole chunks change places. Three forms, all of them pure and
+//! together, so whole chunks swap places. Three forms, all of them pure and
 //! one-to-one, all parameters known at compile time:
 //!
 //! | form | chunk `c` of line `l` goes to | |
 //! |---|---|---|
 //! | [`ChunkSwizzle::xor`] | `c ^ l` | the general formula, from the array's shape |
-//! | [`ChunkSwizzle::shift`] | `c + l`, round | the same by addition |
+//! | [`ChunkSwizzle::shift`] | `c + l`, wrapping around | the same by addition |
 //! | [`Swizzle`] | bits of the offset | the form for offsets, CuTe's; nothing but `&`, `>>`, `^` |
 //!
-//! XOR is its own inverse, and cheap where `c` and `l` are known apart; the shift
-//! needs one instruction more, and leaves neighbours neighbours.
+//! XOR is its own inverse, and cheap if `c` and `l` are known separately; the shift
+//! needs one more instruction, and keeps neighbours adjacent.
 
 pub use cuda_std::swizzle::{Composed, Swizzle};
 
-/// How an array `T array[][ROW]` in shared memory is swizzled.
+/// The swizzle of an array `T array[][ROW]` in shared memory.
 ///
 /// - `ELEMENT_BYTES`: size of `T`;
-/// - `ROW`: elements in a row, a power of two (or the XOR leaves the row);
+/// - `ROW`: elements in a row, a power of two (otherwise the XOR leaves the row);
 /// - `CHUNK_BYTES`: what stays together, a power of two;
 /// - `SEGMENT_BYTES`: a *line* of the pattern: chunks of the same line keep their
-///   order up to a constant, each line has a constant of its own. A power of
+///   order up to a constant, which differs from line to line. A power of
 ///   two, at least 32. 128 bytes, all the banks, is the best choice for
 ///   whole-column accesses; less repeats the pattern after fewer rows.
 ///
 /// Anything else does not compile, and neither does a row longer than a
 /// segment: chunk 1 of a row's first segment and chunk 0 of its second would
-/// meet.
+/// collide.
 ///
 /// ```
 /// use gpu_kernels::swizzle::ChunkSwizzle;
@@ -113,7 +113,7 @@ impl<const ELEMENT_BYTES: u32, const ROW: u32, const CHUNK_BYTES: u32, const SEG
     }
 
     /// The column where element `(row, column)` lies, by shift: its chunk's
-    /// number in the segment plus the segment's, round.
+    /// number in the segment plus the segment's, wrapping around.
     #[inline(always)]
     pub const fn shift(row: u32, column: u32) -> u32 {
         let () = Self::VALID;
@@ -184,8 +184,8 @@ mod tests {
         }
     }
 
-    /// Adds the case if its parameters are legal. The parameters of the ones
-    /// that are not never reach the type, which would not compile with them.
+    /// Adds the case if its parameters are legal. Parameters that are not legal
+    /// never reach the type, which would not compile with them.
     macro_rules! legal_cases {
         ($($e:literal: $($s:literal)*;)*) => {{
             let mut cases = Vec::new();
@@ -347,7 +347,7 @@ mod tests {
                 column_ways(16, column, ChunkSwizzle::<4, 16, 4, 64>::shift),
                 2
             );
-            // Lines as long as the banks are wide: none is left.
+            // Lines as long as the banks are wide: no conflict is left.
             assert_eq!(
                 column_ways(16, column, ChunkSwizzle::<4, 16, 4, 128>::xor),
                 1
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Rows longer than a segment, which the type refuses: two columns meet.
+    /// Rows longer than a segment, which the type refuses: two columns collide.
     #[test]
     fn the_formula_fails_for_rows_longer_than_a_segment() {
         // 64 floats per row, 4-byte chunks, 128-byte segments.
@@ -423,7 +423,7 @@ mod tests {
         }
     }
 
-    /// `ldmatrix` and 16-byte accesses of eight rows below each other.
+    /// `ldmatrix` and 16-byte accesses of eight rows, one below the other.
     #[test]
     fn eight_chunks_below_each_other_conflict_as_their_pattern_says() {
         // Lane l has row l of a column of chunks, in rows of 32, 64, 128 bytes.

@@ -27,8 +27,8 @@ pub(crate) fn unrolled<const N: usize>(mut body: impl FnMut(usize)) {
 /// `unrolled!(I in [0 1 2 3] { … })`.
 ///
 /// An array whose elements are only named by constants can live in registers. The
-/// compiler unrolls short loops by itself; of loops in loops around hundreds of
-/// instructions it does not, and then the array is in local memory.
+/// compiler unrolls short loops on its own, but not nested loops around hundreds of
+/// instructions, and then the array is in local memory.
 macro_rules! written_out {
     ($i:ident in [$($number:literal)*] $body:block) => { $( {
         const $i: usize = $number;

@@ -25,11 +25,11 @@ pub unsafe fn of_none<T>(x: *const T) {}
 #[kernel]
 pub unsafe fn where_not_generic(x: *const f32) where f32: Copy {}
 
-/// Types that break a bound are the compiler's to tell, also on the host.
+/// The compiler reports types that violate a bound, on the host as well.
 #[kernel(instances(of_text = bounded::<&'static str>))]
 pub unsafe fn bounded<T: Into<f32>>(n: u32) {}
 
-/// As are types that no kernel takes.
+/// And types that no kernel takes.
 #[kernel(instances(of_a_tuple = takes::<(u32, u32)>))]
 pub unsafe fn takes<T: Copy>(_x: T) {}
 

@@ -1,4 +1,4 @@
-//! Options that `#[kernel]` does not have, and what it cannot stand on.
+//! Options that `#[kernel]` does not have, and items that it cannot be on.
 use cuda_std::kernel;
 
 #[kernel(launch_bounds())]

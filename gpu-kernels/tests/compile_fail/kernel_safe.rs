@@ -11,7 +11,7 @@ pub fn slice(x: &[f32], z: Disjoint<[f32; n]>, n: u32) {}
 #[kernel]
 pub unsafe fn views_and_unsafe(x: Global<[f32; n]>, n: u32) {}
 
-#[kernel(early)]
-pub fn early(x: Global<[f32; n]>, n: u32) {}
+#[kernel(pdl)]
+pub fn pdl(x: Global<[f32; n]>, n: u32) {}
 
 fn main() {}

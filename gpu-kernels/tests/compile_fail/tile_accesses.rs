@@ -1,4 +1,4 @@
-//! Tile accesses that the layout would tear apart.
+//! Tile accesses that the layout would split.
 use cuda_std::half::f16;
 use cuda_std::swizzle::Swizzle;
 use cuda_std::tile::{Padded, Plain, Tile};

@@ -19,7 +19,7 @@ pub fn two_tiles(one: Filling<f32, Rows>, two: Filling<f32, Rows>, barrier: Barr
     let one = one.sync(barrier);
 }
 
-/// Outside of a kernel the types alone say it.
+/// Outside a kernel the types alone rule it out.
 fn twice_in_a_function(one: Filling<f32, Rows>, two: Filling<f32, Rows>, barrier: Barrier) {
     one.sync(barrier);
     two.sync(barrier);

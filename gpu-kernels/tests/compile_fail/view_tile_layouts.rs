@@ -1,4 +1,4 @@
-//! A layout by which two elements of a tile would meet.
+//! A layout that would put two elements of a tile in one place.
 const fn meets(row: u32, column: u32) -> usize {
     (row + column) as usize
 }

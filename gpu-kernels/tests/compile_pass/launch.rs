@@ -19,7 +19,7 @@ pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, mut n: u32, _unused: f6
     let i = thread::index_1d();
     if i < n {
         *tile = x[i as usize];
-        // A block of one's own does no harm.
+        // An extra block does no harm.
         unsafe { *z.add(i as usize) = *tile + *y.add(i as usize) };
     }
 }
@@ -32,7 +32,7 @@ unsafe fn maps(a: &TensorMap, n: u32, #[allow(unused)] b: &cuda_std::TensorMap, 
 #[kernel]
 unsafe fn nothing() {}
 
-#[kernel(early, launch_bounds(32))]
+#[kernel(pdl, launch_bounds(32))]
 unsafe fn waits() {
     cuda_std::grid::wait_for_previous();
 }
@@ -54,7 +54,7 @@ fn main() {
     let sizes: Vec<u32> = <maps as Kernel>::Args::param_sizes().collect();
     assert_eq!(sizes, [128, 4, 128, 8]);
     assert_eq!(nothing::LAUNCH_BOUNDS, None);
-    assert_eq!([add::IS_EARLY, nothing::IS_EARLY, waits::IS_EARLY], [false, false, true]);
+    assert_eq!([add::USES_PDL, nothing::USES_PDL, waits::USES_PDL], [false, false, true]);
     assert!(waits::LAUNCH_BOUNDS.is_some());
 
     assert_eq!(ChunkSwizzle::<4, 32, 4, 128>::xor(5, 9), 12);

@@ -11,7 +11,7 @@ const fn row_by_row(row: u32, column: u32) -> usize {
 }
 cuda_std::tile_layout! { Rows = row_by_row(SIDE, SIDE); }
 
-/// Scales and turns.
+/// Scales and transposes.
 #[kernel(launch_bounds(64))]
 pub fn turn(
     input: Global<[[f32; n_columns]; n_rows]>,
@@ -33,7 +33,7 @@ pub fn turn(
         output.set(tile.get(x, y));
     }
     if scale == 0.0 {
-        // Behind the barrier a thread may end.
+        // After the barrier a thread may end.
         return;
     }
 }
@@ -50,7 +50,7 @@ fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
     Geometry { grid, block }
 }
 
-/// The launch library promises what the contracts ask; here nothing is launched.
+/// The launch library guarantees what the contracts require; here nothing is launched.
 fn input<T: cuda_std::launch::DeviceCopy>(address: u64, n: u64) -> Input<'static, T> {
     unsafe { Input::new(address, n) }
 }
@@ -77,7 +77,7 @@ fn main() {
     assert_eq!(turned(fitting, 400, 385), Ok(()));
     assert_eq!(
         said(turned(fitting, 383, 384)),
-        "`input` has 383 elements, and the kernel's other arguments say 384"
+        "`input` has 383 elements, but the kernel's other arguments say 384"
     );
     assert!(said(turned(fitting, 384, 0)).starts_with("`output` has 0 elements"));
     assert_eq!(
@@ -94,7 +94,7 @@ fn main() {
     assert_eq!(copied(line, 256), Ok(()));
     assert_eq!(
         said(copied(line, 258)),
-        "`x` begins at address 0x102, and the kernel needs a multiple of 4 bytes"
+        "`x` begins at address 0x102, but the kernel needs a multiple of 4 bytes"
     );
     assert_eq!(
         said(copied(geometry([2, 1, 1], [96, 1, 1]), 256)),

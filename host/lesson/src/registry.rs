@@ -60,7 +60,7 @@ pub struct KernelEntry {
     pub bounds: Option<LaunchBounds>,
     /// Whether a launch may start before the one before it has ended; see
     /// `cuda_std::grid`.
-    pub is_early: bool,
+    pub uses_pdl: bool,
     /// The oldest architecture it runs on: 80 for sm_80.
     pub min_sm: u32,
     /// The tolerance of its results.
@@ -112,7 +112,7 @@ impl KernelEntry {
             param_names: K::PARAM_NAMES,
             param_sizes: param_sizes::<K>,
             bounds: K::LAUNCH_BOUNDS,
-            is_early: K::IS_EARLY,
+            uses_pdl: K::USES_PDL,
             min_sm: BASE_SM,
             tolerance: Tolerance::Exact,
             expected: &[],

@@ -154,7 +154,7 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_balanced,
         "stream-K: one block per SM, the partial round of tiles in equal shares",
-        |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
+        |trial| run_planned(trial, &|engine, matrices| Plan::stream_k(engine, matrices)),
     )
     .expecting(&[
         Expectation::exactly(LoadConflicts, 0.0),
@@ -440,8 +440,8 @@ impl<'e> Plan<'e> {
         })
     }
 
-    /// The plan of [`sgemm_balanced`].
-    fn balanced(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
+    /// Of [`sgemm_balanced`].
+    fn stream_k(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
         let Matrices {
             a,
             b,

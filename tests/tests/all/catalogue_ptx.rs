@@ -134,7 +134,7 @@ fn the_last_blocks_ticket_is_ordered_at_device_scope() {
         "reduce_fast",
         &[
             "atom.acq_rel.gpu.global.inc.u32",
-            // Not `.nc`: an early kernel may not load past its wait.
+            // Not `.nc`: a `pdl` kernel may not load past its wait.
             "ld.global.L1::no_allocate.v4.f32",
         ],
     );

@@ -430,7 +430,7 @@ fn products_fed_by_the_copy_engine_only_load_fragments_and_multiply() {
 }
 
 #[test]
-fn early_kernels_wait_for_the_launch_before_before_they_write() {
+fn pdl_kernels_wait_for_the_previous_launch_before_they_write() {
     let hopper = &hopper();
     let is_write = |opcode: &str| {
         let copies = "cp.async.bulk.tensor.2d.global";
@@ -445,21 +445,21 @@ fn early_kernels_wait_for_the_launch_before_before_they_write() {
         .iter()
         .any(|write| opcode.starts_with(write))
     };
-    let mut n_early = 0;
+    let mut n_pdl = 0;
     for kernel in registered() {
         let Some(entry) = entries(hopper).find(|entry| entry.name == kernel.id) else {
-            assert!(!kernel.is_early, "{}", kernel.id);
+            assert!(!kernel.uses_pdl, "{}", kernel.id);
             continue;
         };
         let wait = opcodes(entry).position(|opcode| opcode == "griddepcontrol.wait");
-        assert_eq!(wait.is_some(), kernel.is_early, "{}", kernel.id);
+        assert_eq!(wait.is_some(), kernel.uses_pdl, "{}", kernel.id);
         if let Some(wait) = wait {
-            n_early += 1;
+            n_pdl += 1;
             let write = opcodes(entry).position(is_write);
             assert!(write.is_some_and(|write| write > wait), "{}", kernel.id);
         }
     }
-    assert!(n_early > 0);
+    assert!(n_pdl > 0);
     // Older architectures do not know the instruction.
     for kernel in entries(&base()) {
         assert_eq!(count(kernel, "griddepcontrol"), 0, "{}", kernel.name);

@@ -1,8 +1,8 @@
-//! Arguments that know how much memory they are, for safe kernels ([`crate::view`]).
+//! Arguments that know the length of their memory, for safe kernels ([`crate::view`]).
 //!
 //! [`SafeKernel::admit`] is all that a launch library calls: it takes a launch's geometry
-//! and such arguments, and gives the kernel's arguments by addresses, or says what does not
-//! fit. What it cannot check is in the contracts of [`Input::new`] and [`Output::new`].
+//! and such arguments, and returns the kernel's arguments by address, or what does not
+//! fit. What it cannot check is part of the contracts of [`Input::new`] and [`Output::new`].
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -24,7 +24,7 @@ impl<T> Clone for Input<'_, T> {
 }
 impl<T> Copy for Input<'_, T> {}
 
-/// Device memory that a launch writes, borrowed for `'a` by nobody else.
+/// Device memory that a launch writes, borrowed exclusively for `'a`.
 pub struct Output<'a, T> {
     address: u64,
     n_elements: u64,
@@ -80,7 +80,7 @@ impl<T: DeviceCopy> Output<'_, T> {
     }
 }
 
-/// What a parameter of a safe kernel asks of its memory. For `#[kernel]`.
+/// The requirements of a safe kernel's parameter on its memory. For `#[kernel]`.
 #[doc(hidden)]
 pub struct Wanted {
     /// The parameter's name.
@@ -115,39 +115,39 @@ impl Wanted {
     }
 }
 
-/// Why a safe kernel may not be launched like this.
+/// The reason why a safe kernel may not be launched like this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The kernel would reach beyond the buffer's end.
+    /// The kernel would reach past the buffer's end.
     TooShort {
         /// The kernel's parameter.
         parameter: &'static str,
-        /// Elements that it asks for.
+        /// Elements that it needs.
         wanted: u64,
         /// Elements of the buffer.
         found: u64,
     },
-    /// 32-bit indices do not count the elements.
+    /// 32-bit indices cannot count the elements.
     TooLarge {
         /// The kernel's parameter.
         parameter: &'static str,
-        /// Elements that it asks for.
+        /// Elements that it needs.
         wanted: u64,
     },
     /// Accesses would not be aligned.
     Misaligned {
         /// The kernel's parameter.
         parameter: &'static str,
-        /// What the address must be a multiple of.
+        /// The required alignment of the address.
         align_bytes: u64,
         /// The buffer's address.
         address: u64,
     },
-    /// Threads would share an element, or lack one.
+    /// Threads would share an element, or have none.
     Geometry {
         /// The kernel's parameter.
         parameter: &'static str,
-        /// What the launch would have to be.
+        /// The requirement that the launch does not meet.
         reason: Reason,
         /// The launch.
         launch: Geometry,
@@ -163,7 +163,7 @@ impl fmt::Display for Unfit {
                 found,
             } => write!(
                 f,
-                "`{parameter}` has {found} elements, and the kernel's other arguments say {wanted}"
+                "`{parameter}` has {found} elements, but the kernel's other arguments say {wanted}"
             ),
             Self::TooLarge { parameter, wanted } => write!(
                 f,
@@ -176,7 +176,7 @@ impl fmt::Display for Unfit {
                 address,
             } => write!(
                 f,
-                "`{parameter}` begins at address {address:#x}, and the kernel needs a multiple of {align_bytes} bytes"
+                "`{parameter}` begins at address {address:#x}, but the kernel needs a multiple of {align_bytes} bytes"
             ),
             Self::Geometry {
                 parameter,
@@ -196,7 +196,7 @@ impl fmt::Display for Unfit {
 impl core::error::Error for Unfit {}
 
 impl Unfit {
-    /// A map's or tile's reason, with what it is about. For `#[kernel]`.
+    /// A map's or tile's reason, with its parameter. For `#[kernel]`.
     #[doc(hidden)]
     pub fn geometry(parameter: &'static str, launch: Geometry) -> impl FnOnce(Reason) -> Self {
         move |reason| Self::Geometry {
@@ -207,17 +207,17 @@ impl Unfit {
     }
 }
 
-/// A kernel that is a safe `fn`; implemented by `#[kernel]` alone.
+/// A kernel that is a safe `fn`; implemented only by `#[kernel]`.
 ///
 /// # Safety
 ///
-/// A launch of the kernel with the geometry and the arguments that `admit` accepted and
-/// gave is sound while the lifetime of its views lasts.
+/// A launch of the kernel with a geometry that `admit` accepted and the arguments that it
+/// returned is sound while the lifetime of its views lasts.
 pub unsafe trait SafeKernel: Kernel {
     /// Argument types, as a tuple: [`Input`]s, [`Output`]s and numbers.
     type Views<'a>;
 
-    /// The arguments by addresses, if the kernel may be launched with them.
+    /// The arguments by address, if the kernel may be launched with them.
     ///
     /// # Errors
     ///

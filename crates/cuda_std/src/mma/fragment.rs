@@ -1,4 +1,4 @@
-//! Fragments: one lane's registers of an operand, typed by what they hold.
+//! Fragments: one lane's registers of an operand, typed by their contents.
 
 use core::marker::PhantomData;
 
@@ -140,7 +140,7 @@ impl FragmentA<f16, M16N8K16> {
         Self::new([r0, r1, r2, r3])
     }
 
-    /// The other way round: a 16×16 left operand as two 16×8 results.
+    /// The reverse: a 16×16 left operand as two 16×8 results.
     #[inline(always)]
     pub const fn to_products(self) -> (FragmentC<f16>, FragmentC<f16>) {
         let [r0, r1, r2, r3] = self.registers;

@@ -4,14 +4,14 @@
 //! name a row of matrix `m` ([`map::address_of`](super::map::address_of)); a row
 //! is 16 bytes. After the load, register `m` of every lane holds its two
 //! elements of matrix `m` ([`map::matrix`](super::map::matrix)): each row has
-//! been dealt out to four lanes. That exchange between lanes is what a plain
+//! been distributed over four lanes. That exchange between lanes is what a plain
 //! load cannot do: with `ld.shared` a fragment takes a load per register.
 //!
-//! `…_trans` deals out columns instead of rows
+//! `…_trans` distributes columns instead of rows
 //! ([`map::matrix_transposed`](super::map::matrix_transposed)).
 //!
 //! Rows are named by tile, row and column, so that the tile's layout decides
-//! where they are. The instruction needs the whole warp, together; keep it out
+//! where they are. The whole warp must execute the instruction together; keep it out
 //! of branches that lanes may take differently.
 
 use crate::gpu_only;
@@ -25,9 +25,9 @@ macro_rules! ldmatrix {
         ///
         /// # Safety
         ///
-        /// All 32 lanes of the warp are here, together. Every row that counts
+        /// All 32 lanes of the warp call it together. Every row that is used
         /// is in the tile, `column` is a multiple of 8, and what other threads
-        /// stored there is visible (a barrier stands between).
+        /// stored there is visible (after a barrier).
         #[gpu_only]
         #[inline(always)]
         pub unsafe fn $name<T: Element, const ROWS: u32, const COLUMNS: u32, L: Layout>(
@@ -40,7 +40,7 @@ macro_rules! ldmatrix {
         }
 
         #[doc = concat!("[`", stringify!($name), "`] of rows that begin at `address` in the shared space, this lane's.")]
-        /// For loops in which a layout's arithmetic is done once, and addresses are moved on.
+        /// For loops in which a layout's arithmetic is done once, and addresses are advanced.
         ///
         /// # Safety
         ///

@@ -16,7 +16,7 @@ use crate::tile::{Layout, Tile};
 
 use super::{Element, FragmentA, FragmentB, FragmentC, M16N8K16, ldmatrix, map};
 
-/// Elements in a row of a matrix: what one lane's address stands for.
+/// Elements in a row of a matrix, which one lane's address names.
 pub const MATRIX_ROW: u32 = 8;
 
 /// Row and column, within a 16×16 block, of the matrix row that `lane` names.
@@ -28,7 +28,7 @@ pub const fn quad_address(lane: u32) -> (u32, u32) {
 
 /// The same for a block of Bᵀ, of which each right operand is half: its upper half comes in
 /// the first two registers, its lower half in the others. `mma` takes an operand from
-/// registers that follow each other; any other order costs moves.
+/// consecutive registers; any other order costs moves.
 #[inline(always)]
 pub const fn pair_address(lane: u32) -> (u32, u32) {
     let (matrix, row) = map::address_of(lane);
@@ -45,8 +45,8 @@ fn lane() -> u32 {
 ///
 /// # Safety
 ///
-/// The whole warp is here, together; the block is in the tile, `column` is a
-/// multiple of 8, and a barrier stands after what stored it.
+/// The whole warp calls it together; the block is in the tile, `column` is a
+/// multiple of 8, and a barrier follows the stores to it.
 #[inline(always)]
 pub unsafe fn load_a<T: Element, const ROWS: u32, const COLUMNS: u32, L: Layout>(
     tile: Tile<T, ROWS, COLUMNS, L>,
@@ -99,8 +99,8 @@ pub unsafe fn load_b_transposed<T: Element, const ROWS: u32, const COLUMNS: u32,
     load_b_pair(unsafe { ldmatrix::x4(tile, row + block_row, column + block_column) })
 }
 
-/// A block of Bᵀ that is in registers as left operand, as the two right ones: its
-/// upper half is the quarters 0 and 2, side by side. So one load serves for a
+/// A block of Bᵀ held in registers as a left operand, as the two right ones: its
+/// upper half is the quarters 0 and 2, side by side. So one load is enough for a
 /// product of a block with its own transpose.
 #[inline(always)]
 pub const fn load_b_transposed_pair<T: Element>(

@@ -1,4 +1,5 @@
-//! The lanes of a fragment's elements: pure functions, for device, host and tests.
+//! The maps from lanes and registers to a fragment's elements: pure functions, for device, host and
+//! tests.
 //!
 //! A 32-bit register holds two 16-bit elements, `half` 0 in its low bits and
 //! `half` 1 in its high bits; an f32 element has a register of its own.
@@ -16,7 +17,7 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Element of an 8×8 matrix as `ldmatrix` hands it out.
+/// Element of an 8×8 matrix as `ldmatrix` distributes it.
 ///
 /// | lane | row | columns |
 /// |---|---|---|
@@ -32,7 +33,7 @@ pub const fn matrix(lane: u32, half: u32) -> Position {
     }
 }
 
-/// The same with `.trans`: rows and columns change places.
+/// The same with `.trans`: rows and columns swapped.
 #[inline(always)]
 pub const fn matrix_transposed(lane: u32, half: u32) -> Position {
     let Position { row, column } = matrix(lane, half);
@@ -97,7 +98,7 @@ pub const fn c32(lane: u32, register: u32) -> Position {
     c16(lane, register / 2, register % 2)
 }
 
-/// Which row of which matrix lane `lane` gives the address of, in `ldmatrix` and
+/// The row and the matrix whose address lane `lane` gives, in `ldmatrix` and
 /// `stmatrix`: lanes `8m` to `8m + 7` name the rows of matrix `m`.
 ///
 /// `(matrix, row)`. With `x1` only lanes 0 to 7 count, with `x2` lanes 0 to 15;

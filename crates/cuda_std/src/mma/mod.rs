@@ -2,18 +2,18 @@
 //!
 //! `mma.sync` computes D = A·B + C, where A is 16×K, B is K×8, and C and D are
 //! 16×8. No thread holds a matrix: each of the 32 lanes holds a *fragment* of
-//! each, a few registers of two 16-bit elements, and the instruction says which
+//! each, a few registers of two 16-bit elements, and the instruction defines which
 //! lane holds what. [`map`] has that as functions.
 //!
 //! Fragments are read from shared memory by `ldmatrix` and written by
 //! `stmatrix`, which move 8×8 matrices of 16-bit elements, one, two or four at
 //! a time ([`ldmatrix`], [`stmatrix`]); [`load_a`], [`load_b`] and their
-//! relatives put them together.
+//! relatives build fragments from them.
 //!
-//! # Which lane holds what
+//! # Fragments
 //!
 //! `ldmatrix` and every operand are made of 8×8 matrices, in which lane `l`
-//! holds two neighbours: row `l / 4`, columns `2 (l mod 4)` and one more.
+//! holds two adjacent elements: row `l / 4`, columns `2 (l mod 4)` and one more.
 //!
 //! ```text
 //!            column  0   1    2   3    4   5    6   7
@@ -34,39 +34,39 @@
 //!     A, 16×8: R0 and R1         B, 8×8: R0             f32: R0, R1 and R2, R3
 //! ```
 //!
-//! In B the 8×8 matrices stand *across*: lane `l` holds **column** `l / 4`, rows
+//! In B the 8×8 matrices are *transposed*: lane `l` holds **column** `l / 4`, rows
 //! `2 (l mod 4)` and one more. That is what `ldmatrix` gives if shared memory
-//! holds Bᵀ (N×K, row by row); if it holds B, `ldmatrix.trans` turns each 8×8
+//! holds Bᵀ (N×K, row by row); if it holds B, `ldmatrix.trans` transposes each 8×8
 //! matrix on the way.
 //!
 //! With f32, C and D have a register per element: R0, R1 are the two neighbours
 //! in rows 0–7, R2, R3 those in rows 8–15.
 //!
-//! Note what follows for chains of products: D in f16 has the same map as the
+//! This matters for chains of products: D in f16 has the same map as the
 //! left or right half of A. Two D side by side *are* the next A
 //! ([`FragmentA::from_products`]).
 //!
-//! # What a bank conflict is here
+//! # Bank conflicts
 //!
 //! `ldmatrix` reads a matrix in one go: 8 lanes give the addresses of its 8
 //! rows, 16 bytes each, 128 bytes in all, exactly one line of the 32 banks. It
-//! goes in one wavefront if the 8 rows lie in 8 different sixteen-byte columns
-//! of that line, that is, if their addresses differ in bits 4 to 6. Rows that
-//! follow each other at a pitch of 128 bytes or a multiple have all the same:
-//! 8 wavefronts, 7 conflicts per matrix. Layouts that put this right are
-//! [`tile`](crate::tile)'s matter.
+//! takes one wavefront if the 8 rows lie in 8 different sixteen-byte columns
+//! of that line, that is, if their addresses differ in bits 4 to 6. Consecutive rows
+//! at a pitch of 128 bytes, or a multiple of it, all agree in those bits:
+//! 8 wavefronts, 7 conflicts per matrix. Layouts that avoid this are the subject of
+//! [`tile`](crate::tile).
 //!
 //! # Rounding
 //!
-//! Products are exact. They are added, with C, in fixed point that is cut off
-//! below, in groups of K elements whose size differs between architectures; so
+//! Products are exact. They are added, with C, in fixed point that is truncated,
+//! in groups of K elements whose size differs between architectures; so
 //! the last bits of an f32 result differ between them, and from a sum of `f32`.
 //!
 //! Left out: shapes for other types (integers, f64, tf32, fp8), sparse
 //! matrices, `wgmma`.
 
-/// Gives a macro what `ldmatrix` and `stmatrix` can move at once, and what the same is called by
-/// address.
+/// Passes a macro the numbers of matrices that `ldmatrix` and `stmatrix` can move at once, and the
+/// names of the same functions by address.
 macro_rules! for_each_count {
     ($instruction:ident) => {
         $instruction! {
@@ -86,7 +86,7 @@ macro_rules! for_each_count {
     };
 }
 
-/// Their registers, as they stand between an instruction's braces.
+/// Their registers, as listed between an instruction's braces.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! register_list {
     (r0) => {

@@ -31,7 +31,7 @@ pub trait Mma<T: Element, C: Accumulate>: Shape + Sized {
 ///
 /// # Safety
 ///
-/// All 32 lanes of the warp are here, together, with fragments of the same
+/// All 32 lanes of the warp call it together, with fragments of the same
 /// matrices.
 #[inline(always)]
 pub unsafe fn mma<T: Element, C: Accumulate, S: Mma<T, C>>(
@@ -54,7 +54,7 @@ macro_rules! instructions {
                 c: FragmentC<$c>,
             ) -> FragmentC<$c> {
                 let ([$($ai),*], [$($bi),*], [$(mut $ci),*]) = (a.registers, b.registers, c.registers);
-                // SAFETY: registers alone. Never `pure`: the whole warp takes
+                // SAFETY: only registers are involved. Never `pure`: the whole warp takes
                 // part, so it must not be moved into a branch.
                 unsafe {
                     core::arch::asm!(

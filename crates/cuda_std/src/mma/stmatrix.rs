@@ -1,4 +1,4 @@
-//! `stmatrix`: [`ldmatrix`](super::ldmatrix) the other way round, from registers
+//! `stmatrix`: the reverse of [`ldmatrix`](super::ldmatrix), from registers
 //! to 8×8 matrices in shared memory. From sm_90 on.
 //!
 //! Device code compiled for an older architecture does not have these
@@ -19,8 +19,8 @@ mod instructions {
             ///
             /// # Safety
             ///
-            /// All 32 lanes of the warp are here, together. Every row that
-            /// counts is in the tile, `column` is a multiple of 8, and no other
+            /// All 32 lanes of the warp call it together. Every row that is
+            /// used is in the tile, `column` is a multiple of 8, and no other
             /// thread accesses the rows until a barrier.
             #[gpu_only]
             #[inline(always)]
@@ -35,7 +35,7 @@ mod instructions {
             }
 
             #[doc = concat!("[`", stringify!($name), "`] to rows that begin at `address` in the shared space, this lane's.")]
-            /// For layouts that are not a tile's, as the copy engine has them.
+            /// For layouts that are not a tile's, such as the copy engine's.
             ///
             /// # Safety
             ///

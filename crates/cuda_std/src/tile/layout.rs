@@ -5,18 +5,19 @@
 pub trait Layout: Copy + 'static {
     /// Elements left unused at the end of each row.
     const PADDING: u32 = 0;
-    /// Elements that stay neighbours: aligned groups of this many are moved as a whole. A
+    /// Elements that stay adjacent: aligned groups of this many are moved as a whole. A
     /// power of two.
     const GRANULE: u32;
-    /// Aligned groups of this many offsets are mapped onto themselves. A power of two; a tile
-    /// whose size is a multiple of it is never left.
+    /// Aligned groups of this many offsets are mapped onto themselves. A power of two; no place
+    /// lies outside a tile whose size is a multiple of it.
     const SPAN: u32;
-    /// Offsets below this one stay in place, so that a tile that is no larger is not permuted
+    /// Offsets below this one stay in place, so a tile no larger than this is not permuted
     /// at all; 0 for layouts that do not permute.
     const REACH: u32;
-    /// The period of the layout: this many offsets further on, places are as many further on. A power of two.
+    /// The period of the layout: offsets this much higher have places this much higher. A power of
+    /// two.
     const PERIOD: u32;
-    /// Where the element that row-by-row counting puts at `offset` lies.
+    /// The place of the element that is at `offset` when counted row by row.
     fn place(offset: u32) -> u32;
 }
 

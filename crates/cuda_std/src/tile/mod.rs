@@ -1,7 +1,7 @@
 //! A matrix in shared memory whose layout is part of its type.
 //!
 //! [`Tile<T, ROWS, COLUMNS, L>`](Tile) is a handle: an address and a type.
-//! Every access names a row and a column, and `L` alone says where that element
+//! Every access names a row and a column, and only `L` decides where that element
 //! lies, for stores and loads alike. So a layout is changed by changing a type,
 //! in one place, and the store cannot disagree with the load.
 //!
@@ -11,11 +11,11 @@
 //! | [`Padded<P>`](Padded) | `row · (COLUMNS + P) + column` | `ROWS · P` elements of memory |
 //! | [`Swizzle<B, M, S>`](crate::swizzle::Swizzle) | that of `row · COLUMNS + column` | a shift, an AND, a XOR |
 //!
-//! What a layout cannot carry does not compile: a swizzle that would leave the
-//! tile or do nothing in it, a 16-byte access to elements that the layout tears
-//! apart, rows that do not start at the alignment that `ldmatrix` wants.
+//! A layout that does not fit does not compile: a swizzle that would leave the
+//! tile or do nothing in it, a 16-byte access to elements that the layout separates,
+//! rows that do not start at the alignment that `ldmatrix` needs.
 //!
-//! Left out: bounds. `row < ROWS` and `column < COLUMNS` are the caller's word;
+//! Left out: bounds. `row < ROWS` and `column < COLUMNS` are the caller's responsibility;
 //! the simulator checks the tile's memory as a whole.
 
 mod layout;
@@ -25,7 +25,7 @@ use core::marker::PhantomData;
 pub use layout::{Layout, Padded, Plain};
 
 /// Alignment in bytes that [`shared_tile!`](crate::shared_tile) gives a tile:
-/// one line of all 32 banks, so that the offset alone decides about the bank.
+/// one line of all 32 banks, so that the offset alone determines the bank.
 pub const TILE_ALIGN_BYTES: usize = 128;
 
 /// A `ROWS`×`COLUMNS` matrix of `T` in shared memory, laid out by `L`.
@@ -33,7 +33,7 @@ pub const TILE_ALIGN_BYTES: usize = 128;
 /// It is a plain handle: copies of it are the same memory.
 pub struct Tile<T, const ROWS: u32, const COLUMNS: u32, L> {
     base: *mut T,
-    /// `base` in the shared space, for instructions that want it.
+    /// `base` in the shared space, for instructions that need it.
     shared_address: u32,
     layout: PhantomData<L>,
 }
@@ -69,14 +69,14 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         (ROWS * Self::PITCH) as usize
     };
 
-    /// Where in the tile's memory element `(row, column)` lies, in elements.
+    /// Offset of element `(row, column)` in the tile's memory, in elements.
     #[inline(always)]
     pub fn offset(row: u32, column: u32) -> u32 {
         let () = Self::VALID;
         L::place(row * Self::PITCH + column)
     }
 
-    /// Compile-time: `n` neighbours of a row, from a column that is a multiple
+    /// Compile-time: whether `n` consecutive elements of a row, from a column that is a multiple
     /// of `n`, lie together and aligned to their size.
     const fn keeps_together(n: u32) -> bool {
         n.is_power_of_two()
@@ -104,7 +104,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         }
     }
 
-    /// The same memory, laid out otherwise. What it holds is then *not* the same
+    /// The same memory in another layout. Its contents are then *not* the same
     /// matrix: load everything first, let all threads do so (a barrier), and
     /// store it again through the new type.
     ///
@@ -137,7 +137,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         unsafe { self.base.add(Self::offset(row, column) as usize) }
     }
 
-    /// The pointer to as many elements as make a `V`, from `(row, column)` on.
+    /// The pointer to the elements that make up a `V`, from `(row, column)` on.
     ///
     /// Compiles only if the layout keeps this many together.
     ///
@@ -151,7 +151,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
             assert!(
                 size_of::<V>().is_multiple_of(size_of::<T>())
                     && Self::keeps_together((size_of::<V>() / size_of::<T>()) as u32),
-                "the layout does not keep so many elements together, aligned to their size"
+                "the layout does not keep this many elements together, aligned to their size"
             );
         }
         // SAFETY: by this function's own contract.
@@ -176,11 +176,11 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         self.shared_address + Self::offset(row, column) * size_of::<T>() as u32
     }
 
-    /// [`row_address`](Self::row_address) of the row `N` below `row`, as that of `row` and a
-    /// constant, which the instruction adds: one register serves for several rows.
+    /// [`row_address`](Self::row_address) of the row `N` below `row`, as that of `row` plus a
+    /// constant, which the instruction adds: one register serves several rows.
     ///
-    /// (Computed anew, it takes a register of its own: that the swizzle does the same to both
-    /// rows is lost when LLVM turns additions into ORs.)
+    /// (Computed anew, it takes a register of its own: LLVM turns additions into ORs, and then no
+    /// longer sees that the swizzle does the same to both rows.)
     ///
     /// Compiles only if the layout repeats after `N` rows.
     #[inline(always)]
@@ -201,13 +201,13 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         unsafe { self.chunk::<V>(row, column).byte_add(below) }
     }
 
-    /// From a place to the one `N` rows below.
+    /// Elements from a place to the one `N` rows below.
     const fn elements_below<const N: u32>() -> u32 {
         const {
             let below = N * Self::PITCH;
             assert!(
                 below.is_multiple_of(L::PERIOD),
-                "the layout does not repeat after so many rows"
+                "the layout does not repeat after this many rows"
             );
             below
         }
@@ -220,7 +220,7 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
     }
 }
 
-/// What a tile is made of, for [`shared_tile!`](crate::shared_tile).
+/// The parts of a tile, for [`shared_tile!`](crate::shared_tile).
 #[doc(hidden)]
 pub trait Stored {
     /// Type of an element.
@@ -232,7 +232,7 @@ impl<T, const ROWS: u32, const COLUMNS: u32, L> Stored for Tile<T, ROWS, COLUMNS
 
 /// A tile in static shared memory of its own: `shared_tile!(Tile<f16, 16, 16, Plain>)`.
 ///
-/// The type may use what is visible in the enclosing module, but no generic
+/// The type may use names visible in the enclosing module, but no generic
 /// parameters, as in [`shared_array!`](crate::shared_array). The memory is not
 /// initialised.
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Global memory of which each thread writes its own element.
+//! Global memory in which each thread writes its own element.
 
 use core::marker::PhantomData;
 
@@ -6,12 +6,12 @@ use super::map::{Ids, Linear, Map};
 use super::shape::Shape;
 use crate::device_copy::DeviceCopy;
 
-/// An output: each thread writes the element that the map `M` gives it, and nobody else
+/// An output: each thread writes the element that the map `M` gives it, and no other thread
 /// reads or writes it during the launch.
 ///
 /// A kernel's parameter is written `Disjoint<[T; n]>`, `Disjoint<[T; n], Linear<BLOCK>>` or
-/// `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`; `#[kernel]` makes of the array a type `T`
-/// and a [`Shape`]. It is neither `Copy` nor `Clone`.
+/// `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`; `#[kernel]` turns the array into a type
+/// `T` and a [`Shape`]. It is neither `Copy` nor `Clone`.
 pub struct Disjoint<T, S, M = Linear> {
     base: *mut T,
     shape: S,
@@ -23,9 +23,9 @@ impl<T: DeviceCopy, S: Shape, M: Map<Index = S::Index>> Disjoint<T, S, M> {
     ///
     /// # Safety
     ///
-    /// From `base`, which is in global memory, as many elements as `shape` has, fewer than
-    /// 2³², are there to be read and written until the kernel ends; only this view of each
-    /// thread touches them. The launch has a geometry that `M` admits. A thread has one view
+    /// From `base`, which is in global memory, there are as many elements as `shape` has, fewer
+    /// than 2³², valid for reads and writes until the kernel ends; only this view of each
+    /// thread accesses them. The launch has a geometry that `M` admits. A thread has one view
     /// of this memory.
     #[doc(hidden)]
     #[inline(always)]
@@ -49,9 +49,9 @@ impl<T: DeviceCopy, S: Shape, M: Map<Index = S::Index>> Disjoint<T, S, M> {
     }
 }
 
-/// An element of an output that is the thread's own, to be written.
+/// The thread's own element of an output, to be written.
 ///
-/// It is not a `&mut T`, because an `Option` of that is a pointer that may be null, which the
+/// It is not a `&mut T`: an `Option` of that is a pointer that may be null, which the
 /// compiler would test for.
 pub struct Element<'v, T> {
     address: *mut T,

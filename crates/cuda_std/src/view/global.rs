@@ -3,10 +3,10 @@
 use super::shape::Shape;
 use crate::device_copy::DeviceCopy;
 
-/// An input: any thread reads any element, and nobody writes one during the launch.
+/// An input: any thread reads any element, and nothing writes one during the launch.
 ///
 /// A kernel's parameter is written `Global<[T; n]>` or `Global<[[T; n_columns]; n_rows]>`;
-/// `#[kernel]` makes of the array a type `T` and a [`Shape`].
+/// `#[kernel]` turns the array into a type `T` and a [`Shape`].
 #[derive(Clone, Copy)]
 pub struct Global<T, S> {
     base: *const T,
@@ -18,8 +18,8 @@ impl<T: DeviceCopy, S: Shape> Global<T, S> {
     ///
     /// # Safety
     ///
-    /// From `base`, which is in global memory, as many elements as `shape` has, fewer than
-    /// 2³², are there to be read until the kernel ends, and nothing writes them.
+    /// From `base`, which is in global memory, there are as many elements as `shape` has, fewer
+    /// than 2³², valid for reads until the kernel ends, and nothing writes them.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new(base: *const T, shape: S) -> Self {

@@ -1,4 +1,4 @@
-//! The elements of an output that are a thread's own.
+//! Maps from a thread to its own element of an output.
 //!
 //! | map | index of the thread `t` of block `b` |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | [`Linear<BLOCK>`](Linear) | `b · BLOCK + t` |
 //! | [`Tiles<SIDE>`](Tiles) | `(SIDE · b.y + t.y, SIDE · b.x + t.x)` |
 //!
-//! Left out: maps by which a thread has several elements, or its lanes' elements lie apart.
+//! Left out: maps that give a thread several elements, or neighbouring lanes distant ones.
 
 use crate::thread::{self, Vec3};
 
@@ -31,7 +31,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Those of the calling thread. What is not used of them is not read.
+    /// Those of the calling thread. Unused ones are not read.
     #[inline(always)]
     pub(super) fn of_this_thread() -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Ids {
     }
 }
 
-/// Why a map does not hold for a geometry: what the launch would have to be.
+/// Why a map does not hold for a geometry: the requirement that the launch does not meet.
 pub type Reason = &'static str;
 
 /// A way to give each thread of a launch an element of its own.
@@ -51,7 +51,7 @@ pub type Reason = &'static str;
 ///
 /// For every launch that `admits` accepts, no two threads have the same index.
 pub unsafe trait Map: Copy + 'static {
-    /// What names an element.
+    /// The index that names an element.
     type Index: Copy;
 
     /// The index of a thread's element.
@@ -61,11 +61,11 @@ pub unsafe trait Map: Copy + 'static {
     ///
     /// # Errors
     ///
-    /// What the launch would have to be.
+    /// The requirement that the launch does not meet.
     fn admits(launch: Geometry) -> Result<(), Reason>;
 }
 
-/// One dimension, thread after thread. `BLOCK` is the number of threads in a block where the
+/// One dimension, thread after thread. `BLOCK` is the number of threads in a block if the
 /// kernel fixes it; 0 leaves it to the launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Linear<const BLOCK: u32 = 0>;
@@ -128,7 +128,7 @@ unsafe impl<const SIDE: u32> Map for Tiles<SIDE> {
 
 fn fits_in_32_bits(n_indices: u64) -> Result<(), Reason> {
     if n_indices > 1 << 32 {
-        return Err("the grid has more threads than 32-bit indices count");
+        return Err("the grid has more threads than 32-bit indices can count");
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ mod tests {
         GRIDS.into_iter().flat_map(with)
     }
 
-    /// How many of the launches the map admits; in each, no two threads meet.
+    /// The number of launches that the map admits; in each, no two threads share an index.
     fn admitted<M: Map>() -> usize
     where
         M::Index: Ord,

@@ -1,6 +1,6 @@
-//! Views of global and shared memory by which a kernel needs no `unsafe`.
+//! Views of global and shared memory, with which a kernel needs no `unsafe`.
 //!
-//! A kernel that is a plain `fn` takes numbers and what is here, nothing else:
+//! A kernel that is a plain `fn` takes only numbers and these views:
 //!
 //! | parameter | what the thread may do | PTX parameter |
 //! |---|---|---|
@@ -9,10 +9,10 @@
 //! | [`Filling<T, L>`](Filling) | put its own element into a tile in shared memory | none |
 //! | [`Barrier`] | meet the block's other threads, once | none |
 //!
-//! The array types are the kernel macro's: `n` is a parameter of type `u32` or a constant,
+//! The array types belong to the kernel macro: `n` is a parameter of type `u32` or a constant,
 //! and `[[T; n_columns]; n_rows]` is a matrix. A view has no length of its own on the
 //! device, so it costs no parameter: its length is that number, and the launch checks that
-//! the memory is as long.
+//! the memory has that length.
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -26,17 +26,17 @@
 //! }
 //! ```
 //!
-//! Which element is a thread's own says a map, in the output's type: [`Linear`] if nothing is
-//! written, and [`Tiles<SIDE>`](Tiles) for a matrix of which a block has a tile.
+//! A map in the output's type says which element is a thread's own: [`Linear`] if none is
+//! written, and [`Tiles<SIDE>`](Tiles) for a matrix of which each block writes a tile.
 //!
-//! # Why it is sound
+//! # Soundness
 //!
 //! - *Inside its memory.* Every access is tested against the view's shape, and the launch
 //!   has tested the shape against the buffer.
 //! - *One writer.* A thread writes nothing of an output but its own [`Element`], and a [`Map`]
-//!   gives no two threads of a launch the same one. The map stands in the parameter's type and
-//!   not in the body, so that all threads use the same. Each map says which geometries it
-//!   holds for, and the launch asks it.
+//!   gives no two threads of a launch the same one. The map is part of the parameter's type,
+//!   not of the body, so all threads use the same one. Each map says which geometries it
+//!   holds for, and the launch checks that.
 //! - *No reader of what is written.* An input and an output are never the same memory: on
 //!   the host one is borrowed, the other borrowed mutably.
 //! - *Shared memory in two phases.* While a tile is [`Filling`], a thread can only put its
@@ -46,24 +46,23 @@
 //!   the body's outermost level, with the token [`Barrier`], which only `#[kernel]` makes.
 //!   A kernel has one tile and one barrier, so that no thread can exchange two of them.
 //!   So all threads reach the same barrier, or have ended, which counts as having reached
-//!   it. `return` and `?` before it are refused where the macro sees them; hidden in another
+//!   it. `return` and `?` before it are rejected where the macro sees them; hidden in another
 //!   macro they are harmless for the same reason.
-//!
-//! What no thread has put into a tile has whatever bits the memory held; for every type
+//! An element that no thread has put into a tile has whatever bits the memory held; for every type
 //! allowed here these are some value. The simulator's checks report such a read.
 //!
-//! # What the launch must hold
+//! # Obligations of a launch
 //!
-//! What `SafeKernel::admit` (`cuda_std::launch`) checks, and what the borrows of its
-//! arguments say, until the kernel has ended. A launch by addresses is `unsafe` and owes
-//! the same.
+//! Until the kernel has ended, a launch guarantees what `SafeKernel::admit`
+//! (`cuda_std::launch`) checks, and what the borrows of its arguments say. A launch by
+//! addresses is `unsafe` and has the same obligations.
 //!
-//! Other barriers are `unsafe` ([`crate::thread`]), and so is whatever else the threads of a warp
-//! or of a block must do together: a function that a safe kernel calls cannot wait in diverged
-//! code without saying `unsafe`.
+//! Other barriers are `unsafe` ([`crate::thread`]), and so is everything else that the threads of
+//! a warp or of a block must do together: a function that a safe kernel calls cannot wait in
+//! diverged code without `unsafe`.
 //!
-//! Left out: kernels whose threads write several elements, or other threads' ones; more than one
-//! tile; atomics; and launches that start early. They take pointers and are `unsafe`.
+//! Left out: kernels whose threads write several elements, or those of other threads; more than one
+//! tile; atomics; and programmatic dependent launch. These take pointers and are `unsafe`.
 
 mod disjoint;
 mod global;

@@ -1,4 +1,4 @@
-//! The shape of a view: how many elements it has, and how they are counted.
+//! The shape of a view: the number and the order of its elements.
 
 /// The extents of a view: which indices it has, and where their elements lie.
 ///
@@ -7,7 +7,7 @@
 /// Different indices have different offsets, and every offset is less than `n_elements`,
 /// if that fits in 32 bits.
 pub unsafe trait Shape: Copy {
-    /// What names an element.
+    /// The index that names an element.
     type Index: Copy;
 
     /// The element's distance from the first one, if there is such an element.
@@ -24,7 +24,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// As many elements.
+    /// This many elements.
     #[inline(always)]
     pub const fn new(n_elements: u32) -> Self {
         Self { n_elements }
@@ -54,7 +54,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// As many rows, each of as many columns.
+    /// This many rows, each of this many columns.
     #[inline(always)]
     pub const fn new(n_rows: u32, n_columns: u32) -> Self {
         Self { n_rows, n_columns }

@@ -7,7 +7,7 @@ use super::map::{Geometry, Reason};
 use crate::device_copy::DeviceCopy;
 use crate::thread;
 
-/// Where the elements of a tile lie: made by [`tile_layout!`](crate::tile_layout) of a
+/// Where the elements of a tile lie: made by [`tile_layout!`](crate::tile_layout) from a
 /// function, after the compiler has tried all of its arguments.
 ///
 /// It is not a [`Layout`](crate::tile::Layout), because a safe kernel relies on it: the compiler
@@ -29,7 +29,7 @@ pub unsafe trait TileLayout: Copy + 'static {
     fn offset(row: u32, column: u32) -> usize;
 }
 
-/// A layout for tiles in safe kernels, of a `const fn` that says where an element lies:
+/// A layout for tiles in safe kernels, from a `const fn` that says where an element lies:
 ///
 /// ```
 /// const fn columns_first(row: u32, column: u32) -> usize {
@@ -42,7 +42,7 @@ pub unsafe trait TileLayout: Copy + 'static {
 /// }
 /// ```
 ///
-/// The numbers are the tile's rows and columns. A function that gives two elements one place
+/// The numbers are the tile's rows and columns. A function that puts two elements in one place
 /// does not compile.
 #[macro_export]
 macro_rules! tile_layout {
@@ -93,7 +93,7 @@ macro_rules! tile_layout {
     )* };
 }
 
-/// What a tile is behind its barrier.
+/// A tile after its barrier.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the tile is read before its barrier: other threads may not have put their elements yet",
@@ -102,7 +102,7 @@ macro_rules! tile_layout {
 )]
 pub trait Readable {}
 
-/// What lets a block's threads wait for each other, once: [`Filling::sync`] takes it.
+/// The token that lets a block's threads wait for each other once: [`Filling::sync`] takes it.
 ///
 /// Only `#[kernel]` makes one, for a parameter of this type. It is neither `Copy` nor
 /// `Clone`.
@@ -113,7 +113,7 @@ impl Barrier {
     ///
     /// # Safety
     ///
-    /// All threads of the block make it, and hand it to the same barrier or end.
+    /// All threads of the block make it, and pass it to the same barrier or end.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new() -> Self {
@@ -136,7 +136,7 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     /// # Safety
     ///
     /// `base` is shared memory with room for the layout's elements, the same for all
-    /// threads of the block and touched through nothing but this tile. The launch has a
+    /// threads of the block and accessed only through this tile. The launch has a
     /// geometry that the tile admits. A thread makes one tile of this memory.
     #[doc(hidden)]
     #[inline(always)]
@@ -151,7 +151,7 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     ///
     /// # Errors
     ///
-    /// What the launch would have to be.
+    /// The requirement that the launch does not meet.
     pub fn admits(launch: Geometry) -> Result<(), Reason> {
         if launch.block != [L::COLUMNS, L::ROWS, 1] {
             return Err(
@@ -166,11 +166,11 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     pub fn put(&mut self, value: T) {
         let (column, row) = (thread::thread_idx_x(), thread::thread_idx_y());
         // SAFETY: the layout's places are in the tile's memory, and this one is not another
-        // thread's. Nobody reads before the barrier.
+        // thread's. No thread reads before the barrier.
         unsafe { *self.base.add(L::offset(row, column)) = value }
     }
 
-    /// [`Filled::get`], which a tile has behind its barrier alone: here it does not compile.
+    /// [`Filled::get`], which only a tile after its barrier has: here it does not compile.
     #[doc(hidden)]
     pub fn get(&self, _row: u32, _column: u32) -> T
     where
@@ -179,7 +179,7 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
         unreachable!()
     }
 
-    /// Waits until the block's threads are here or have ended. From then on the tile is
+    /// Waits until all of the block's threads have arrived or ended. From then on the tile is
     /// read.
     ///
     /// `#[kernel]` allows it only as `let … = tile.sync(barrier);` at the outermost level
@@ -187,7 +187,7 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     #[inline(always)]
     pub fn sync(self, barrier: Barrier) -> Filled<T, L> {
         let Barrier(()) = barrier;
-        // SAFETY: `#[kernel]` lets the token be spent only where all threads come by.
+        // SAFETY: `#[kernel]` lets the token be spent only where all threads reach it.
         unsafe { thread::sync_threads() }
         Filled {
             base: self.base,
@@ -196,9 +196,9 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     }
 }
 
-/// A tile behind its barrier: any thread reads any element, and nobody writes.
+/// A tile after its barrier: any thread reads any element, and nothing writes.
 ///
-/// What no thread has put has some value or other.
+/// An element that no thread has put has an arbitrary value.
 pub struct Filled<T, L> {
     base: *const T,
     layout: PhantomData<L>,
@@ -206,7 +206,7 @@ pub struct Filled<T, L> {
 
 impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
     /// The element `(row, column)`. If they are the thread's `threadIdx.x` and `.y`, in either
-    /// order, the compiler sees that the tile has it, and the PTX tests nothing.
+    /// order, the compiler sees that the tile has it, and the PTX contains no test.
     ///
     /// # Panics
     ///
@@ -216,8 +216,8 @@ impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
         let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
         // SAFETY: a block has a thread for each element, which the launch has checked.
         unsafe { assert_unchecked(x < L::COLUMNS && y < L::ROWS) };
-        assert!(row < L::ROWS && column < L::COLUMNS, "outside of the tile");
-        // SAFETY: the layout's places are in the tile's memory, and nobody writes there.
+        assert!(row < L::ROWS && column < L::COLUMNS, "outside the tile");
+        // SAFETY: the layout's places are in the tile's memory, and nothing writes there.
         unsafe { *self.base.add(L::offset(row, column)) }
     }
 }

@@ -1,11 +1,11 @@
-//! Products of whole tiles by a warpgroup, straight from shared memory (`wgmma`). Hopper's own
-//! (sm_90a).
+//! Products of whole tiles by a warpgroup, straight from shared memory (`wgmma`). Specific to
+//! Hopper (sm_90a).
 //!
-//! [`mma`](crate::mma) multiplies what a warp has in registers. Here 128 threads, four warps that
-//! follow one another, multiply 64 rows of A by N columns of B, which both stay in shared memory,
-//! and the sums are spread over their registers. And it runs by itself: the threads go on at once.
+//! [`mma`](crate::mma) multiplies operands in a warp's registers. Here 128 threads, four
+//! consecutive warps, multiply 64 rows of A by N columns of B, which both stay in shared memory,
+//! and the sums are spread over their registers. It is asynchronous: the threads go on at once.
 //!
-//! [`Sums`] is what they hold; a number of registers per thread says how many columns:
+//! [`Sums`] holds these sums; the number of registers per thread determines the columns:
 //!
 //! | `Sums<T, REGISTERS>` | 4 | 8 | 16 | 32 | 48 | 64 | 96 | 128 |
 //! |---|---|---|---|---|---|---|---|---|
@@ -18,7 +18,7 @@
 //! | [`E4m3`], [`E5m2`] | `f32` | 128 |
 //! | `i8`, `u8` | `i32` | 128 |
 //!
-//! While products are in flight nobody may look at the sums, and the types see to it:
+//! While products are in flight the sums must not be accessed, and the types ensure that:
 //! [`Sums::finish`] waits and lends them out, and as long as they are lent nothing can be added.
 //!
 //! ```
@@ -32,7 +32,7 @@
 //! # } }
 //! ```
 //!
-//! An array of registers is only one as long as its elements are named by constants.
+//! An array stays in registers only as long as its elements are named by constants.
 //!
 //! Left out: A from registers, sums in `f16`, sparse A, swizzles of other widths.
 //!

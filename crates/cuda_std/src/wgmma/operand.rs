@@ -2,11 +2,11 @@
 
 use core::marker::PhantomData;
 
-/// What factors are; sums of the floats are `f32`, those of the integers `i32`.
+/// An element type of the factors; sums of the floats are `f32`, those of the integers `i32`.
 pub trait Factor: Copy + 'static {
-    /// What products are added up in.
+    /// The type of the sums of products.
     type Sum: Copy + 'static;
-    /// Bytes of one.
+    /// Bytes of one element.
     const BYTES: u32;
 }
 
@@ -24,7 +24,7 @@ macro_rules! factors {
 }
 
 factors! {
-    /// `f32` of which the upper 19 bits count.
+    /// `f32` of which only the upper 19 bits count.
     Tf32: f32, 4;
     /// 8 bits, 4 of them exponent.
     E4m3: f32, 1;
@@ -53,14 +53,14 @@ pub const ROW_BYTES: u32 = 128;
 /// Alignment of a tile, in bytes: eight rows, after which the swizzle repeats.
 pub const TILE_ALIGN_BYTES: u32 = 8 * ROW_BYTES;
 
-/// In which direction the rows of 128 bytes run of which a tile consists, as a tensor copy with a
+/// The direction of the 128-byte rows that make up a tile, as a tensor copy with a
 /// swizzle of 128 bytes leaves them. An operand is seen as A's rows (m) or B's columns (n), each
 /// of them along k.
 pub trait Rows: Copy + 'static {
     /// Strides and swizzle, as the descriptor has them.
     #[doc(hidden)]
     const DESCRIPTOR: u64;
-    /// From one instruction's share of k to the next, as the descriptor counts.
+    /// From one instruction's part of k to the next, as the descriptor counts.
     #[doc(hidden)]
     const STEP: u64;
     /// The instruction's `imm-trans`.
@@ -74,8 +74,8 @@ pub trait Rows: Copy + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct AlongK;
 
-/// A row runs across k: 64 elements of m or n for one k. 64 rows, for as many k, make a box of 8 KB;
-/// a wider operand has several boxes, one after another. For elements of 16 bits.
+/// A row runs across k: 64 elements of m or n for one k. 64 rows, one for each k, make a box of
+/// 8 KB; a wider operand has several boxes, one after another. For elements of 16 bits.
 ///
 /// For A that is stored column by column, or B row by row.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +138,7 @@ impl<T: Factor, R: Rows> Operand<T, R> {
         Self::of(R::DESCRIPTOR | ((address & 0x3_FFFF) >> 4) as u64)
     }
 
-    /// The same operand in a tile that lies this many bytes further on, a multiple of
+    /// The same operand in a tile that lies this many bytes further, a multiple of
     /// [`TILE_ALIGN_BYTES`].
     #[inline(always)]
     #[must_use]

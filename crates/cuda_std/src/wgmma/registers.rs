@@ -1,7 +1,7 @@
-//! The instructions on an accumulator's registers, which they name one by one. The numbers are written
-//! out: a macro cannot count.
+//! The instructions on an accumulator's registers, which they name one by one. The numbers are
+//! written out, because a macro cannot count.
 
-/// Hands a macro the numbers from 0 to `N` - 1 in brackets, before its other arguments.
+/// Passes a macro the numbers from 0 to `N` - 1 in brackets, before its other arguments.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! with_registers {
     (4, $then:ident!($($arguments:tt)*)) => {
@@ -95,8 +95,8 @@ macro_rules! with_halves {
 #[cfg(target_arch = "nvptx64")]
 pub(super) use with_halves;
 
-/// Four instructions along k for each 64 rows of A, as one group. In one piece of assembly, so that the
-/// compiler cannot move a register between them.
+/// Four instructions along k for each 64 rows of A, as one group. In one piece of assembly, so that
+/// the compiler cannot move a register between them.
 ///
 /// First the registers of each 64 rows, then the name and the operand of the rows of A that go into
 /// them.

@@ -43,17 +43,17 @@ impl<T: Multiply<REGISTERS>, const REGISTERS: usize> Sums<T, REGISTERS> {
         }
     }
 
-    /// Adds A·B, which are 128 bytes deep, as four instructions and a group of their own. What
-    /// was there is kept, or not counted: so nothing need be cleared between two tiles.
+    /// Adds A·B, which are 128 bytes deep, as four instructions and a group of their own. The old
+    /// sums are kept, or ignored: so nothing needs clearing between two tiles.
     ///
-    /// It runs by itself. Until it has been waited for, by [`wait_for_all_but`] or
-    /// [`finish`](Self::finish), nothing writes the tiles.
+    /// It is asynchronous. Until it has been waited for, by [`wait_for_all_but`] or
+    /// [`finish`](Self::finish), nothing may write the tiles.
     ///
     /// # Safety
     ///
-    /// All threads of the warpgroup call it together, with the same operands. The tiles are there,
-    /// and whoever wrote them by ordinary stores has called [`bulk::fence`](crate::bulk::fence)
-    /// before a barrier.
+    /// All threads of the warpgroup call it together, with the same operands. The tiles have been
+    /// filled, and threads that wrote them by ordinary stores have called
+    /// [`bulk::fence`](crate::bulk::fence) before a barrier.
     #[inline(always)]
     pub unsafe fn add_product<A: Rows, B: Rows>(
         &mut self,
@@ -95,7 +95,7 @@ pub const fn position(thread: u32, register: u32) -> Position {
     }
 }
 
-/// Waits until no more than the `N` products that were added last are in flight. The tiles of the
+/// Waits until at most the `N` products that were added last are in flight. The tiles of the
 /// others may be written again; their sums must not be read yet.
 ///
 /// # Safety

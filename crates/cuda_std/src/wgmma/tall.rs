@@ -47,7 +47,7 @@ impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> TallSums<T, REGISTERS> 
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As [`Sums::add_product`](super::Sums::add_product).
     #[inline(always)]
     pub unsafe fn add_product<A: Rows, B: Rows>(
         &mut self,

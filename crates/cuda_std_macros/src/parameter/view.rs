@@ -1,4 +1,4 @@
-//! The views that a safe kernel takes, as they are written.
+//! The views that a safe kernel takes, as written.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -7,7 +7,7 @@ use syn::{
     spanned::Spanned,
 };
 
-/// What a safe kernel's body may use of the outside.
+/// The outside memory and barriers that a safe kernel's body may use.
 pub enum View {
     /// `Global<[T; n]>`.
     Global(Extent),
@@ -35,7 +35,7 @@ pub struct Extent {
 }
 
 impl View {
-    /// The view that a type is by its name.
+    /// The view named by a type, if it is one.
     pub fn of(written: &TypePath) -> Result<Option<Self>> {
         let Some(last) = written.path.segments.last() else {
             return Ok(None);
@@ -87,8 +87,8 @@ impl View {
         }
     }
 
-    /// What the body's variable is bound by. A barrier's is hidden: the one statement that may
-    /// use it is written anew ([`crate::view::body`]), and no other macro can name it.
+    /// The pattern that binds the body's variable. A barrier's is hidden: the one statement that
+    /// may use it is rewritten ([`crate::view::body`]), and no other macro can name it.
     pub fn pattern(&self, written: &Pat) -> TokenStream {
         match self {
             Self::Barrier { .. } => hidden("barrier").to_token_stream(),
@@ -208,7 +208,7 @@ impl Extent {
     }
 }
 
-/// A name that nobody else's code can have.
+/// A name that cannot occur in other code.
 pub fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,7 +1,7 @@
 //! Checks of a kernel's parameters, and of the barrier in a safe kernel's body.
 //!
-//! Left out: what the compiler says by itself of the expansion, such as a tile that is read
-//! before its barrier.
+//! Left out: errors that the compiler reports itself in the expansion, such as a tile that is
+//! read before its barrier.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -11,9 +11,9 @@ use super::view_of;
 use crate::parameter::view::View;
 use crate::parameter::{Kind, Parameter};
 
-/// Checks what a kernel takes: addresses if it is `unsafe`, views if it is not; and how a
-/// safe one's body meets its barriers.
-pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec<Error> {
+/// Checks a kernel's parameters: addresses if it is `unsafe`, views if it is not; and a
+/// safe kernel's use of its barrier.
+pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec<Error> {
     let mut errors = Vec::new();
     if function.sig.unsafety.is_some() {
         for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
@@ -26,10 +26,10 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
         }
         return errors;
     }
-    if is_early {
+    if uses_pdl {
         errors.push(Error::new(
             function.sig.fn_token.span,
-            "an early kernel is an `unsafe fn`: its inputs may still be written when it starts",
+            "a `pdl` kernel is an `unsafe fn`: its inputs may still be written when it starts",
         ));
     }
     errors.extend(check_one_tile(parameters));
@@ -47,7 +47,7 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
             None => errors.push(Error::new(
                 input.span(),
                 "a kernel with this parameter is an `unsafe fn`: nothing checks that the memory it is launched with \
-                 fits its grid; say what must hold under `# Safety`, or take `Global<[T; n]>` and \
+                 fits its grid; state what the launch must guarantee under `# Safety`, or take `Global<[T; n]>` and \
                  `Disjoint<[T; n]>` (`cuda_std::view`)",
             )),
         }
@@ -55,8 +55,8 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
     errors
 }
 
-/// There is one tile and one barrier: of two, some threads could exchange them, and read
-/// what others still fill.
+/// There is one tile and one barrier: with two, some threads could exchange them, and read
+/// what others are still filling.
 fn check_one_tile(parameters: &[Parameter]) -> Vec<Error> {
     let second = |is_such: fn(&View) -> bool| {
         parameters
@@ -99,7 +99,7 @@ fn check_length(length: &Expr, parameters: &[Parameter]) -> Result<()> {
 }
 
 /// The token is named once, in `let … = tile.sync(barrier);` at the outermost level, and
-/// nothing that is visible leaves the body before that.
+/// nothing visible leaves the body before that.
 fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
     let mentions: Vec<usize> = body
         .stmts
@@ -115,8 +115,8 @@ fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
     if mentions.iter().sum::<usize>() != 1 || !body.stmts.get(place).is_some_and(is_sync) {
         return Err(Error::new(
             name.span(),
-            "a barrier is used once, where all threads of the block come by: in a statement `let … = tile.sync(barrier);` \
-             that is in no other one",
+            "a barrier must be used once, where all threads of the block reach it: in a statement \
+             `let … = tile.sync(barrier);` that is not inside another one",
         ));
     }
     for statement in &body.stmts[..place] {
@@ -124,8 +124,8 @@ fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
         if count(quote!(#statement), &leaves) > 0 {
             return Err(Error::new(
                 statement.span(),
-                "a thread may not leave the kernel before its barrier, where the others wait for what it puts: use \
-                 `if` around what it leaves out",
+                "a thread may not leave the kernel before its barrier, where the others wait for its element: put an \
+                 `if` around the code that it skips",
             ));
         }
     }
@@ -150,7 +150,7 @@ pub(super) fn sync_of<'s>(statement: &'s Stmt, barrier: &Ident) -> Option<(&'s L
     is_sync.then_some((local, &*call.receiver))
 }
 
-/// How many tokens are such, in groups too.
+/// The number of matching tokens, including those in groups.
 fn count(tokens: TokenStream, is_such: &dyn Fn(&TokenTree) -> bool) -> usize {
     tokens
         .into_iter()

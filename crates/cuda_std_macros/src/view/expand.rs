@@ -1,4 +1,4 @@
-//! A safe kernel as its body and the host's launch see it.
+//! A safe kernel as seen by its body and by the host's launch.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,7 +10,7 @@ use crate::parameter::view::{Extent, View, hidden};
 use crate::parameter::{Kind, Parameter};
 
 /// The body, in which `tile.sync(barrier)` is the library's function of that name, whatever
-/// else the tile may have become.
+/// else `tile` may be.
 pub fn body(function: &ItemFn, parameters: &[Parameter]) -> Block {
     let mut body = (*function.block).clone();
     for parameter in parameters {
@@ -98,7 +98,7 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                 quote!(::cuda_std::view::Filling::<#element, #layout>),
             )),
             Some(View::Barrier { .. }) => {}
-            // A number: `check` has refused everything else.
+            // A number: `check` has rejected everything else.
             None => {
                 if let Kind::Scalar { number } = &parameter.kind {
                     types.push(quote!(#number));
@@ -108,7 +108,7 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
         }
     }
     quote! {
-        // SAFETY: what the body can reach of the outside are its parameters, and these are
+        // SAFETY: the body can reach the outside only through its parameters, and these are
         // checked.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl ::cuda_std::launch::SafeKernel for #name {

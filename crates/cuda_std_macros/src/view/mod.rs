@@ -2,7 +2,7 @@
 //! it makes from addresses for the device, and checks for the host.
 //!
 //! A view's shape is written as an array type whose lengths are other parameters:
-//! `Global<[f32; n]>` becomes `Global<f32, Length>`. Types are known by their names here;
+//! `Global<[f32; n]>` becomes `Global<f32, Length>`. Types are recognised by name here;
 //! the expansion names `cuda_std`'s own, so that another type of that name does not
 //! compile.
 
@@ -18,7 +18,7 @@ use crate::parameter::{Kind, Parameter};
 pub use check::check;
 pub use expand::{body, inputs, lengths_used, safe_kernel};
 
-/// What the body's variable of a parameter is called.
+/// The name of the body's variable for a parameter.
 pub fn argument(parameter: &Parameter) -> Ident {
     match view_of(parameter) {
         Some(View::Barrier { .. }) => hidden("barrier"),

@@ -23,7 +23,7 @@ pub(crate) struct Geometry {
     /// Blocks in a cluster, by axis; none for a launch without clusters.
     pub(crate) cluster: Option<[u32; 3]>,
     /// Whether it may start before what is in the stream before it has ended.
-    pub(crate) is_early: bool,
+    pub(crate) uses_pdl: bool,
 }
 
 impl Geometry {
@@ -42,10 +42,10 @@ impl Geometry {
         let cluster = self
             .cluster
             .map(|cluster| attribute(CLUSTER_DIMENSION, &cluster));
-        let early = self
-            .is_early
+        let pdl = self
+            .uses_pdl
             .then(|| attribute(PROGRAMMATIC_STREAM_SERIALIZATION, &[1]));
-        cluster.into_iter().chain(early).collect()
+        cluster.into_iter().chain(pdl).collect()
     }
 }
 

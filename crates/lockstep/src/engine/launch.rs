@@ -36,7 +36,7 @@ pub struct Prepared {
     module: Option<ModuleId>,
     config: LaunchConfig,
     params: Vec<ParamValue>,
-    is_early: bool,
+    uses_pdl: bool,
 }
 
 impl Prepared {
@@ -57,7 +57,7 @@ impl Prepared {
         let prepared = Self::checked(K::NAME.into(), config, params, K::LAUNCH_BOUNDS)?;
         Ok(Self {
             topic: topic_of(K::MODULE_PATH),
-            is_early: K::IS_EARLY,
+            uses_pdl: K::USES_PDL,
             ..prepared
         })
     }
@@ -118,7 +118,7 @@ impl Prepared {
             module: None,
             config,
             params,
-            is_early: false,
+            uses_pdl: false,
         };
         match config.broken_rule(bounds) {
             Some(reason) => Err(EngineError::Refused {
@@ -164,8 +164,8 @@ impl Prepared {
     }
 
     /// Whether it may start before the one before it in the stream has ended.
-    pub fn is_early(&self) -> bool {
-        self.is_early
+    pub fn uses_pdl(&self) -> bool {
+        self.uses_pdl
     }
 
     /// The same launch on other memory: `to` says where each address is there.

@@ -1,5 +1,5 @@
 //! The counting sort's two steps over the atoms: count them by cell, and put
-//! them in the order of their cells.
+//! them in order of their cells.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::grid;
@@ -28,7 +28,7 @@ pub const fn count_grid(n_atoms: u32) -> [u32; 3] {
 /// `x`, `y` and `ranks` hold `n_atoms` elements; `counts` holds
 /// [`CellGrid::padded_len`] zeros. The five parameters in the middle are a
 /// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`count_grid`] blocks.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_count(
     x: *const f32,
     y: *const f32,
@@ -71,14 +71,14 @@ pub unsafe fn neighbor_cells_count(
 const _: () = assert!(COUNT_ATOMS == 2);
 
 /// Puts every atom at its place in the order of cells, and resets what the scan
-/// left.
+/// left behind.
 ///
 /// # Safety
 ///
 /// As [`neighbor_cells_count`], but launch with [`atom_grid`](super::atom_grid)
-/// blocks; `ranks` and `starts` are what the two launches before wrote, `sorted` and `sorted_atoms` hold `n_atoms` elements,
-/// `tile_states` and `n_tiles` are the scan's.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+/// blocks; `ranks` and `starts` are what the two previous launches wrote, `sorted` and
+/// `sorted_atoms` hold `n_atoms` elements, `tile_states` and `n_tiles` are the scan's.
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_scatter(
     x: *const f32,
     y: *const f32,
@@ -105,8 +105,8 @@ pub unsafe fn neighbor_cells_scatter(
     let atom = thread::index_1d();
     let is_atom = atom < n_atoms;
 
-    // Two launches ago the atoms were counted: where they are is read while the scan
-    // is in flight.
+    // The atoms were counted two launches ago, so their positions can be read while the
+    // scan is still in flight.
     let (mut at, mut cell) = (Float2::default(), 0);
     if is_atom {
         at = Float2::new(*x.add(atom as usize), *y.add(atom as usize));

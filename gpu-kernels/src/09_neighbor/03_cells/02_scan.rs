@@ -5,8 +5,8 @@
 //! tile *looks back* at the tiles before it (Merrill and Garland, *Single-pass
 //! Parallel Prefix Scan with Decoupled Look-back*, 2016): each publishes its own
 //! sum as soon as it has it, and its sum with all before it once it knows that. A
-//! tile goes back, adding sums, until it meets one of the second kind; 32 at a
-//! time, one per lane. Tiles are numbered in the order in which the blocks come, so
+//! tile walks back, adding sums, until it meets one of the second kind; 32 at a
+//! time, one per lane. Tiles are numbered in the order in which blocks start, so
 //! that none waits for one that has not started.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
@@ -19,8 +19,8 @@ use cuda_std::warp::{
 
 use crate::warp::WARP_LANES;
 
-/// Threads in a block: as many as can be, so that tiles are few. A sum goes from
-/// tile to tile through the L2 cache, which takes longer than all else here.
+/// Threads in a block: as many as possible, so that tiles are few. A sum goes from
+/// tile to tile through the L2 cache, which takes longer than everything else here.
 const BLOCK_THREADS: u32 = 1024;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
@@ -34,8 +34,8 @@ pub const SCAN_TILE: u32 = BLOCK_WARPS * LANE_CHUNKS * WARP_CHUNK;
 // The code below names both chunks, and has a lane for each warp's sum.
 const _: () = assert!(LANE_CHUNKS == 2 && BLOCK_WARPS == WARP_LANES);
 
-/// A tile's state is one word of 64 bits, sum and kind together, so that nobody
-/// sees one without the other, and no order of two accesses matters.
+/// A tile's state is one word of 64 bits, sum and kind together, so that neither is
+/// ever seen without the other, and no order of two accesses matters.
 pub(super) const fn state(kind: u32, sum: u32) -> u64 {
     (kind as u64) << 32 | sum as u64
 }
@@ -69,7 +69,7 @@ unsafe fn look_back(tile: u32, states: *mut u64) -> u32 {
     let mut end = tile;
     loop {
         // Lane 0 looks at the nearest tile. Before the first tile there is
-        // nothing, which is known.
+        // nothing, and that is known from the start.
         let mut seen = state(WITH_ALL_BEFORE, 0);
         if lane < end {
             let place = states.add((end - 1 - lane) as usize);
@@ -103,7 +103,7 @@ unsafe fn look_back(tile: u32, states: *mut u64) -> u32 {
 /// `counts` and `starts` hold [`CellGrid::padded_len`](super::CellGrid::padded_len) elements, aligned to 16
 /// bytes; `tile_states` a 0 for each block; `n_tiles` is one element, 0. Launch
 /// with [`SCAN_BLOCK`] threads and [`scan_grid`](super::scan_grid) blocks.
-#[kernel(launch_bounds(BLOCK_THREADS), early)]
+#[kernel(launch_bounds(BLOCK_THREADS), pdl)]
 pub unsafe fn neighbor_cells_scan(
     counts: *mut u32,
     starts: *mut u32,

@@ -18,8 +18,8 @@ type Neighbors = [u32; MAX_NEIGHBORS as usize];
 /// moves elements up to a place *found* would index an array by a variable,
 /// which puts it in local memory.
 ///
-/// The steps are written out. In a loop, the compiler may find that the array is
-/// in registers, or may not.
+/// The steps are written out. In a loop, the compiler may or may not keep the
+/// array in registers.
 #[inline(always)]
 fn insert(neighbors: &mut Neighbors, neighbor: u32) {
     let mut moving = neighbor;
@@ -50,14 +50,14 @@ const fn sort_four([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// The atoms of the three cells by three around one: three runs of the sorted
-/// atoms, one after the other.
+/// The atoms of the 3×3 cells around one: three runs of the sorted atoms, one
+/// after the other.
 #[derive(Clone, Copy)]
 struct Around {
     /// How many there are in the first run, in the first two, and in all three.
     ends: [u32; 3],
-    /// What to add to an index into all three to get that of the sorted atom, in
-    /// each run. May wrap round.
+    /// What to add, in each run, to an index into all three to get the index of the
+    /// sorted atom. May wrap around.
     from: [u32; 3],
 }
 
@@ -87,8 +87,8 @@ impl Around {
         from.wrapping_add(i)
     }
 
-    /// Which of all three runs the atom of the middle one is that has the sorted
-    /// index `sorted`: the inverse of [`Self::sorted`].
+    /// Index, in all three runs, of the middle run's atom with sorted index
+    /// `sorted`: the inverse of [`Self::sorted`].
     #[inline(always)]
     const fn beside(&self, sorted: u32) -> u32 {
         sorted.wrapping_sub(self.from[1])
@@ -101,7 +101,7 @@ impl Around {
     }
 }
 
-/// Atoms that one mask is about.
+/// Atoms that one mask covers.
 const MASK_ATOMS: u32 = u32::BITS;
 
 /// Finds each atom's neighbours in the nine cells around it. The lists are by
@@ -110,10 +110,10 @@ const MASK_ATOMS: u32 = u32::BITS;
 /// Threads go through the sorted atoms, so that the lanes of a warp look at the
 /// same few cells, and find them in the cache.
 ///
-/// A lane in four finds a near atom at any one step of the search, and the warp
-/// waits for what such lanes do. So they do as little as can be: they set a bit,
+/// At any one step of the search, a lane in four finds a near atom, and the warp
+/// waits for what such lanes do. So they do as little as possible: they set a bit,
 /// which takes no branch. Without one, the loads of four steps are in flight
-/// together. All else is done after the search, by all lanes together.
+/// together. Everything else is done after the search, by all lanes together.
 ///
 /// # Safety
 ///
@@ -122,7 +122,7 @@ const MASK_ATOMS: u32 = u32::BITS;
 /// [`MAX_NEIGHBORS`] times as many, `overflow` one,
 /// [`NO_OVERFLOW`](crate::neighbor::NO_OVERFLOW). The cut-off distance is at most what the
 /// grid was made for. Launch with [`BUILD_BLOCK`] threads and [`build_grid`] blocks.
-#[kernel(launch_bounds(BUILD_THREADS), early)]
+#[kernel(launch_bounds(BUILD_THREADS), pdl)]
 pub unsafe fn neighbor_cells_build(
     sorted: *const Float2,
     sorted_atoms: *const u32,
@@ -157,7 +157,7 @@ pub unsafe fn neighbor_cells_build(
     let first_column = column.saturating_sub(1);
     let end_column = (column + 2).min(n_columns);
     // The sorted atoms of the three cells of a row: where they start, and how
-    // many they are; none outside the grid.
+    // many there are; none outside the grid.
     let run = |row: u32| {
         if row < n_rows {
             let start = |column: u32| *starts.add((row * n_columns + column) as usize);
@@ -168,12 +168,12 @@ pub unsafe fn neighbor_cells_build(
         }
     };
     // Row −1 is, as a u32, outside the grid too. One loop goes over all three
-    // runs: a warp goes round as often as its lane with the most atoms to look
+    // runs: a warp iterates as often as its lane with the most atoms to look
     // at, not as often as the longest first run, second run and third run
     // together.
     let around = Around::new([run(row.wrapping_sub(1)), run(row), run(row + 1)]);
 
-    // Of the atoms around from number `first` on, which are near: bit 0 for the
+    // Which of the atoms around are near, from number `first` on: bit 0 for the
     // first, and so on.
     let near_from = |first: u32| {
         let end = around.len().min(first + MASK_ATOMS);
@@ -190,7 +190,7 @@ pub unsafe fn neighbor_cells_build(
             near |= bit(a, at_a) | bit(b, at_b) | bit(c, at_c) | bit(d, at_d);
             i += 4;
         }
-        // An atom is near itself, but no neighbour.
+        // An atom is near itself, but not its own neighbour.
         match around.beside(own).wrapping_sub(first) {
             itself @ 0..MASK_ATOMS => near & !(1 << itself),
             _ => near,
@@ -203,7 +203,7 @@ pub unsafe fn neighbor_cells_build(
         let mut near = near_from(0);
         let count = near.count_ones();
         if count <= 4 {
-            // So it is in graphene, and in most of nature.
+            // The common case, in graphene and in most of nature.
             let mut next = |k: u32| {
                 if k < count {
                     let i = near.trailing_zeros();

@@ -2,8 +2,8 @@
 //!
 //! The plane is divided into square cells, no narrower than the cut-off. An
 //! atom's neighbours are then in its own cell or in one of the eight around it,
-//! and it is enough to test the atoms there: about 12 in graphene, whatever the
-//! number of all.
+//! and it is enough to test the atoms there: about 12 in graphene, however many
+//! atoms there are in all.
 //!
 //! ```text
 //!   ┌───┬───┬───┐
@@ -32,17 +32,17 @@
 //!    rank. No atomics: the rank is known.
 //! 4. [`neighbor_cells_build`] tests the three runs around each sorted atom.
 //!
-//! Each is marked `early`: by programmatic dependent launch it waits for the previous
+//! Each is marked `pdl`: by programmatic dependent launch it waits for the previous
 //! launch (`grid::wait_for_previous`) and then lets the next one start. So the next
-//! launch's blocks take their places while the last blocks of this one still work, and
-//! nobody waits for a launch. Among the first three it is the scan, a small grid, that
+//! launch's blocks take their places while the last blocks of this one are still at work,
+//! which hides the launch itself. Among the first three it is the scan, a small grid, that
 //! leaves most of the device to its successor: the scatter meanwhile reads its atoms,
-//! which nobody has written since before the count.
+//! which have not been written since before the count.
 //!
 //! # The same result every time
 //!
-//! The ranks depend on which thread came first, so that the order of atoms
-//! within a cell does. The lists do not: step 4 puts the neighbours that it finds
+//! The ranks depend on which thread came first, and so does the order of atoms
+//! within a cell. The lists do not: step 4 puts the neighbours that it finds
 //! in ascending order, in registers.
 //!
 //! # Nothing to clear
@@ -51,11 +51,11 @@
 //! the scan takes the counts away as it reads them, and the scatter resets the
 //! tiles' states.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! Neither bytes nor tests: both would take a fraction of the time. Count and scatter keep
-//! the second-level cache busy with atomics and with sectors that are written in parts;
-//! the search takes about half of the whole. `docs/tuning/neighbor_cells.md` has the
+//! the second-level cache busy with atomics and with partly written sectors;
+//! the search takes about half of the total. `docs/tuning/neighbor_cells.md` has the
 //! measurements.
 
 #[path = "01_sort.rs"]

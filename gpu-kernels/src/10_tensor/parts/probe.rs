@@ -1,8 +1,8 @@
 //! The instructions bare: registers in, registers out.
 //!
-//! For tests of what the rest takes for granted: which lane holds which element
+//! For tests of what the other files take for granted: which lane holds which element
 //! ([`cuda_std::mma::map`]), and how the hardware rounds. Nothing here is laid
-//! out for speed or for conflicts.
+//! out for speed or to avoid conflicts.
 //!
 //! Register files lie in memory as `[case][register][lane]`, 32 bits each.
 
@@ -131,7 +131,7 @@ const fn bits([a, b, c, d]: [f32; 4]) -> [u32; 4] {
     [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]
 }
 
-/// Registers as [`FragmentC<f16>`] has them: as they are.
+/// Registers as [`FragmentC<f16>`] has them: unchanged.
 #[inline(always)]
 const fn halves(registers: [u32; 2]) -> [u32; 2] {
     registers

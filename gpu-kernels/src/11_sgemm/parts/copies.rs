@@ -1,8 +1,8 @@
-//! Tiles of A and B on their way into shared memory by themselves (`cp.async`),
+//! Asynchronous copies of tiles of A and B into shared memory (`cp.async`),
 //! several stages ahead.
 //!
 //! A *stage* holds one tile of A, transposed, and one of B. The stages are a ring:
-//! while the block multiplies what is in one, copies fill the others.
+//! while the block multiplies one, copies fill the others.
 //!
 //! A's tile is transposed by the copies: each moves 4 bytes. A warp's copy has 8
 //! elements along k of 4 rows: 4 whole sectors of global memory. In shared memory
@@ -15,8 +15,8 @@
 //!
 //! Edges cost nothing in the loop. Rows of A below the last one and columns of B
 //! right of the last one are replaced by the last one: what is computed from them is
-//! not stored. Only along k must there be zeros, where k ends within a tile. So that
-//! this need not be asked in every tile, the *first* tile is the cut one.
+//! not stored. Zeros are needed only along k, where k ends within a tile. So that
+//! not every tile needs a test, the *first* tile is the partial one.
 
 use cuda_std::cp_async::{ca_or_zeros, cg_or_zeros, commit_group};
 use cuda_std::prelude::*;
@@ -69,14 +69,14 @@ pub const fn n_tiles(k: u32, tile_k: u32) -> u32 {
 }
 
 /// Whether rows of B start at multiples of 16 bytes, so that it can be copied by
-/// chunks. A kernel asks once and is then one of two loops: a question in the loop
-/// would part the copies from the multiply-adds between which they should stand.
+/// chunks. A kernel tests this once and then runs one of two loops: a test in the loop
+/// would separate the copies from the multiply-adds they should be mixed with.
 #[inline(always)]
 pub const fn has_chunks(n: u32) -> bool {
     n.is_multiple_of(CHUNK)
 }
 
-/// What a thread copies: some elements of A and some chunks of B of every tile.
+/// A thread's copies: some elements of A and some chunks of B of every tile.
 /// Tiles are `TILE_K` deep (8 or 16) and, in B, `TILE_COLUMNS` wide (128 or 256).
 /// `BY_CHUNKS` says that B [`has_chunks`].
 pub struct Copies<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool> {
@@ -87,13 +87,13 @@ pub struct Copies<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: b
     /// First row of the next tile of B.
     b: *const f32,
     /// The row of a tile of B that it copies from, and its elements from the tile's
-    /// first one; the four are neighbours, but for the last column.
+    /// first one; the four are adjacent, except at the last column.
     b_row: u32,
     b_offsets: [u32; 4],
     /// Addresses in the first stage, in the shared space.
     a_address: u32,
     b_address: u32,
-    /// Its first k in a tile of A.
+    /// The thread's first k in a tile of A.
     a_k: u32,
     n: u32,
     k: u32,
@@ -106,7 +106,7 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool>
     /// Rows of B that a copy of the block has.
     const B_ROWS: u32 = BLOCK_THREADS / Self::ROW_CHUNKS;
 
-    /// Those of this thread, for the block's tile of C that starts at
+    /// The copies of this thread, for the block's tile of C that starts at
     /// `(first_row, first_column)`. `shared` is the ring's address in the shared
     /// space.
     #[inline(always)]
@@ -147,7 +147,7 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool>
         copies
     }
 
-    /// Starts the copies of the first tile, of which only this many k exist that whole
+    /// Starts the copies of the first tile, which has just enough k that only whole
     /// tiles follow.
     #[inline(always)]
     pub unsafe fn start_first(&mut self) {
@@ -156,13 +156,13 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool>
     }
 
     /// Starts the copies of the next tile into the stage that begins `stage` bytes
-    /// after the first. If there is none, it is all zeros.
+    /// after the first. If there is no next tile, the stage is all zeros.
     #[inline(always)]
     pub unsafe fn start_next(&mut self, stage: u32, exists: bool) {
         self.start(stage, if exists { TILE_K } else { 0 });
     }
 
-    /// Starts the copies of a tile of which the first `depth` k exist.
+    /// Starts the copies of a tile whose first `depth` k exist.
     #[inline(always)]
     unsafe fn start(&mut self, stage: u32, depth: u32) {
         unrolled!(HALF in [0 1] {
@@ -222,7 +222,7 @@ mod tests {
             assert!(last_of_a < b_offset_bytes(0, 0, tile_k, tile_columns));
             let last_of_b = b_offset_bytes(tile_k - 1, tile_columns - 1, tile_k, tile_columns);
             assert_eq!(last_of_b + F32_BYTES, stage_bytes(tile_k, tile_columns));
-            // So that chunks stay aligned, and lines do too.
+            // So that chunks, and lines, stay aligned.
             assert!(stage_bytes(tile_k, tile_columns).is_multiple_of(128));
         }
     }

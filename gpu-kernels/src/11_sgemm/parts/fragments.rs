@@ -20,9 +20,9 @@ pub const N_THREADS: u32 = 256;
 const CHUNK: u32 = 4;
 /// Side of the part of C that a warp computes.
 const WARP_TILE: u32 = 64;
-/// Lanes of a warp along C's rows: each has 8 columns' worth of A in all…
+/// Lanes of a warp down its tile, with 8 rows each…
 const LANE_ROWS: u32 = 8;
-/// … and along its columns.
+/// … and across it, with 16 columns each.
 const LANE_COLUMNS: u32 = WARP_LANES / LANE_ROWS;
 
 // Two chunks of rows and four of columns make a lane's 8×16 elements.
@@ -53,7 +53,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// This thread's.
+    /// The place of this thread's.
     #[inline(always)]
     pub fn of_thread() -> Self {
         let thread = thread::thread_idx_x();
@@ -82,7 +82,7 @@ impl Fragment {
         b: [0.0; 16],
     };
 
-    /// Those for step `k` of a stage. The addresses are those of the thread's first
+    /// The values for step `k` of a stage. The addresses are those of the thread's first
     /// elements in the stage.
     #[inline(always)]
     pub unsafe fn load(a_address: u32, b_address: u32, k: u32) -> Self {
@@ -105,7 +105,7 @@ impl Fragment {
     }
 }
 
-/// From a thread's first element of A in a stage to its chunk `chunk` in step `k`.
+/// Distance from a thread's first element of A in a stage to its chunk `chunk` in step `k`.
 #[inline(always)]
 const fn a_step_bytes(k: u32, chunk: u32) -> u32 {
     a_offset_bytes(chunk * CHUNK * LANE_ROWS, k)
@@ -119,10 +119,10 @@ const fn b_step_bytes(k: u32, chunk: u32) -> u32 {
 
 /// Adds the products of one step.
 ///
-/// Down a column and up the next one: a value of B stays where it is for eight
+/// Down a column and up the next one: a value of B stays in place for eight
 /// multiply-adds. The register file delivers two operands per cycle, one from the even
-/// registers and one from the odd; the third must be one that the instruction before
-/// had already.
+/// registers and one from the odd; the third must be one that the previous instruction
+/// already used.
 #[inline(always)]
 pub(super) fn multiply(sums: &mut Sums, fragment: &Fragment) {
     unrolled!(S in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {

@@ -1,7 +1,7 @@
 //! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
-//! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
-//! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.
+//! A tile of C costs as many *steps* as k has tile depths. 512 tiles on 132
+//! SMs are 3.88 for each; if they are given out whole, some SMs get 4 and the rest wait.
 //! So whole tiles are given out only as long as there is one for every block. The
 //! rest, fewer tiles than blocks, are laid end to end as one line of steps, and cut
 //! into as many equal shares as there are blocks, wherever the cuts may fall
@@ -17,9 +17,9 @@
 //! A share is no longer than a tile, so a block meets two tiles at most: the end of
 //! one, then the start of the next. It does the *start* first and leaves the sums in
 //! memory; then the *end*, to which it adds what the blocks before it have left, and
-//! stores the tile. They have had the time of a share for it. Nobody ever waits for a
-//! block with a higher number, so blocks may run in any number at once, as long as
-//! lower ones start first. The order of the additions is fixed, and with it the result.
+//! stores the tile. They have had the time of a share to do so. No block ever waits for
+//! one with a higher number, so any number of blocks may run at once, as long as
+//! lower ones start first. The order of the additions is fixed, and so is the result.
 
 /// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Part {
 
 /// A product's tiles and steps, divided among blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Shares {
+pub struct StreamK {
     /// Steps of a tile, at least 1.
     pub n_steps: u32,
     n_tiles: u32,
@@ -43,7 +43,7 @@ pub struct Shares {
     n_shared: u32,
 }
 
-impl Shares {
+impl StreamK {
     /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, none of them 0.
     #[inline(always)]
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32) -> Self {
@@ -55,8 +55,8 @@ impl Shares {
         }
     }
 
-    /// Where the share of a block begins in the line of steps; that of the block
-    /// before it ends there.
+    /// Where the share of a block begins in the line of steps; the previous block's
+    /// ends there.
     #[inline(always)]
     pub const fn start(&self, block: u32) -> u32 {
         let line = self.n_shared as u64 * self.n_steps as u64;
@@ -67,7 +67,7 @@ impl Shares {
     #[inline(always)]
     pub const fn parts(&self, block: u32) -> Parts {
         Parts {
-            shares: *self,
+            stream_k: *self,
             start: self.start(block),
             end: self.start(block + 1),
             next_tile: self.n_shared + block,
@@ -87,7 +87,7 @@ impl Shares {
         self.start(block + 1) > part.tile * self.n_steps
     }
 
-    /// Whether the share of `block` has no steps, as happens where there are fewer than
+    /// Whether the share of `block` has no steps, as happens if there are fewer steps than
     /// blocks.
     #[inline(always)]
     pub const fn is_empty(&self, block: u32) -> bool {
@@ -95,8 +95,8 @@ impl Shares {
     }
 }
 
-/// x / y for a y that is not 0, of which the compiler need not be convinced: a kernel
-/// that could panic here would have code for it.
+/// x / y for a y that is not 0, which the compiler cannot prove: a kernel
+/// that could panic here would contain code for it.
 #[inline(always)]
 pub(super) const fn quotient(x: u64, y: u64) -> u64 {
     match x.checked_div(y) {
@@ -105,11 +105,11 @@ pub(super) const fn quotient(x: u64, y: u64) -> u64 {
     }
 }
 
-/// What a block has yet to do.
+/// The parts that a block has yet to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    shares: Shares,
-    /// Its share of the line of steps, as far as it is not done.
+    stream_k: StreamK,
+    /// What is left of its share of the line of steps.
     start: u32,
     end: u32,
     /// Its next whole tile.
@@ -117,11 +117,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
-    /// apart less well.)
+    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
+    /// less well.)
     #[inline(always)]
     pub const fn next(&mut self) -> Option<Part> {
-        let n_steps = self.shares.n_steps;
+        let n_steps = self.stream_k.n_steps;
         if self.start < self.end {
             let tile = quotient(self.end as u64 - 1, n_steps as u64) as u32;
             let first_of_tile = tile * n_steps;
@@ -138,13 +138,13 @@ impl Parts {
             self.end = first;
             return Some(part);
         }
-        if self.next_tile < self.shares.n_tiles {
+        if self.next_tile < self.stream_k.n_tiles {
             let part = Part {
                 tile: self.next_tile,
                 first: 0,
                 end: n_steps,
             };
-            self.next_tile += self.shares.n_blocks;
+            self.next_tile += self.stream_k.n_blocks;
             return Some(part);
         }
         None
@@ -155,8 +155,8 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn parts(shares: &Shares, block: u32) -> impl Iterator<Item = Part> {
-        let mut parts = shares.parts(block);
+    fn parts(stream_k: &StreamK, block: u32) -> impl Iterator<Item = Part> {
+        let mut parts = stream_k.parts(block);
         core::iter::from_fn(move || parts.next())
     }
 
@@ -179,14 +179,14 @@ mod tests {
     #[test]
     fn every_step_is_done_once() {
         for (n_tiles, n_steps, n_blocks) in CASES {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks);
             for tile in 0..n_tiles {
                 for step in 0..n_steps {
                     let n_times = (0..n_blocks)
-                        .flat_map(|block| parts(&shares, block))
+                        .flat_map(|block| parts(&stream_k, block))
                         .filter(|p| p.tile == tile && p.first <= step && step < p.end)
                         .count();
-                    assert_eq!(n_times, 1, "tile {tile}, step {step} of {shares:?}");
+                    assert_eq!(n_times, 1, "tile {tile}, step {step} of {stream_k:?}");
                 }
                 if n_tiles * n_steps > 5000 {
                     break;
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn work_is_even() {
         for (n_tiles, n_steps, n_blocks) in CASES {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks);
             let steps = |block| -> u32 {
-                parts(&shares, block)
+                parts(&stream_k, block)
                     .map(|part| part.end - part.first)
                     .sum()
             };
@@ -209,7 +209,7 @@ mod tests {
             assert!(
                 most.zip(least)
                     .is_some_and(|(most, least)| most <= least + 1),
-                "{shares:?}: {most:?} and {least:?}"
+                "{stream_k:?}: {most:?} and {least:?}"
             );
         }
     }
@@ -217,41 +217,44 @@ mod tests {
     #[test]
     fn what_is_left_is_taken_once_and_only_from_lower_blocks() {
         for (n_tiles, n_steps, n_blocks) in CASES {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks);
             let mut n_taken = [0; 132];
             for block in 0..n_blocks {
                 let mut n_left = 0;
-                for part in parts(&shares, block) {
+                for part in parts(&stream_k, block) {
                     assert!(part.first < part.end);
-                    if shares.is_left(part) {
+                    if stream_k.is_left(part) {
                         n_left += 1;
                         continue;
                     }
                     let mut first = part.first;
                     for other in (0..block).rev() {
-                        if !shares.reaches(other, part) {
+                        if !stream_k.reaches(other, part) {
                             break;
                         }
-                        if shares.is_empty(other) {
+                        if stream_k.is_empty(other) {
                             continue;
                         }
-                        let left = parts(&shares, other)
-                            .find(|p| shares.is_left(*p))
+                        let left = parts(&stream_k, other)
+                            .find(|p| stream_k.is_left(*p))
                             .expect("it has left something");
                         assert_eq!((left.tile, left.end), (part.tile, first));
                         first = left.first;
                         n_taken[other as usize] += 1;
                     }
-                    assert_eq!(first, 0, "the whole tile is there: {part:?} of {shares:?}");
+                    assert_eq!(
+                        first, 0,
+                        "the whole tile is there: {part:?} of {stream_k:?}"
+                    );
                 }
                 assert!(
                     n_left <= 1,
-                    "there is room for one: block {block} of {shares:?}"
+                    "there is room for one: block {block} of {stream_k:?}"
                 );
             }
             for block in 0..n_blocks {
-                let has_left = parts(&shares, block).any(|part| shares.is_left(part));
-                assert_eq!(n_taken[block as usize], u32::from(has_left), "{shares:?}");
+                let has_left = parts(&stream_k, block).any(|part| stream_k.is_left(part));
+                assert_eq!(n_taken[block as usize], u32::from(has_left), "{stream_k:?}");
             }
         }
     }

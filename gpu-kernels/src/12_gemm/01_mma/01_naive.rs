@@ -1,12 +1,12 @@
 //! One warp per tile of 16×8, its fragments straight from global memory.
 //!
 //! `mma.sync` multiplies 16×16 by 16×8 elements. Each lane holds eight elements of A, as
-//! four pairs along k, and four of B, as two pairs. Here each lane fetches its pairs where
-//! they lie: a load of the warp goes to eight rows, and takes 16 bytes of each.
+//! four pairs along k, and four of B, as two pairs. Here each lane fetches its pairs directly
+//! from the matrices: a load of the warp touches eight rows, and takes 16 bytes of each.
 //!
 //! That is half a sector of 32 bytes; and six such loads feed one product. Worse, an
-//! element of A is fetched by every warp along n that needs it. The caches can hide the distance,
-//! not the number of requests.
+//! element of A is fetched by every warp along n that needs it. The caches can hide the
+//! latency, not the number of requests.
 
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, map, mma};
@@ -32,12 +32,13 @@ pub const COLUMNS: u32 = WARPS[1] * WARP_COLUMNS;
 
 const BLOCK_THREADS: u32 = WARPS[0] * WARPS[1] * WARP_LANES;
 
-/// The first rung: what a tensor core does when nobody feeds it.
+/// The first rung: the speed of a tensor core that is starved of data.
 ///
 /// # Safety
 ///
 /// `a`, `b` and `c` hold the matrices of `sizes`, with pitches that are multiples of 8,
-/// at multiples of 16 bytes; `c` overlaps neither. Launch with [`BLOCK`] threads and [`grid`] blocks.
+/// at multiples of 16 bytes; `c` overlaps neither. Launch with [`BLOCK`] threads and [`grid`]
+/// blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn gemm_naive(a: *const f16, b: *const f16, c: *mut f16, sizes: Sizes, scale: Scale) {
     let (warp, lane) = (
@@ -77,7 +78,7 @@ pub unsafe fn gemm_naive(a: *const f16, b: *const f16, c: *mut f16, sizes: Sizes
     store_pair(c, &sizes, scale, (row + 8, column), [r, s]);
 }
 
-/// Two neighbours along k, as a register of a fragment has them: zeros beyond the matrix.
+/// Two neighbours along k, packed as a fragment's register: zeros beyond the matrix.
 #[inline(always)]
 unsafe fn pair_or_zeros(
     matrix: *const f16,
@@ -88,8 +89,8 @@ unsafe fn pair_or_zeros(
     if row >= n_rows || column >= n_columns {
         return 0;
     }
-    // The column is even and the pitch too: the second one may be beyond the row's end, not
-    // beyond the pitch.
+    // The column is even and so is the pitch: the second one may be past the row's end, but not
+    // past the pitch.
     let pair = *matrix.add(element(row, column, pitch)).cast::<u32>();
     if column + 1 < n_columns {
         pair

@@ -4,15 +4,15 @@
 //! of B, waits, and multiplies: an element of A serves 128 columns, one of B 128 rows. The
 //! copies move 16 bytes per thread, a whole line of 128 bytes for every row of a tile.
 //!
-//! The problem is the way back. A row of the tile is 64 elements, 128 bytes: as
-//! wide as the 32 banks. A load of a fragment's register takes 16 bytes of each of eight rows, which
-//! lie in the same four banks:
+//! The problem is reading them back. A row of the tile is 64 elements, 128 bytes: as
+//! wide as the 32 banks. A load of a fragment's register takes 16 bytes of each of eight
+//! rows, which lie in the same four banks:
 //!
 //! ```text
 //!     bank      0    1    2    3    4 …
 //!     row 0   lane 0    1    2    3
 //!     row 1   lane 4    5    6    7          eight words from each of four banks:
-//!     row 2   lane 8    9   10   11          eight wavefronts in place of one
+//!     row 2   lane 8    9   10   11          eight wavefronts instead of one
 //!       ⋮
 //! ```
 //!
@@ -51,7 +51,7 @@ const ROW_CHUNKS: u32 = TILE_K / CHUNK;
 /// Rows of a tile that one copy of the block has.
 const COPY_ROWS: u32 = BLOCK_THREADS / ROW_CHUNKS;
 
-// The loops below are written out so often.
+// The loops below are written out this many times.
 const _: () = assert!(SIDE / COPY_ROWS == 4 && TILE_K / STEP == 4);
 const _: () = assert!(WARP_ROWS == 4 * 16 && WARP_COLUMNS == 2 * 16);
 
@@ -64,7 +64,7 @@ pub trait Feed<L: Layout> {
     ///
     /// # Safety
     ///
-    /// The whole warp is here, together; a barrier stands after what filled the tile.
+    /// The whole warp calls it together, after a barrier that follows the filling of the tile.
     unsafe fn a<const BELOW: u32>(
         tile: Operand<L>,
         row: u32,
@@ -84,7 +84,7 @@ pub trait Feed<L: Layout> {
     ) -> [FragmentB<f16, M16N8K16>; 2];
 }
 
-/// A register at a time: 4 bytes per lane.
+/// One register at a time: 4 bytes per lane.
 pub struct ByWords;
 
 impl<L: Layout> Feed<L> for ByWords {
@@ -113,7 +113,7 @@ impl<L: Layout> Feed<L> for ByWords {
         let mut registers = [[0; 2]; 2];
         unrolled!(HALF in [0 1] {
             unrolled!(R in [0 1] {
-                // As the tile has it, columns of the operand are rows.
+                // The operand's columns are rows of the tile.
                 let at = map::b(lane, R as u32, 0);
                 let row = row + BELOW + HALF as u32 * 8 + at.column;
                 let column = column + at.row;
@@ -181,7 +181,7 @@ pub(super) unsafe fn product<L: Layout, F: Feed<L>>(
                 });
             });
         });
-        // Until all have read the tiles nobody may fill them again.
+        // No thread may refill the tiles until all have read them.
         thread::sync_threads();
         (a, b) = (
             a.wrapping_add(TILE_K as usize),
@@ -201,9 +201,9 @@ pub(super) unsafe fn product<L: Layout, F: Feed<L>>(
     });
 }
 
-/// Starts the copies of a tile from the first of `n_rows` and `n_columns` on, all that are left.
+/// Starts the copies of a tile, from the first of the `n_rows` and `n_columns` that are left.
 ///
-/// Beyond the matrix are zeros.
+/// Elements beyond the matrix are zeros.
 #[inline(always)]
 unsafe fn copy<L: Layout>(
     tile: Operand<L>,

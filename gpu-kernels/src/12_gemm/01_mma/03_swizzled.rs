@@ -1,10 +1,10 @@
 //! The same tiles, swizzled, and fragments by `ldmatrix`.
 //!
-//! `ldmatrix.x4` brings four registers of a fragment in one instruction, where
+//! `ldmatrix.x4` loads four registers of a fragment in one instruction, where
 //! [`tiled`](super::tiled) takes four; and the XOR swizzle puts chunk `j` of row `i` at
 //! `j ^ (i mod 8)`, so that the eight rows of one of its matrices lie in eight different
-//! columns of banks: one wavefront per matrix, as few as there can be. Copies of 16 bytes are
-//! not worse for it: a row's chunks change places among themselves.
+//! columns of banks: one wavefront per matrix, the minimum. Copies of 16 bytes do not
+//! suffer: a row's chunks only swap places among themselves.
 //!
 //! ```text
 //!     chunk column   0   1   2   3   4   5   6   7

@@ -2,7 +2,7 @@
 //!
 //! [`swizzled`](super::swizzled) still does one thing at a time: it waits for its tiles, and
 //! each `mma` waits for its `ldmatrix`; two blocks per SM fill some of the gaps.
-//! Here nothing that is needed now was asked for just now:
+//! Here everything is requested long before it is needed:
 //!
 //! ```text
 //!     tiles       global → shared    three tiles before they are multiplied   (pipeline.rs)
@@ -10,22 +10,22 @@
 //!     products                       32 mma per step, from registers alone
 //! ```
 //!
-//! There is one barrier per tile, and it does for two purposes. It comes after the wait for
-//! the next tile's copies: past it, all threads' copies of that tile are there. And past it
-//! nobody reads the stage before: its last fragments are in registers. So it is filled again,
-//! a third of it in each of the next three steps, among the products.
+//! One barrier per tile serves two purposes. It comes after the wait for
+//! the next tile's copies: past it, all threads' copies of that tile have arrived. And past it
+//! no thread still reads the previous stage: its last fragments are in registers. So the stage
+//! is refilled, a third of it in each of the next three steps, between the products.
 //!
-//! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and what is left for
+//! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and the rest for
 //! addresses: 8 warps take all registers of an SM, and the ring nearly all shared
-//! memory. So blocks come one per SM, in groups for the second-level cache
-//! (tile_scheduler.rs), and C leaves in whole sectors (write_back.rs).
+//! memory. So there is one block per SM. Blocks are grouped for the second-level cache
+//! (tile_scheduler.rs), and C is stored in whole sectors (write_back.rs).
 //!
-//! # What limits it
+//! # Limits
 //!
-//! Its copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
-//! which are issued among the products. Barriers and fragments cost next to nothing; what remains
-//! is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements, and `gemm_by_mma`
-//! (`02_hopper/variants/by_mma.rs`) is fed by Hopper's copy engine.
+//! The copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
+//! which are issued between the products. Barriers and fragments cost next to nothing; what
+//! remains is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements.
+//! `gemm_by_mma` (`02_hopper/variants/by_mma.rs`) is fed by Hopper's copy engine.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;
@@ -45,10 +45,10 @@ use crate::warp::WARP_LANES;
 
 /// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 4;
-/// Rows of tiles whose blocks go together.
+/// Rows of tiles in a group of blocks.
 const GROUP: u32 = 8;
 
-/// Warps below each other.
+/// Warps above one another.
 const WARP_ROWS: u32 = TILE_ROWS / WARP_SIDE;
 
 const _: () = assert!(
@@ -64,7 +64,7 @@ const _: () = assert!(
 #[repr(C, align(128))]
 struct Line([u8; 128]);
 
-/// Tiles and fragments that were asked for long ago, and products from registers alone.
+/// Tiles and fragments requested long in advance, and products from registers alone.
 ///
 /// # Safety
 ///
@@ -85,7 +85,7 @@ pub unsafe fn gemm_pipelined(
     }
 }
 
-/// The kernel, for a k that is a multiple of 8 or is not.
+/// The kernel, for a k that is or is not a multiple of 8.
 #[inline(always)]
 unsafe fn product<const WHOLE_CHUNKS: bool>(
     (a, b, c): (*const f16, *const f16, *mut f16),
@@ -131,7 +131,7 @@ unsafe fn product<const WHOLE_CHUNKS: bool>(
             const NEXT: usize = (K + 1) % N_STEPS;
             if NEXT == 0 {
                 // The next step is the next tile's first. (After the last tile comes one of
-                // zeros, which is read and not used.)
+                // zeros, which is read but not used.)
                 wait_group::<{ STAGES - 2 }>();
                 thread::sync_threads();
                 free = full;
@@ -154,7 +154,7 @@ unsafe fn product<const WHOLE_CHUNKS: bool>(
     write_back::store(c, &sizes, scale, area, at, &sums);
 }
 
-/// Rows and columns of tiles that C has.
+/// Rows and columns of tiles in C.
 const fn tiles(m: u32, n: u32) -> [u32; 3] {
     [m.div_ceil(TILE_ROWS), n.div_ceil(TILE_COLUMNS), 1]
 }
@@ -165,7 +165,7 @@ pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 /// Dynamic shared memory of [`gemm_pipelined`], in bytes.
 pub const SHARED_BYTES: u32 = STAGES * STAGE_BYTES;
 
-/// Grid of [`gemm_pipelined`]: a block for each tile.
+/// Grid of [`gemm_pipelined`]: one block per tile.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     let [rows, columns, _] = tiles(m, n);
     [rows * columns, 1, 1]

@@ -5,9 +5,9 @@
 //! hold the sums; no fragment is loaded, and one instruction does 64×128×16.
 //!
 //! Tiles must lie as the instruction expects them: rows of 128 bytes whose eight chunks are
-//! permuted by the row's number, the swizzle that made `ldmatrix` free of conflicts, too. And the
-//! tensor cores look at shared memory from elsewhere than threads do (another *proxy*): what a thread
-//! has written they see after its `fence.proxy.async`, and then a barrier.
+//! permuted by the row's number, the same swizzle that freed `ldmatrix` of conflicts. And the
+//! tensor cores access shared memory through another *proxy* than threads do: they see what a
+//! thread has written only after its `fence.proxy.async` and then a barrier.
 //!
 //! Copies and products do not overlap yet: that is the next step's subject.
 
@@ -36,7 +36,7 @@ pub const SHARED_BYTES: u32 = shared_bytes(1, STAGE_BYTES, 0);
 /// 16-byte vectors in a row, and elements in a vector.
 const CHUNKS: u32 = ROW_BYTES / 16;
 const CHUNK: u32 = 8;
-/// Rows that one copy of the block has.
+/// Rows of one copy of the block.
 const COPY_ROWS: u32 = WARPGROUP / CHUNKS;
 
 /// Grid.
@@ -44,7 +44,7 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(TILE_N), m.div_ceil(M), 1]
 }
 
-/// Rows of a factor along k: where the block's begin, and how many are left from there on.
+/// Rows of a factor along k: where the block's begin, and how many are left from there.
 #[derive(Clone, Copy)]
 struct Rows {
     first: *const f16,
@@ -54,7 +54,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Those from `row` on.
+    /// The rows from `row` on.
     #[inline(always)]
     unsafe fn of(factor: *const f16, row: u32, n_rows: u32, k: u32, pitch: u32) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Rows {
         }
     }
 
-    /// Copies a tile's rows, 64 deep from `at` on, zeros where there is nothing.
+    /// Copies a tile's rows, 64 deep from `at` on, with zeros outside the matrix.
     #[inline(always)]
     unsafe fn copy<const ROWS: u32>(self, to: u32, at: u32) {
         let thread = thread::thread_idx_x();

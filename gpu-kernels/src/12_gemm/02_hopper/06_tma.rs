@@ -1,11 +1,12 @@
 //! Step 6: tiles by the copy engine (TMA), ahead of the products.
 //!
-//! One thread starts the copy of a whole tile: no addresses for each thread, no registers, no loop,
-//! and the swizzle is the copy engine's work. A barrier in memory counts the bytes that have arrived.
-//! So the copies of the next steps can run while this one is multiplied: stages, as many as fit.
+//! One thread starts the copy of a whole tile: no addresses per thread, no registers, no loop,
+//! and the copy engine does the swizzling. A barrier in memory counts the bytes that have arrived.
+//! So the copies for the next steps can run while this one is multiplied, with as many stages as
+//! fit.
 //!
 //! The thread that starts copies also multiplies. It refills a stage when the product that
-//! read it is done, which it learns one step later; meanwhile the tensor cores wait. The
+//! read it is done, but learns that only one step later; meanwhile the tensor cores wait. The
 //! next step separates the roles.
 
 use cuda_std::TensorMap;

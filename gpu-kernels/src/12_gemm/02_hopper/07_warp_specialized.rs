@@ -2,31 +2,32 @@
 //!
 //! # 7: warp specialization
 //!
-//! In [`tma`](super::tma) the warpgroup that multiplies also copies, and a warpgroup's sums of 64×256 leave
-//! a tile of 64 rows: for each of B's columns that is copied, little is computed. Here two
-//! warpgroups multiply, 64 rows each, with the same columns, and a third only copies: one thread
-//! of it. They tell each other by two barriers per stage ([`pipeline`](super::pipeline)).
+//! In [`tma`](super::tma) the warpgroup that multiplies also copies, and its sums of 64×256
+//! make a tile of only 64 rows: little is computed per column of B that is copied. Here two
+//! warpgroups multiply, 64 rows each, with the same columns, and a third only copies, with one of
+//! its threads. They synchronise by two barriers per stage ([`pipeline`](super::pipeline)).
 //!
-//! A thread that multiplies needs 128 registers for sums and more for the rest: 168 for each of
-//! 384 threads are all that there are. So the copiers give most of theirs up, and the multipliers
+//! A thread that multiplies needs 128 registers for sums and more for the rest, but 384 threads
+//! get only 168 each. So the copiers give most of theirs up, and the multipliers
 //! take them ([`warpgroup`](cuda_std::warpgroup)).
 //!
 //! # 8: persistent blocks
 //!
 //! The same kernel, launched with one block per SM, which computes one tile after another:
-//! while the last results are stored, the next tiles are already copied. And tiles are taken in an
-//! [order](super::tile_scheduler) that finds operands in the cache.
+//! while the last results are stored, the next tiles are already being copied. And tiles are taken
+//! in an [order](super::tile_scheduler) that finds operands in the cache.
 //!
 //! # 9: the epilogue stores tiles
 //!
-//! [`Staged`](super::epilogue::Staged) in place of [`Direct`](super::epilogue::Direct).
+//! [`TmaEpilogue`](super::epilogue::TmaEpilogue) instead of [`Direct`](super::epilogue::Direct).
 //!
 //! # 10: pairs of blocks
 //!
-//! Two tiles of the same columns want the same tile of B. Two blocks of a cluster each copy half of
-//! it into both their shared memories. A stage is free when the warpgroups of both blocks have
-//! read it, so they arrive at each other's barriers. That is a third less to copy; on an H200 it saves
-//! no time, since a pair waits for its slower block (the ladder in the README has the figures).
+//! Two tiles in the same columns need the same tile of B. Two blocks of a cluster each copy half of
+//! it into the shared memory of both. A stage is free when the warpgroups of both blocks have
+//! read it, so they arrive at each other's barriers. That is a third less to copy; on an H200 it
+//! saves no time, since a pair waits for its slower block (the ladder in the README has the
+//! figures).
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -36,7 +37,7 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, mbarrier};
 
-use super::epilogue::{AsItIs, BOX_N, Direct, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Direct, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::tile_scheduler::Tiles;
@@ -60,16 +61,16 @@ pub(super) const MULTIPLIER_REGISTERS: u32 = 232;
 pub(super) const COPIER_REGISTERS: u32 = 40;
 const _: () = assert!(
     N_MULTIPLIERS * WARPGROUP * MULTIPLIER_REGISTERS + WARPGROUP * COPIER_REGISTERS <= 65536,
-    "an SM has so many registers"
+    "an SM has this many registers"
 );
 
 /// Dynamic shared memory in bytes, with results from registers.
 pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, 0);
-/// The same with staged results.
-pub const STAGED_BYTES: u32 = shared_bytes(
+/// The same with the TMA epilogue.
+pub const TMA_EPILOGUE_BYTES: u32 = shared_bytes(
     STAGES,
     STAGE_BYTES,
-    N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES,
+    N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES,
 );
 
 /// Boxes of the maps of A and B, in clusters of `n_blocks`.
@@ -85,7 +86,7 @@ pub(super) fn boxes_of(tile_n: u32, depth: u32, n_blocks: u32) -> [[u32; 2]; 2] 
     ]
 }
 
-/// Box of the map of a staged C.
+/// Box of the map of C for the TMA epilogue.
 pub const C_BOX: [u32; 2] = [BOX_N, M];
 
 /// Columns of a tile whose sums of 64 rows take this many registers of a warpgroup.
@@ -108,7 +109,7 @@ pub(super) const fn n_tiles_of(tile_n: u32, m: u32, n: u32, n_blocks: u32) -> u3
     m.div_ceil(TILE_M * n_blocks) * n.div_ceil(tile_n)
 }
 
-/// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to do.
+/// A grid of at most `most` blocks in clusters of `n_blocks`, as many as have work.
 pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
     grid_of(TILE_N, m, n, n_blocks, most)
 }
@@ -120,8 +121,8 @@ pub(super) const fn grid_of(tile_n: u32, m: u32, n: u32, n_blocks: u32, most: u3
     [if pairs < most { pairs } else { most } * n_blocks, 1, 1]
 }
 
-/// A warp-specialized block. Where `EXCHANGES`, a warpgroup copies and gives its registers to those that
-/// multiply; else a single warp does.
+/// A warp-specialized block. Where `EXCHANGES`, a warpgroup copies and gives its registers to those
+/// that multiply; otherwise a single warp copies.
 #[inline(always)]
 pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EXCHANGES: bool, S>(
     a: &TensorMap,
@@ -161,27 +162,28 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EX
         multiply::<T, BLOCKS, REGISTERS, S>(ring, role, walk, store);
     }
     if BLOCKS > 1 {
-        // Nobody ends whose barriers others still arrive at.
+        // No block ends while others may still arrive at its barriers.
         cluster::sync();
     }
 }
 
-/// Which tiles a block computes.
+/// The tiles that a block computes.
 #[derive(Clone, Copy)]
 pub(super) struct Walk {
     tiles: Tiles,
-    /// Columns of each.
+    /// Columns of each tile.
     tile_n: u32,
-    /// Of each tile along k.
+    /// Steps of each tile along k.
     pub(super) n_steps: u32,
     next: u32,
     stride: u32,
-    /// Of the block in its cluster.
+    /// Rank of the block in its cluster.
     rank: u32,
 }
 
 impl Walk {
-    /// That of this block, the `rank`th of a cluster of `BLOCKS`, in tiles of `tile_n` columns.
+    /// The walk of this block, the `rank`th of a cluster of `BLOCKS`, over tiles of `tile_n`
+    /// columns.
     #[inline(always)]
     pub(super) fn new<T: Factor, const BLOCKS: u32>(
         sizes: Sizes,
@@ -269,7 +271,7 @@ unsafe fn multiply<T, const BLOCKS: u32, const REGISTERS: usize, S>(
     let tile_a = Operand::<T, AlongK>::at(ring.base).further(role * M * ROW_BYTES);
     let tile_b = Operand::<T, AlongK>::at(ring.base + A_BYTES);
     let thread = thread::thread_idx_x() % WARPGROUP;
-    // One thread for each block of the cluster says that a stage is free.
+    // One thread signals to each block of the cluster that a stage is free.
     let free = |stage: u32, when: bool| {
         let when = when & (thread < BLOCKS);
         if BLOCKS > 1 {
@@ -336,14 +338,14 @@ from_registers! {
     gemm_persistent;
 }
 
-macro_rules! staged {
+macro_rules! tma_epilogue {
     ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
         $(#[$doc])*
         ///
         /// # Safety
         ///
-        /// As [`gemm_roles`], with [`STAGED_BYTES`] and [`grid`]; `c` is a map of m rows along n
-        /// with [`C_BOX`] and a swizzle of 128 bytes.
+        /// As [`gemm_roles`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
+        /// n with [`C_BOX`] and a swizzle of 128 bytes.
         #[kernel(launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
@@ -354,13 +356,13 @@ macro_rules! staged {
             k: u32,
             group: u32,
         ) {
-            let store = Staged::<f16, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
             work::<f16, $blocks, REGISTERS, true, _>(a, b, Sizes { m, n, k }, group, store);
         }
     )* };
 }
 
-staged! {
+tma_epilogue! {
     /// Results as tiles.
     gemm_staged, 1;
     /// Pairs of blocks; the grid is a multiple of 2, in clusters of 2.

@@ -1,21 +1,22 @@
-//! Steps 11 to 14: ping-pong (the multiplying warpgroups take turns), and stream-K (all SMs work
+//! Steps 11 to 14: ping-pong (the multiplying warpgroups alternate), and stream-K (all SMs work
 //! to the end).
 //!
 //! # 11, 12: ping-pong
 //!
-//! In [`warp_specialized`](super::warp_specialized) both warpgroups multiply one tile, and then both store it: some 5,000
-//! cycles in which the tensor cores have nothing to do, after each 65,000 at k = 4096. Here each has
-//! tiles of its own, 128×128. While one stores, the other multiplies; a single warpgroup keeps
-//! the tensor cores busy as long as it is one product ahead.
+//! In [`warp_specialized`](super::warp_specialized) both warpgroups multiply one tile, and then
+//! both store it: some 5,000 cycles in which the tensor cores are idle, after every 65,000 at k =
+//! 4096. Here each warpgroup has tiles of its own, 128×128. While one stores, the other multiplies;
+//! a single warpgroup keeps the tensor cores busy as long as it is one product ahead.
 //!
 //! ```text
 //!   warpgroup 0  ├── multiplies ──┤ stores ├┄┄┄┤├── multiplies ──┤ stores ├
 //!   warpgroup 1  ├┄┄┄ waits ┄┄┄┄┄┄┤├── multiplies ──┤ stores ├┄┄┄┤├── multi…
 //! ```
 //!
-//! They *must* take turns. A barrier in memory tells two phases apart, not more: a warpgroup that
-//! waited for a stage five rounds ahead would take an older round for its own. (Without turns,
-//! results were right up to k = 1024; then the copy engine overwrote tiles that were being read.)
+//! They *must* alternate. A barrier in memory distinguishes only two phases: a warpgroup that
+//! waited for a stage five rounds ahead would mistake an older round for its own. (Without
+//! alternation, results were right up to k = 1024; then the copy engine overwrote tiles that were
+//! being read.)
 //!
 //! # 13, 14: stream-K
 //!
@@ -32,10 +33,10 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier};
 
-use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
-use super::stream_k::{Part, Parts, Shares};
+use super::stream_k::{Part, Parts, StreamK};
 use super::tile_scheduler::Tiles;
 use super::warp_specialized::{COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS};
 use super::{Sizes, TILE_M, depth};
@@ -56,7 +57,7 @@ pub const BLOCK: [u32; 3] = super::warp_specialized::BLOCK;
 pub const SHARED_BYTES: u32 = shared_bytes(
     STAGES,
     STAGE_BYTES,
-    N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES,
+    N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES,
 );
 /// Sums that a block may leave for the next.
 pub const LEFT_SUMS: u32 = TILE_M * TILE_N;
@@ -77,24 +78,25 @@ pub const fn n_tiles(m: u32, n: u32, n_blocks: u32) -> u32 {
     m.div_ceil(TILE_M * n_blocks) * n.div_ceil(TILE_N)
 }
 
-/// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to do.
+/// A grid of at most `most` blocks in clusters of `n_blocks`, as many as have work.
 pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
     let (tiles, most) = (n_tiles(m, n, n_blocks), most / n_blocks);
     [if tiles < most { tiles } else { most } * n_blocks, 1, 1]
 }
 
-/// The arguments of a launch beside the matrices.
+/// The arguments of a launch other than the matrices.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     pub sizes: Sizes,
     /// Rows of tiles in a group.
     pub group: u32,
-    /// Whether tiles are cut up where they do not come out even.
+    /// Whether tiles are cut up where they do not divide evenly.
     pub is_cut: bool,
     pub left: Left,
 }
 
-/// Where sums are left for the next block: [`LEFT_SUMS`] for each block, and a flag, which is 0.
+/// Where blocks leave sums for the next block: [`LEFT_SUMS`] for each block, and a flag, which is
+/// 0.
 #[derive(Clone, Copy)]
 pub(super) struct Left {
     pub sums: *mut f32,
@@ -102,14 +104,14 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// No place: for kernels that cut up nothing.
+    /// No place: for kernels that do not cut tiles.
     pub(super) const NOWHERE: Self = Self {
         sums: core::ptr::null_mut(),
         flags: core::ptr::null_mut(),
     };
 
-    /// The thread's first chunk of what `block` leaves. The next ones follow at distances of a
-    /// chunk of every thread, so that lanes are side by side.
+    /// The thread's first chunk of what `block` leaves. The next ones follow, each a chunk of
+    /// every thread further, so that lanes are side by side.
     #[inline(always)]
     unsafe fn chunks(self, block: u32) -> *mut Float4 {
         self.sums
@@ -138,7 +140,7 @@ impl Left {
     }
 
     /// Adds what `block` has left, once it has, and clears its flag for the next launch. All
-    /// threads ask, so that all go on together.
+    /// threads poll the flag, so that all go on together.
     #[inline(always)]
     unsafe fn add(self, block: u32, barrier: u32, sums: &mut [f32; SUMS]) {
         let flag = self.flags.add(block as usize);
@@ -163,12 +165,12 @@ impl Left {
     }
 }
 
-/// What the roles of a block know.
+/// The work of a block, for all its roles.
 #[derive(Clone, Copy)]
 struct Work {
     ring: Ring<STAGES>,
     tiles: Tiles,
-    shares: Shares,
+    stream_k: StreamK,
     /// Number of the cluster, and of the block in it.
     cluster: u32,
     rank: u32,
@@ -178,7 +180,7 @@ struct Work {
 impl Work {
     #[inline(always)]
     const fn parts(&self) -> Parts {
-        self.shares.parts(self.cluster)
+        self.stream_k.parts(self.cluster)
     }
 
     /// Row and column of C where the block's part of a tile begins.
@@ -191,14 +193,14 @@ impl Work {
         ]
     }
 
-    /// Number in the grid of this block, or of its like in the cluster before.
+    /// Number in the grid of this block, or of its counterpart in another cluster.
     #[inline(always)]
     const fn block<const BLOCKS: u32>(&self, cluster: u32) -> u32 {
         cluster * BLOCKS + self.rank
     }
 }
 
-/// A block that takes turns.
+/// A block in ping-pong.
 #[inline(always)]
 pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
     a: &TensorMap,
@@ -222,7 +224,7 @@ pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
     } else {
         thread::sync_threads();
     }
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     launches::let_next_start();
     launches::wait_for_previous();
     let tiles = Tiles::new(plan.sizes, TILE_M * BLOCKS, TILE_N, plan.group);
@@ -231,7 +233,7 @@ pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
     let work = Work {
         ring,
         tiles,
-        shares: Shares::new(tiles.count(), n_steps, n_clusters, CUT & plan.is_cut),
+        stream_k: StreamK::new(tiles.count(), n_steps, n_clusters, CUT & plan.is_cut),
         cluster: thread::block_idx_x() / BLOCKS,
         rank,
         left: plan.left,
@@ -247,7 +249,7 @@ pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
         multiply::<T, A, B, BLOCKS, CUT, S>(role, work, store);
     }
     if BLOCKS > 1 {
-        // Nobody ends whose barriers others still arrive at.
+        // No block ends while others may still arrive at its barriers.
         cluster::sync();
     }
 }
@@ -320,7 +322,7 @@ where
             let last = Turn::after::<STAGES>(n_before - 1);
             let sums = sums.finish();
             free::<BLOCKS>(ring, last.stage, true);
-            let is_left = CUT && work.shares.is_left(part);
+            let is_left = CUT && work.stream_k.is_left(part);
             if is_left {
                 let block = work.block::<BLOCKS>(work.cluster);
                 work.left.put(block, role + 1, sums);
@@ -336,7 +338,7 @@ where
     store.end();
 }
 
-/// One thread for each block of the cluster says that a stage is free.
+/// One thread signals to each block of the cluster that a stage is free.
 #[inline(always)]
 unsafe fn free<const BLOCKS: u32>(ring: Ring<STAGES>, stage: u32, when: bool) {
     let thread = thread::thread_idx_x() % WARPGROUP;
@@ -362,7 +364,7 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
 {
     let ring = work.ring;
     let upper = Operand::<T, A>::at(ring.base);
-    // Along k the next 64 rows, across k the next box: as far either way.
+    // Along k the next 64 rows, across k the next box: the same distance either way.
     let lower = upper.further(M * ROW_BYTES);
     let tile_b = Operand::<T, B>::at(ring.base + A_BYTES);
     let mut previous = 0;
@@ -370,8 +372,8 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
     while step < part.end {
         mbarrier::wait(ring.full(turn.stage), turn.parity);
         let further = turn.stage * STAGE_BYTES;
-        // Else the assembler, who sees the shares computed, does not know that it is the same in
-        // all lanes, and each instruction takes its descriptor from a lane's registers.
+        // The assembler, which sees the shares computed, does not know otherwise that this is the
+        // same in all lanes, and would take each instruction's descriptor from a lane's registers.
         let further = if CUT {
             warp::broadcast(further)
         } else {
@@ -401,7 +403,7 @@ macro_rules! ladder {
         /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these
         /// [`boxes`] and [`C_BOX`] and a swizzle of 128 bytes. Launch with [`grid`], [`BLOCK`] and
         /// [`SHARED_BYTES`]; `group` is not 0.
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
@@ -417,31 +419,31 @@ macro_rules! ladder {
                 is_cut: false,
                 left: Left::NOWHERE,
             };
-            let store = Staged::<$t, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<$t, _>::new(c, AsItIs);
             work::<$t, AlongK, AlongK, $blocks, false, _>(a, b, plan, store);
         }
     )* };
 }
 
 ladder! {
-    /// Turns.
+    /// Ping-pong.
     gemm_turns: f16, 1;
-    /// Turns of pairs of blocks: the grid is in clusters of 2.
+    /// Ping-pong by pairs of blocks: the grid is in clusters of 2.
     gemm_turns_pairs: f16, 2;
-    /// Turns, of bf16.
+    /// Ping-pong, for bf16.
     gemm_bf16_turns: bf16, 1;
 }
 
-macro_rules! balanced {
+macro_rules! stream_k {
     ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
         $(#[$doc])*
         ///
         /// # Safety
         ///
         /// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
-        /// and `flags` an element for each, all 0, which they are again when the kernel has ended.
-        /// Blocks with lower numbers start first, and [`Shares::fits`].
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        /// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
+        /// Blocks with lower numbers start first, and [`StreamK::fits`].
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
@@ -459,20 +461,20 @@ macro_rules! balanced {
                 is_cut: true,
                 left: Left { sums, flags },
             };
-            let store = Staged::<f16, _>::new(c, AsItIs);
+            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
             work::<f16, AlongK, AlongK, $blocks, true, _>(a, b, plan, store);
         }
     )* };
 }
 
-balanced! {
-    /// Equal shares.
+stream_k! {
+    /// Stream-K.
     gemm_balanced, 1;
-    /// Equal shares of pairs of blocks: the grid is in clusters of 2.
+    /// Stream-K by pairs of blocks: the grid is in clusters of 2.
     gemm_balanced_pairs, 2;
 }
 
-/// alpha·A·B + beta·C in the elements of A and B, by pairs of blocks, in equal shares if `is_cut`
+/// alpha·A·B + beta·C in the elements of A and B, by pairs of blocks, by stream-K if `is_cut`
 /// is not 0.
 ///
 /// | | A | B |
@@ -482,14 +484,14 @@ balanced! {
 ///
 /// # Safety
 ///
-/// `a`, `b` and `c` are maps of the matrices as they lie, with [`boxes`] for clusters of 2 and
+/// `a`, `b` and `c` are maps of the matrices in these layouts, with [`boxes`] for clusters of 2 and
 /// [`C_BOX`] and a swizzle of 128 bytes; `c_rows` is where `c` begins, with rows `pitch` elements
 /// apart. `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes, and `flags` an
-/// element for each, all 0, which they are again when the kernel has ended. Launch with [`grid`] in
+/// element for each, all 0, and 0 again when the kernel has ended. Launch with [`grid`] in
 /// clusters of 2, [`BLOCK`] and [`SHARED_BYTES`]; blocks with lower numbers start first; `group` is
-/// not 0, and [`Shares::fits`].
+/// not 0, and [`StreamK::fits`].
 #[kernel(
-    early,
+    pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
         gemm_f16_nn = gemm_halves::<f16, AlongK, AcrossK>,
@@ -532,16 +534,16 @@ pub unsafe fn gemm_halves<T: Half + MultiplyTall<128, Sum = f32>, A: Layout, B: 
         is_cut: is_cut != 0,
         left: Left { sums, flags },
     };
-    work::<T, A, B, 2, true, _>(a, b, plan, Staged::<T, _>::new(c, finish));
+    work::<T, A, B, 2, true, _>(a, b, plan, TmaEpilogue::<T, _>::new(c, finish));
 }
 
-/// [`gemm_halves`] with a result in `f32`, which goes out from registers.
+/// [`gemm_halves`] with a result in `f32`, which is stored from registers.
 ///
 /// # Safety
 ///
-/// As there, without a map of C: `c` has rows `pitch` elements apart, an even number.
+/// As [`gemm_halves`], without a map of C: `c` has rows `pitch` elements apart, an even number.
 #[kernel(
-    early,
+    pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
         gemm_f16_f32_nn = gemm_floats::<f16, AlongK, AcrossK>,

@@ -1,9 +1,9 @@
-//! Step 15: split-K. Few tiles, each computed by a cluster, which shares its steps along k.
+//! Step 15: split-K. Few tiles, each computed by a cluster whose blocks divide its steps along k.
 //!
-//! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 SMs have nothing to
-//! do, and what little is computed waits for B, which no 32 SMs can take from memory
+//! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 SMs are idle,
+//! and the little that is computed waits for B, which 32 SMs cannot read from memory
 //! at its full rate. So the blocks of a cluster compute one tile together: each does a part of the
-//! steps along k, all columns of the tile.
+//! steps along k, for all columns of the tile.
 //!
 //! ```text
 //!   k        ├──── block 0 ────┼──── block 1 ────┼──── block 2 ────┼──── block 3 ────┤
@@ -12,15 +12,15 @@
 //!            └─ a quarter of them is added up by each block, from the shared memory of all ─┘
 //! ```
 //!
-//! Then there are as many sums of an element as there are blocks. Each block leaves its own in its
-//! shared memory, where nobody needs the tiles any more, and adds up its share of the elements from
-//! the shared memory of all: no sum goes through global memory, nobody waits for a flag, and the
-//! order of the additions is fixed. (*Split-k*; [`ping_pong`](super::ping_pong) leaves sums in global
-//! memory instead, which is better where tiles are many.)
+//! Then each element has as many sums as there are blocks. Each block leaves its own in its
+//! shared memory, where the tiles are no longer needed, and adds up its share of the elements from
+//! the shared memory of all: no sum goes through global memory, no block waits for a flag, and the
+//! order of the additions is fixed. ([`ping_pong`](super::ping_pong) with stream-K leaves sums in
+//! global memory instead, which is better if there are many tiles.)
 //!
 //! # Tiles
 //!
-//! Where m or n is small, the tile should be small too. The time is that of the memory, so as many
+//! If m or n is small, the tile should be small too. Memory determines the time, so as many
 //! bytes as possible should be in flight: all of shared memory is stages.
 //!
 //! | kernel | tile | stages |
@@ -31,7 +31,7 @@
 //! | [`gemm_split_128x192`] | 128 × 192 | 5 |
 //! | [`gemm_split_128x256`] | 128 × 256 | 4 |
 //!
-//! [`Tile::n_parts`] says into how many parts k is best cut.
+//! [`Tile::n_parts`] gives the best number of parts along k.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -57,7 +57,7 @@ pub const BLOCK_THREADS: u32 = MULTIPLIER_THREADS + 32;
 /// Block.
 pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
-/// What a block computes, and with what.
+/// A block's tile, and its stages.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
     /// Rows of C.
@@ -75,7 +75,7 @@ impl Tile {
     pub const FEW_COLUMNS: Self = Self::new(128, 64, 9);
     /// For small products.
     pub const SMALL: Self = Self::new(128, 128, 7);
-    /// For those that 128×256 would leave a quarter of the SMs without.
+    /// For products in which 128×256 would leave a quarter of the SMs idle.
     pub const MIDDLE: Self = Self::new(128, 192, 5);
     /// For long sums.
     pub const LARGE: Self = Self::new(128, 256, 4);
@@ -94,7 +94,7 @@ impl Tile {
         let bytes = shared_bytes(self.stages, self.stage_bytes(), 0);
         assert!(
             self.m * self.n * 4 <= self.stages * self.stage_bytes(),
-            "sums find room where tiles were"
+            "the sums fit where the tiles were"
         );
         bytes
     }
@@ -112,8 +112,8 @@ impl Tile {
         [n_parts, m.div_ceil(self.m), n.div_ceil(self.n)]
     }
 
-    /// Into how many parts k should be cut on this many SMs: as many as leave all blocks
-    /// running at once, and each with a step.
+    /// The number of parts into which to cut k on this many SMs: as many as let all blocks
+    /// run at once, each with at least one step.
     pub const fn n_parts(self, m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
         let n_steps = k.div_ceil(depth::<f16>());
         let [_, rows, columns] = self.grid(m, n, 1);
@@ -131,12 +131,12 @@ impl Tile {
     }
 }
 
-/// Whether none of this many equal parts is without a step.
+/// Whether each of this many equal parts has a step.
 pub(super) const fn is_filled(n_steps: u32, n_parts: u32) -> bool {
     (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps
 }
 
-/// Clusters of one block per SM that are surely there at once. A cluster's blocks are in
+/// Clusters of one block per SM that are certain to run at once. A cluster's blocks are in
 /// one group of SMs, and what is left over in each group is lost. The size of the groups is
 /// not documented; of an H200's 132 SMs 32 clusters of 3 run at once, but neither 32 of 4
 /// nor 16 of 7.
@@ -148,7 +148,7 @@ const fn n_clusters(n_blocks: u32, n_multiprocessors: u32) -> u32 {
     }
 }
 
-/// Most blocks that compute a tile together: what every device takes for a cluster.
+/// Most blocks that compute a tile together: the largest cluster that every device supports.
 pub const MAX_PARTS: u32 = 8;
 
 /// A block's part of the steps of its tile.
@@ -195,7 +195,7 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
     thread::sync_threads();
     let (rank, n_blocks) = (cluster::rank(), cluster::n_blocks());
     let part = Part::of(sizes.k, tile_m, tile_n, rank, n_blocks);
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     launches::let_next_start();
     launches::wait_for_previous();
 
@@ -215,7 +215,7 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
         }
         return;
     }
-    // Nobody reads tiles any more.
+    // The tiles have been read by now.
     thread::sync_threads();
     if role != N_MULTIPLIERS {
         put(ring.base, sums.finish());
@@ -224,7 +224,7 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
     if role != N_MULTIPLIERS {
         add_up::<REGISTERS>(ring.base, rank, n_blocks, store, row, column);
     }
-    // Nobody ends whose sums others still read.
+    // No block ends while others may still read its sums.
     cluster::sync();
 }
 
@@ -292,13 +292,13 @@ pub(super) unsafe fn multiply<
     sums.finish();
 }
 
-/// Address of the thread's chunk of four sums: those of neighbours are side by side.
+/// Address of the thread's chunk of four sums: those of neighbouring threads are side by side.
 #[inline(always)]
 const fn chunk_at(base: u32, thread: u32, chunk: u32) -> u32 {
     base + (chunk * MULTIPLIER_THREADS + thread) * size_of::<Float4>() as u32
 }
 
-/// Leaves the thread's sums where other blocks find them.
+/// Leaves the thread's sums where other blocks can read them.
 #[inline(always)]
 unsafe fn put<const REGISTERS: usize>(base: u32, sums: &[f32; REGISTERS]) {
     unrolled::<32>(|chunk| {
@@ -310,7 +310,7 @@ unsafe fn put<const REGISTERS: usize>(base: u32, sums: &[f32; REGISTERS]) {
     });
 }
 
-/// Adds up the block's share of the sums from all blocks, and stores it. A thread has the elements
+/// Adds up the block's share of the sums of all blocks, and stores it. A thread has elements
 /// that it computed itself, in groups, with gaps between them.
 #[inline(always)]
 unsafe fn add_up<const REGISTERS: usize>(
@@ -338,13 +338,13 @@ unsafe fn add_up<const REGISTERS: usize>(
         let at = position(thread % WARPGROUP, 4 * chunk);
         let (row, column) = (row + at.row, column + at.column);
         store.store_pair([sums[0], sums[1]], row, column);
-        // The third and the fourth are those of the row eight further.
+        // The third and the fourth are those of the row eight further down.
         store.store_pair([sums[2], sums[3]], row + 8, column);
         chunk += n_blocks;
     }
 }
 
-macro_rules! split {
+macro_rules! split_k {
     ($($(#[$doc:meta])* $name:ident: $tile:ident, $rows:literal, $registers:literal;)*) => { $(
         $(#[$doc])*
         ///
@@ -354,7 +354,7 @@ macro_rules! split {
         /// 128 bytes; `c` has room for m rows, `pitch` elements apart, an even number. Launch with
         /// the [`Tile::grid`] in clusters of as many blocks as k has parts, [`BLOCK`] and the
         /// [`Tile::shared_bytes`].
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
@@ -375,14 +375,14 @@ macro_rules! split {
     )* };
 }
 
-split! {
+split_k! {
     /// For few rows.
     gemm_split_64x128: FEW_ROWS, 1, 32;
     /// For few columns.
     gemm_split_128x64: FEW_COLUMNS, 2, 32;
     /// For small products.
     gemm_split_128x128: SMALL, 2, 64;
-    /// For those that 128×256 would leave a quarter of the SMs without.
+    /// For products in which 128×256 would leave a quarter of the SMs idle.
     gemm_split_128x192: MIDDLE, 2, 96;
     /// For long sums.
     gemm_split_128x256: LARGE, 2, 128;

@@ -1,8 +1,8 @@
 //! Step 16: split-K over the grid. Few tiles with long sums, each computed by blocks anywhere.
 //!
-//! 512 rows and columns are eight tiles of 128×256. In [`split_k`](super::split_k) a cluster of at most
-//! eight blocks computes a tile: 64 of 132 SMs have work. Smaller tiles give work to more, but each
-//! of those takes more bytes per product out of the cache. So k is cut into as many parts as there
+//! 512 rows and columns are eight tiles of 128×256. In [`split_k`](super::split_k) a cluster of at
+//! most eight blocks computes a tile: 64 of 132 SMs have work. Smaller tiles would occupy more SMs,
+//! but take more bytes per product from the cache. So k is cut into as many parts as there
 //! are SMs for the tile, wherever they are, and sums meet in global memory:
 //!
 //! ```text
@@ -11,13 +11,13 @@
 //!                   adds up its share of the elements from what all have left
 //! ```
 //!
-//! The shares are disjoint, the order of the additions is fixed, and what all blocks read together is
-//! what they wrote. The wait is why all of them must run at once: a tile has no more parts than
-//! [`n_parts`] allows.
+//! The shares are disjoint, the order of the additions is fixed, and together all blocks read
+//! exactly what they wrote. Because they wait for each other, all must run at once: a tile has at
+//! most as many parts as [`n_parts`] allows.
 //!
-//! Two blocks with the same steps are a [`cluster`]: half of what they read is the same.
+//! Two blocks with the same steps form a [`cluster`]: half of what they read is the same.
 //!
-//! What limits it: the sums that are left and read again, 128 KB per block each way.
+//! The limit is the sums that are left and read again: 128 KB per block each way.
 
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
 use cuda_std::half::f16;
@@ -35,7 +35,7 @@ use super::split_k::{
 use super::{Sizes, depth};
 use crate::unrolled::unrolled;
 
-/// What a block computes.
+/// A block's tile.
 pub const TILE: Tile = Tile::LARGE;
 /// Rows of a tile in warpgroups.
 const ROWS: u32 = 2;
@@ -50,8 +50,8 @@ pub const COUNTERS: u32 = N_MULTIPLIERS;
 
 const _: () = assert!(TILE.m == ROWS * M && TILE.n == 2 * REGISTERS as u32);
 
-/// Into how many parts k is cut on this many SMs: as many as leave all blocks running at once, each
-/// with a step and with sums to add up.
+/// The number of parts into which k is cut on this many SMs: as many as let all blocks run at once,
+/// each with a step and with sums to add up.
 pub const fn n_parts(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
     let n_steps = k.div_ceil(depth::<f16>());
     let [_, rows, columns] = TILE.grid(m, n, 1);
@@ -67,9 +67,9 @@ pub const fn n_parts(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
     n_parts
 }
 
-/// The clusters of a grid: two blocks with the same steps of tiles side by side. They share nothing
-/// but what they read, at about the same time; a cluster's blocks are near each other, and what
-/// they ask for together comes once.
+/// The clusters of a grid: two blocks with the same steps of adjacent tiles. They share only
+/// what they read, at about the same time; a cluster's blocks are near each other, and what
+/// both request is fetched once.
 pub const fn cluster([_, rows, columns]: [u32; 3]) -> [u8; 3] {
     if rows.is_multiple_of(2) {
         [1, 2, 1]
@@ -81,7 +81,7 @@ pub const fn cluster([_, rows, columns]: [u32; 3]) -> [u8; 3] {
 }
 
 /// Where the blocks of all tiles leave their sums, [`LEFT_SUMS`] for each block, and count
-/// themselves, [`COUNTERS`] for each tile, which are 0 before the launch and after it.
+/// themselves, [`COUNTERS`] for each tile, which are 0 before and after the launch.
 #[derive(Clone, Copy)]
 struct Left {
     sums: *mut f32,
@@ -89,8 +89,8 @@ struct Left {
 }
 
 impl Left {
-    /// What part `part` of the block's tile leaves of a chunk of the thread's sums. Those of
-    /// neighbouring threads are side by side.
+    /// The place of a chunk of this thread's sums in what part `part` of the block's tile leaves.
+    /// Those of neighbouring threads are side by side.
     #[inline(always)]
     unsafe fn chunk(self, part: u32, chunk: u32) -> *mut Float4 {
         let block = tile() * thread::grid_dim_x() + part;
@@ -111,7 +111,7 @@ impl Left {
         });
     }
 
-    /// Waits until the warpgroup's sums of all parts are there.
+    /// Waits until the warpgroup's sums of all parts have been left.
     #[inline(always)]
     unsafe fn wait_for_all(self, role: u32) {
         let counter = self.counter(role);
@@ -120,7 +120,7 @@ impl Left {
             atomic::add(counter, 1u32, Global, Device, Release);
         }
         loop {
-            // Those that are done already count on.
+            // Blocks that are already done count on.
             let n_there = atomic::load(counter, Global, Device, Acquire);
             if warp::warp_vote_all(FULL_MASK, n_there >= thread::grid_dim_x()) {
                 break;
@@ -128,7 +128,7 @@ impl Left {
         }
     }
 
-    /// Says that the warpgroup has read what it needs; the last one clears the counter.
+    /// Signals that the warpgroup has read what it needs; the last one clears the counter.
     #[inline(always)]
     unsafe fn done(self, role: u32) {
         let counter = self.counter(role);
@@ -147,7 +147,7 @@ impl Left {
     }
 }
 
-/// The first thread of its warpgroup.
+/// Whether this is the first thread of its warpgroup.
 #[inline(always)]
 fn is_first() -> bool {
     thread::thread_idx_x().is_multiple_of(WARPGROUP)
@@ -159,7 +159,7 @@ fn tile() -> u32 {
     thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
 }
 
-/// Adds up the block's share of the sums of all parts, and stores it: of each thread's own
+/// Adds up the block's share of the sums of all parts, and stores it: each thread's own
 /// elements in groups, with gaps between them.
 #[inline(always)]
 unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) {
@@ -179,7 +179,7 @@ unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) 
         let at = position(thread::thread_idx_x() % WARPGROUP, 4 * chunk);
         let (row, column) = (row + at.row, column + at.column);
         store.store_pair([sums[0], sums[1]], row, column);
-        // The third and the fourth are those of the row eight further.
+        // The third and the fourth are those of the row eight further down.
         store.store_pair([sums[2], sums[3]], row + 8, column);
         chunk += n_parts;
     }
@@ -194,7 +194,7 @@ unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) 
 /// [`LEFT_SUMS`] per block, `counters` are [`COUNTERS`] zeros per tile. Launch with the
 /// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split_k::BLOCK) and
 /// the [`Tile::shared_bytes`]; all blocks must be able to run at once.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_spread(
     a: &TensorMap,
     b: &TensorMap,
@@ -227,7 +227,7 @@ pub unsafe fn gemm_spread(
         thread::block_idx_x(),
         thread::grid_dim_x(),
     );
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     launches::let_next_start();
     launches::wait_for_previous();
 

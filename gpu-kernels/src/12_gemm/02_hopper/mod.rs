@@ -7,21 +7,22 @@
 //! | 6 | [`tma`] | TMA: tiles by tensor copies, as many stages ahead as fit |
 //! | 7 | [`warp_specialized`] | warp specialization: one warpgroup copies, two multiply, with the registers of all |
 //! | 8 | [`warp_specialized`] | persistent blocks, and a tile scheduler that suits the cache |
-//! | 9 | [`warp_specialized`] | the epilogue stores tiles, too |
+//! | 9 | [`warp_specialized`] | the epilogue stores by tiles as well |
 //! | 10 | [`warp_specialized`] | a pair of blocks shares what it copies |
 //! | 11, 12 | [`ping_pong`] | ping-pong: while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
 //! | 13, 14 | [`ping_pong`] | stream-K: equal shares for all SMs; alone and by pairs |
-//! | 15 | [`split_k`] | split-K by clusters: few tiles, a cluster shares the steps of each |
-//! | 16 | [`split_k_grid`] | split-K over the grid: few tiles with long sums, blocks anywhere share the steps of each |
+//! | 15 | [`split_k`] | split-K by clusters: few tiles, a cluster divides the steps of each |
+//! | 16 | [`split_k_grid`] | split-K over the grid: few tiles with long sums, blocks anywhere divide the steps of each |
 //!
-//! A file has the number of its first step. Beside the ladder, in `variants`, [`widths`] has tiles of the width that fits the number of SMs, and [`small`] those for small products.
-//! [`ping_pong`] has the last step for other layouts, elements and results too, [`fp8`] for elements
-//! of 8 bits, and [`fused`] what can be done with a result before it is stored. [`by_mma`] looks
-//! back: `mma.sync` with all of this but `wgmma`.
+//! A file has the number of its first step. Next to the ladder, `variants` holds more: [`widths`]
+//! has tiles of the width that fits the number of SMs, [`small`] those for small products,
+//! [`ping_pong`] has the last step for other layouts, elements and results too, [`fp8`] is for
+//! elements of 8 bits, and [`fused`] works on a result before it is stored. [`by_mma`] looks
+//! back: `mma.sync` with all of this except `wgmma`.
 //!
-//! What the steps share is in `parts`: [`pipeline`], stages and their barriers; [`operand`], how a
-//! tile is copied; [`tile_scheduler`], which tile is next; [`stream_k`], the same with equal shares;
-//! [`epilogue`], how sums become a result.
+//! The steps share the files in `parts`: [`pipeline`], stages and their barriers; [`operand`], the
+//! copy of a tile; [`tile_scheduler`], the order of tiles; [`stream_k`], the same with equal
+//! shares; [`epilogue`], from sums to a result.
 
 #[path = "05_wgmma.rs"]
 pub mod wgmma;

@@ -19,7 +19,7 @@
 //! tuned for ([`super::contest`]).
 
 use gpu_kernels::gemm::hopper::split_k::Tile;
-use gpu_kernels::gemm::hopper::stream_k::Shares;
+use gpu_kernels::gemm::hopper::stream_k::StreamK;
 use gpu_kernels::gemm::hopper::widths::Width;
 use gpu_kernels::gemm::hopper::{TILE_M, ping_pong, small, split_k_grid};
 use gpu_kernels::gemm::mma::matrices::PITCH_UNIT;
@@ -66,17 +66,17 @@ struct Account {
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     /// Ping-pong, by single blocks or pairs.
-    Turns(u32),
-    /// The same by pairs, the last round's tiles in equal shares.
-    Balanced,
-    /// Tiles of a width, by single blocks or pairs.
+    PingPong(u32),
+    /// The same by pairs, the last round's tiles by stream-K.
+    StreamK,
+    /// Tiles of a width, by blocks alone or pairs.
     Wide(Width, u32),
     /// A cluster shares a tile's steps.
-    Split(Tile),
+    SplitK(Tile),
     /// Small tiles in pairs.
     Small,
     /// Blocks anywhere share a tile's steps.
-    Spread,
+    SplitKGrid,
 }
 
 /// A kernel that multiplies f16 along k.
@@ -109,16 +109,16 @@ static CANDIDATES: [Candidate; 13] = [
     candidate("gemm_width_256", Cut::Wide(Width::N256, 1), [2.0, 0.785, 0.05, 0.0, 2.38e6]),
     candidate("gemm_width_192", Cut::Wide(Width::N192, 1), [2.0, 0.595, 0.822, 0.0, 2.48e6]),
     candidate("gemm_width_192_pairs", Cut::Wide(Width::N192, 2), [2.73, 0.614, 0.637, 0.0, 2.56e6]),
-    candidate("gemm_turns", Cut::Turns(1), [3.06, 0.416, 0.05, 0.0, 3.18e6]),
-    candidate("gemm_turns_pairs", Cut::Turns(2), [3.56, 0.425, 0.05, 0.0, 3.69e6]),
-    candidate("gemm_balanced_pairs", Cut::Balanced, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
-    candidate("gemm_split_64x128", Cut::Split(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
-    candidate("gemm_split_128x64", Cut::Split(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
-    candidate("gemm_split_128x128", Cut::Split(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
-    candidate("gemm_split_128x192", Cut::Split(Tile::MIDDLE), [7.89, 0.595, 0.87, 1.04, 3.29e6]),
-    candidate("gemm_split_128x256", Cut::Split(Tile::LARGE), [10.7, 0.785, 0.0566, 0.253, 3.59e6]),
+    candidate("gemm_turns", Cut::PingPong(1), [3.06, 0.416, 0.05, 0.0, 3.18e6]),
+    candidate("gemm_turns_pairs", Cut::PingPong(2), [3.56, 0.425, 0.05, 0.0, 3.69e6]),
+    candidate("gemm_balanced_pairs", Cut::StreamK, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
+    candidate("gemm_split_64x128", Cut::SplitK(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
+    candidate("gemm_split_128x64", Cut::SplitK(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
+    candidate("gemm_split_128x128", Cut::SplitK(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
+    candidate("gemm_split_128x192", Cut::SplitK(Tile::MIDDLE), [7.89, 0.595, 0.87, 1.04, 3.29e6]),
+    candidate("gemm_split_128x256", Cut::SplitK(Tile::LARGE), [10.7, 0.785, 0.0566, 0.253, 3.59e6]),
     candidate("gemm_small", Cut::Small, [2.0, 0.258, 1.32, 0.0, 2.86e6]),
-    candidate("gemm_spread", Cut::Spread, [6.81, 0.792, 0.05, 8.55, 2.97e6]),
+    candidate("gemm_spread", Cut::SplitKGrid, [6.81, 0.792, 0.05, 8.55, 2.97e6]),
 ];
 
 impl Cut {
@@ -146,16 +146,16 @@ impl Cut {
         };
         let tiles = |[_, rows, columns]: [u32; 3]| u64::from(rows) * u64::from(columns);
         match self {
-            Self::Turns(n_blocks) => {
+            Self::PingPong(n_blocks) => {
                 let n_tiles = ping_pong::n_tiles(m, n, n_blocks);
                 let rows = TILE_M + ping_pong::TILE_N / n_blocks;
                 whole(n_tiles, n_multiprocessors / n_blocks, rows)
             }
-            Self::Balanced => {
-                let whole = Self::Turns(2).account([m, n, k], n_multiprocessors);
+            Self::StreamK => {
+                let whole = Self::PingPong(2).account([m, n, k], n_multiprocessors);
                 let (n_tiles, n_pairs) =
                     (ping_pong::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));
-                if !Shares::fits(n_tiles, steps, n_pairs) {
+                if !StreamK::fits(n_tiles, steps, n_pairs) {
                     let rounds = f64::INFINITY;
                     return Account { rounds, ..whole };
                 }
@@ -174,7 +174,7 @@ impl Cut {
                 let rows = TILE_M + width.columns() / n_blocks;
                 whole(n_tiles, n_multiprocessors / n_blocks, rows)
             }
-            Self::Split(tile) => {
+            Self::SplitK(tile) => {
                 let n_parts = tile.n_parts(m, n, k, n_multiprocessors);
                 parts(tiles(tile.grid(m, n, 1)), n_parts, tile.m + tile.n)
             }
@@ -183,7 +183,7 @@ impl Cut {
                 let [[_, a_rows], [_, b_rows]] = small::boxes();
                 parts(u64::from(columns) * u64::from(rows), 1, a_rows + b_rows)
             }
-            Self::Spread => {
+            Self::SplitKGrid => {
                 let tile = split_k_grid::TILE;
                 let n_parts = split_k_grid::n_parts(m, n, k, n_multiprocessors);
                 parts(tiles(tile.grid(m, n, 1)), n_parts, tile.m + tile.n)
@@ -261,10 +261,10 @@ mod tests {
         assert_eq!(rounds("gemm_balanced_pairs", [4096; 3]), 512.0 / 66.0);
         // Too few to be cut.
         assert_eq!(rounds("gemm_balanced_pairs", [1024; 3]), 1.0);
-        let split = CANDIDATES
+        let split_k = CANDIDATES
             .iter()
-            .find(|one| matches!(one.cut, Cut::Split(_)));
-        let account = split.expect("one").cut.account([16, 4096, 4096], H200);
+            .find(|one| matches!(one.cut, Cut::SplitK(_)));
+        let account = split_k.expect("one").cut.account([16, 4096, 4096], H200);
         assert_eq!((account.steps, account.is_shared), (22, true));
     }
 

@@ -43,8 +43,8 @@ pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {
             Some(sides.map(cube).collect())
         }
         "sgemm" => {
-            let (balanced, sides) = OF_F32;
-            let sides = sides.into_iter().filter(|_| kernel == balanced);
+            let (stream_k, sides) = OF_F32;
+            let sides = sides.into_iter().filter(|_| kernel == stream_k);
             Some(sides.map(cube).collect())
         }
         _ => None,
@@ -87,12 +87,12 @@ mod tests {
             assert!(gemm::LESSON.kernels.iter().any(|entry| entry.id == kernel));
             assert!(CUBES.contains(&largest), "{kernel}");
         }
-        let (balanced, _) = OF_F32;
+        let (stream_k, _) = OF_F32;
         assert!(
             sgemm::LESSON
                 .kernels
                 .iter()
-                .any(|entry| entry.id == balanced)
+                .any(|entry| entry.id == stream_k)
         );
         let ladder = Shape::of(&[LADDER; 3]);
         for step in gemm::steps() {

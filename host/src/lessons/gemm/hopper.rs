@@ -7,7 +7,7 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
 use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::split_k::{self, Tile};
-use gpu_kernels::gemm::hopper::stream_k::Shares;
+use gpu_kernels::gemm::hopper::stream_k::StreamK;
 use gpu_kernels::gemm::hopper::{
     by_mma, ping_pong, small, split_k_grid, tma, warp_specialized, wgmma,
 };
@@ -161,7 +161,7 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
 
 /// Arguments of kernels that store through the copy engine.
-pub type Staged = (
+pub type TmaEpilogueArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DeviceTensorMap,
@@ -189,7 +189,7 @@ pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
     }
 }
 
-fn staged<'e, K: Kernel<Args = Staged>>(
+fn tma_epilogue<'e, K: Kernel<Args = TmaEpilogueArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     n_blocks: u32,
@@ -197,7 +197,7 @@ fn staged<'e, K: Kernel<Args = Staged>>(
     let Sizes { m, n, k, .. } = matrices.sizes;
     let grid = warp_specialized::grid(m, n, n_blocks, most_blocks(engine));
     let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
-        .with_shared(warp_specialized::STAGED_BYTES);
+        .with_shared(warp_specialized::TMA_EPILOGUE_BYTES);
     let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, n_blocks))?;
     let c = c_map(matrices, warp_specialized::C_BOX)?;
     let args = (a, b, c, m, n, k, GROUP / n_blocks);
@@ -205,13 +205,13 @@ fn staged<'e, K: Kernel<Args = Staged>>(
 }
 
 /// The launch of ping-pong kernels.
-pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
+pub fn ping_pong_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
     let grid = ping_pong::grid(m, n, n_blocks, most_blocks(engine));
     let config = LaunchConfig::new(grid, ping_pong::BLOCK).with_shared(ping_pong::SHARED_BYTES);
     clustered(config, n_blocks)
 }
 
-fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
+fn ping_pong<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
     n_blocks: u32,
@@ -222,7 +222,7 @@ fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
     let n_tiles = ping_pong::n_tiles(m, n, n_blocks);
     let group = group(engine, n_tiles, n_blocks);
     launch::<K>(
-        turns_config(engine, m, n, n_blocks),
+        ping_pong_config(engine, m, n, n_blocks),
         (a, b, c, m, n, k, group),
     )
 }
@@ -241,8 +241,8 @@ impl<'e> Left<'e> {
         })
     }
 
-    /// For ping-pong kernels: the sums of every block.
-    fn of_turns(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
+    /// For ping-pong kernels: of every block.
+    fn of_ping_pong(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
         let n_blocks = config.grid[0] as usize;
         Self::of(engine, n_blocks * ping_pong::LEFT_SUMS as usize, n_blocks)
     }
@@ -257,7 +257,7 @@ impl<'e> Left<'e> {
 }
 
 /// Arguments of stream-K kernels.
-type Balanced = (
+type StreamKArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DeviceTensorMap,
@@ -269,14 +269,14 @@ type Balanced = (
     DevicePtrMut<u32>,
 );
 
-fn balanced<'e, K: Kernel<Args = Balanced>>(
+fn stream_k<'e, K: Kernel<Args = StreamKArgs>>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
-    let config = turns_config(engine, m, n, n_blocks);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, n_blocks);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<AlongK, AlongK>(n_blocks))?;
     let c = c_map(matrices, ping_pong::C_BOX)?;
     let (sums, flags) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
@@ -285,7 +285,7 @@ fn balanced<'e, K: Kernel<Args = Balanced>>(
 }
 
 /// Arguments of split-K kernels by clusters.
-type Split = (
+type SplitKArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DevicePtrMut<f16>,
@@ -295,7 +295,7 @@ type Split = (
     u32,
 );
 
-fn split<'e, K: Kernel<Args = Split>>(
+fn split_k<'e, K: Kernel<Args = SplitKArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
     tile: Tile,
@@ -321,8 +321,8 @@ fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     launch::<small::gemm_small>(config, (a, b, c, k))
 }
 
-/// Arguments of the kernel whose blocks combine their sums in global memory.
-type Spread = (
+/// Arguments of the kernel whose blocks meet in global memory.
+type SplitKGridArgs = (
     DeviceTensorMap,
     DeviceTensorMap,
     DevicePtrMut<f16>,
@@ -334,7 +334,7 @@ type Spread = (
     DevicePtrMut<u32>,
 );
 
-fn spread<'e, K: Kernel<Args = Spread>>(
+fn split_k_grid<'e, K: Kernel<Args = SplitKGridArgs>>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
 ) -> Made<'e> {
@@ -382,7 +382,8 @@ const PAIR: u32 = 2;
 fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
     let n_tiles = ping_pong::n_tiles(sizes.m, sizes.n, PAIR);
     let n_steps = sizes.k.div_ceil(DEPTH);
-    engine.kind() == EngineKind::Sim || Shares::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
+    engine.kind() == EngineKind::Sim
+        || StreamK::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
 }
 
 /// Arguments of kernels whose C has the element type of A and B.
@@ -417,8 +418,8 @@ where
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, PAIR);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
     let c = c_map(matrices, ping_pong::C_BOX)?;
     let args = (
@@ -471,8 +472,8 @@ where
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of_turns(engine, config)?;
+    let config = ping_pong_config(engine, m, n, PAIR);
+    let left = Left::of_ping_pong(engine, config)?;
     let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
     let args = (
         a,
@@ -493,15 +494,16 @@ where
 }
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
-/// Claims about kernels whose results go through shared memory.
-pub const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
+/// Of kernels whose results go through shared memory.
+pub const OF_TMA_EPILOGUE: [Expectation; 2] =
+    [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
 
 /// The entry of a step of the ladder.
 macro_rules! step {
     ($kernel:path, $technique:literal, $shapes:expr, $expected:expr, $made:expr) => {
         KernelEntry::of($kernel, $technique, |trial| {
             let contract = Contract {
-                fills_chunks: $expected.len() == OF_STAGED.len(),
+                fills_chunks: $expected.len() == OF_TMA_EPILOGUE.len(),
                 ..Contract::PRODUCT
             };
             run::<f16, f16>(trial, contract, &|engine, matrices, _| {
@@ -556,58 +558,58 @@ pub const STEPS: [KernelEntry; 10] = [
         warp_specialized::gemm_staged,
         "epilogue through shared memory and TMA",
         shapes::OF_MMA,
-        &OF_STAGED,
-        |engine, matrices| staged::<warp_specialized::gemm_staged>(engine, matrices, 1)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| tma_epilogue::<warp_specialized::gemm_staged>(engine, matrices, 1)
     ),
     step!(
         warp_specialized::gemm_cluster,
         "a pair of blocks shares what it copies",
         shapes::OF_PAIRS,
-        &OF_STAGED,
-        |engine, matrices| staged::<warp_specialized::gemm_cluster>(engine, matrices, 2)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| tma_epilogue::<warp_specialized::gemm_cluster>(engine, matrices, 2)
     ),
     step!(
         ping_pong::gemm_turns,
         "ping-pong: while one warpgroup stores, the other multiplies",
         shapes::OF_WGMMA,
-        &OF_STAGED,
-        |engine, matrices| in_turns::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| ping_pong::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_turns_pairs,
         "the same by pairs of blocks",
         shapes::OF_OTHERS,
-        &OF_STAGED,
-        |engine, matrices| in_turns::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| ping_pong::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
     ),
     step!(
         ping_pong::gemm_balanced,
         "stream-K: tiles of the partial last round are cut into equal shares",
         shapes::OF_OTHERS,
-        &OF_STAGED,
-        |engine, matrices| balanced::<ping_pong::gemm_balanced>(engine, matrices, 1)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| stream_k::<ping_pong::gemm_balanced>(engine, matrices, 1)
     ),
     step!(
         ping_pong::gemm_balanced_pairs,
         "the same by pairs of blocks",
         shapes::OF_WGMMA,
-        &OF_STAGED,
-        |engine, matrices| balanced::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
+        &OF_TMA_EPILOGUE,
+        |engine, matrices| stream_k::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
 
-/// Ping-pong, for bf16.
-pub const BF16_TURNS: KernelEntry =
+/// Ping-pong, of bf16.
+pub const BF16_PING_PONG: KernelEntry =
     KernelEntry::of(ping_pong::gemm_bf16_turns, "bf16, ping-pong", |trial| {
         let contract = Contract {
             fills_chunks: true,
             ..Contract::PRODUCT
         };
         run::<bf16, bf16>(trial, contract, &|engine, matrices, _| {
-            in_turns::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
+            ping_pong::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
         })
     })
-    .expecting(&OF_STAGED)
+    .expecting(&OF_TMA_EPILOGUE)
     .timed_at(shapes::OF_BF16_WIDTHS)
     .since_sm(HOPPER);
 
@@ -627,56 +629,60 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
 .timed_at(shapes::OF_MMA)
 .since_sm(HOPPER);
 
-/// Kernels for few tiles.
-pub const SPLIT: [KernelEntry; 7] = [
+/// Few tiles.
+pub const SPLIT_K: [KernelEntry; 7] = [
     step!(
         split_k::gemm_split_64x128,
         "split-K: a cluster shares the steps of each tile, and adds up in shared memory; for few rows",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
+        |engine, matrices| split_k::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
     ),
     step!(
         split_k::gemm_split_128x64,
         "the same, for few columns",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x64>(engine, matrices, Tile::FEW_COLUMNS)
+        |engine, matrices| split_k::<split_k::gemm_split_128x64>(
+            engine,
+            matrices,
+            Tile::FEW_COLUMNS
+        )
     ),
     step!(
         split_k::gemm_split_128x128,
         "the same, for small products",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
+        |engine, matrices| split_k::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
     ),
     step!(
         split_k::gemm_split_128x192,
         "the same, where larger tiles would leave SMs idle",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
+        |engine, matrices| split_k::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
     ),
     step!(
         split_k::gemm_split_128x256,
         "the same, for long sums",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| split::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
+        |engine, matrices| split_k::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
     ),
     step!(
         small::gemm_small,
         "small products: a warpgroup multiplies every other step, pairs share what they copy",
-        shapes::OF_SPLIT,
-        &OF_STAGED,
+        shapes::OF_SPLIT_K,
+        &OF_TMA_EPILOGUE,
         |_, matrices| small(matrices)
     ),
     step!(
         split_k_grid::gemm_spread,
         "split-K over the grid: blocks anywhere share the steps of each tile, and add up in global memory",
-        shapes::OF_SPLIT,
+        shapes::OF_SPLIT_K,
         &[NO_LOCAL],
-        |engine, matrices| spread::<split_k_grid::gemm_spread>(engine, matrices)
+        |engine, matrices| split_k_grid::<split_k_grid::gemm_spread>(engine, matrices)
     ),
 ];
 
@@ -710,7 +716,7 @@ macro_rules! family {
                     $make::<ping_pong::$kernel, $t, $a, $b>(engine, matrices, scale)
                 })
             })
-            .expecting(&OF_STAGED)
+            .expecting(&OF_TMA_EPILOGUE)
             .timed_at($shapes)
             .since_sm(HOPPER)
         ),*]

@@ -116,8 +116,8 @@ macro_rules! timed {
         /// The shapes of bf16: the cubes.
         pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
 
-        /// The products from real models that have few tiles.
-        pub const OF_SPLIT: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
+        /// What people have of few tiles.
+        pub const OF_SPLIT_K: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
 
         /// The shapes of the last steps: the cubes, and products from real models.
         pub const OF_WGMMA: &[&[u32]] = &[

@@ -2,7 +2,7 @@
 
 use super::elements::rounding;
 use super::factors::{Factors, Scale};
-use super::hopper::{GROUP, HOPPER, c_map, map, most_blocks, turns_config};
+use super::hopper::{GROUP, HOPPER, c_map, map, most_blocks, ping_pong_config};
 use super::run::{Majors, Matrices, dims, pitch};
 use super::shapes;
 use cuda_std::wgmma::AlongK;
@@ -98,7 +98,7 @@ fn check_e4m3(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), CaseErro
     );
     let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
     let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
-        .with_shared(warp_specialized::STAGED_BYTES);
+        .with_shared(warp_specialized::TMA_EPILOGUE_BYTES);
     // SAFETY: the maps are of the matrices, which outlive the launches; the geometry is the
     // kernel's own.
     let launch = unsafe { Prepared::of::<gemm_e4m3>(config, args) }?;
@@ -156,7 +156,8 @@ fn check_bias_gelu(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), Cas
         GROUP,
     );
     // SAFETY: as in `check_e4m3`; there is a bias for each column.
-    let launch = unsafe { Prepared::of::<gemm_bias_gelu>(turns_config(engine, m, n, 1), args) }?;
+    let launch =
+        unsafe { Prepared::of::<gemm_bias_gelu>(ping_pong_config(engine, m, n, 1), args) }?;
     launch_one(trial, &launch)?;
     let c = matrices.product(true)?;
     for row in factors.checked_rows() {

@@ -2,7 +2,8 @@
 
 use super::elements::Number;
 use super::hopper::{
-    HOPPER, Made, OF_STAGED, Staged, c_map, clustered, factor_maps, group, launch, most_blocks,
+    HOPPER, Made, OF_TMA_EPILOGUE, TmaEpilogueArgs, c_map, clustered, factor_maps, group, launch,
+    most_blocks,
 };
 use super::run::{Contract, Matrices, run};
 use super::shapes;
@@ -14,7 +15,7 @@ use half::{bf16, f16};
 use lesson::KernelEntry;
 use lockstep::engine::{Engine, LaunchConfig, TensorElement};
 
-fn made<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
+fn made<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
     width: Width,
@@ -43,7 +44,7 @@ macro_rules! widths {
                     made::<widths::$kernel, $t>(engine, matrices, $width, $n_blocks)
                 })
             })
-            .expecting(&OF_STAGED)
+            .expecting(&OF_TMA_EPILOGUE)
             .timed_at($shapes)
             .since_sm(HOPPER)
         ),*]

@@ -71,7 +71,7 @@ fn a_launch_that_does_not_fit_a_safe_kernel_is_refused() {
         ),
         (
             run([96, 1, 1], 65),
-            "`x` has 64 elements, and the kernel's other arguments say 65",
+            "`x` has 64 elements, but the kernel's other arguments say 65",
         ),
     ] {
         let error = refused.expect_err("it does not fit");

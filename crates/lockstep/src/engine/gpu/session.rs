@@ -34,7 +34,7 @@ fn time_limit() -> Duration {
 const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
 
 /// The first architecture that can start a launch before the one before it has ended.
-const FIRST_SM_WITH_EARLY_LAUNCHES: u32 = 90;
+const FIRST_SM_WITH_PDL: u32 = 90;
 
 /// Why work on the device was not done.
 pub(super) enum RunError {
@@ -154,8 +154,8 @@ impl Session {
         });
         let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         // Compiled for less, it does not wait for the launch before it.
-        let is_early = launch.is_early() && knows_early_launches(&modules[index]);
-        Resolved::new(function, launch, device, is_early)
+        let uses_pdl = launch.uses_pdl() && supports_pdl(&modules[index]);
+        Resolved::new(function, launch, device, uses_pdl)
     }
 
     /// The same for the entry's CUDA C++ baseline.
@@ -170,8 +170,8 @@ impl Session {
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module.function(entry)?;
         // Baselines are compiled for the device that is there.
-        let is_early = launch.is_early() && device.sm >= FIRST_SM_WITH_EARLY_LAUNCHES;
-        Resolved::new(function, launch, device, is_early)
+        let uses_pdl = launch.uses_pdl() && device.sm >= FIRST_SM_WITH_PDL;
+        Resolved::new(function, launch, device, uses_pdl)
     }
 
     /// Puts the launch into the session's stream.
@@ -188,7 +188,7 @@ impl Session {
             .collect();
         let geometry = launch.geometry();
         // SAFETY: whoever prepared the launch promised what the kernel asks, and a kernel
-        // that says it is early waits by itself.
+        // that uses PDL waits itself.
         Ok(unsafe { stream.launch(&launch.function, &geometry, &param_addresses) }?)
     }
 
@@ -257,10 +257,10 @@ impl Session {
 }
 
 /// Whether the module's kernels can wait for the launch before theirs.
-fn knows_early_launches(module: &PtxModule) -> bool {
+fn supports_pdl(module: &PtxModule) -> bool {
     module
         .target()
-        .is_some_and(|(sm, _)| sm >= FIRST_SM_WITH_EARLY_LAUNCHES)
+        .is_some_and(|(sm, _)| sm >= FIRST_SM_WITH_PDL)
 }
 
 /// Indices of the modules to look for the launch's entry in: those that name it first, since to
@@ -273,12 +273,12 @@ fn candidates(modules: &[PtxModule], launch: &Prepared) -> impl Iterator<Item = 
 }
 
 /// Indices of the modules that may have the launch's entry, in the order in which to
-/// look for it: as they are, but for an early launch those first that can do it.
+/// look for it: as they are, but for a PDL launch those first that can do it.
 fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
     let may_have = |&index: &usize| modules[index].may_have(launch);
     let mut order: Vec<usize> = (0..modules.len()).filter(may_have).collect();
-    if launch.is_early() {
-        order.sort_by_key(|&index| !knows_early_launches(&modules[index]));
+    if launch.uses_pdl() {
+        order.sort_by_key(|&index| !supports_pdl(&modules[index]));
     }
     order
 }
@@ -289,7 +289,7 @@ pub(super) struct Resolved {
     config: LaunchConfig,
     params: Vec<ParamValue>,
     /// Whether it may start before what is in the stream before it has ended.
-    is_early: bool,
+    uses_pdl: bool,
 }
 
 impl Resolved {
@@ -297,14 +297,14 @@ impl Resolved {
         function: Function,
         launch: &Prepared,
         device: &DeviceProperties,
-        is_early: bool,
+        uses_pdl: bool,
     ) -> Result<Self, RunError> {
         check_resources(&function, launch, device)?;
         Ok(Self {
             function,
             config: launch.config(),
             params: launch.params().to_vec(),
-            is_early,
+            uses_pdl,
         })
     }
 
@@ -314,7 +314,7 @@ impl Resolved {
             block: self.config.block,
             shared_bytes: self.config.dynamic_shared_bytes,
             cluster: self.config.cluster.map(|cluster| cluster.map(u32::from)),
-            is_early: self.is_early,
+            uses_pdl: self.uses_pdl,
         }
     }
 }

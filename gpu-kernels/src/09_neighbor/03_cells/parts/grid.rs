@@ -4,8 +4,8 @@ use super::SCAN_TILE;
 use cuda_std::convert::whole_part;
 
 /// The cells that the plane is divided into.
-///
-/// It need not contain all atoms: one outside counts to the nearest cell at the
+/// They need not cover all atoms: one outside belongs to the nearest cell at the
+/// border, which keeps near atoms in neighbouring cells.
 /// border, which keeps near atoms in neighbouring cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellGrid {
@@ -13,7 +13,7 @@ pub struct CellGrid {
     pub origin_x: f32,
     /// Where the first cell begins, along y, in Å.
     pub origin_y: f32,
-    /// Cells to an Å.
+    /// Cells per Å.
     pub cells_per_length: f32,
     /// Cells in a row.
     pub n_columns: u32,
@@ -34,12 +34,12 @@ const _: () =
 
 impl CellGrid {
     /// Cells over the rectangle from `min` to `max`, for the cut-off distance
-    /// `cutoff` (not squared). Where atoms are few, the cells are wider than they
-    /// need be, so that there are not many more cells than atoms.
+    /// `cutoff` (not squared). Where atoms are few, the cells are wider than
+    /// necessary, so that there are not many more cells than atoms.
     pub fn over(min: [f32; 2], max: [f32; 2], cutoff: f32, n_atoms: u32) -> Self {
         let n_cells_wanted = n_atoms.saturating_mul(2).saturating_add(64);
         let mut side = cutoff * MARGIN;
-        // A cast of a float is the nearest number there is: 0 of a NaN.
+        // A cast from a float saturates, and NaN becomes 0.
         let n_along =
             |axis: usize, side: f32| (((max[axis] - min[axis]) / side) as u32).saturating_add(1);
         let fits = |side: f32| {
@@ -72,13 +72,13 @@ impl CellGrid {
         (self.n_cells() + 1).next_multiple_of(SCAN_TILE)
     }
 
-    /// The cell's column of an atom at `x`.
+    /// The column of the cell of an atom at `x`.
     #[inline(always)]
     pub fn column(&self, x: f32) -> u32 {
         nearest_cell((x - self.origin_x) * self.cells_per_length, self.n_columns)
     }
 
-    /// The cell's row of an atom at `y`.
+    /// The row of the cell of an atom at `y`.
     #[inline(always)]
     pub fn row(&self, y: f32) -> u32 {
         nearest_cell((y - self.origin_y) * self.cells_per_length, self.n_rows)

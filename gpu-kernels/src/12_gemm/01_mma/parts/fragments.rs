@@ -1,8 +1,8 @@
 //! One step of a warp's product: 64×64 sums in registers, and 16 of k.
 //!
 //! Four fragments of A, of 16 rows each, and eight of B, of 8 columns: 32 `mma`, fed by eight
-//! `ldmatrix.x4`, which bring four registers each. A tile of 64×32 takes six for 16. That
-//! ratio is what a warp's tile is chosen for: larger ones do not fit its registers.
+//! `ldmatrix.x4`, which load four registers each. A tile of 64×32 takes six for 16. That
+//! ratio determines a warp's tile: larger ones do not fit its registers.
 
 use cuda_std::half::f16;
 use cuda_std::mma::ldmatrix::x4_at;
@@ -24,24 +24,24 @@ const BLOCK_ROWS: u32 = 16;
 
 const _: () = assert!(WARP_SIDE == 4 * BLOCK_ROWS && N_STEPS == 4);
 
-/// A warp's sums: 16×8 each.
+/// A warp's sums, in blocks of 16×8.
 pub type Sums = [SumRows; 4];
-/// Those of 16 rows.
+/// The sums of 16 rows.
 pub type SumRows = [FragmentC<f32>; 8];
 
 /// Where a lane's rows of a factor are in the first stage, for each step: with the swizzle, a
-/// step is an XOR. Added to a stage's distance they are addresses.
+/// step is an XOR. Adding a stage's offset gives addresses.
 #[derive(Clone, Copy)]
 pub struct Addresses([u32; N_STEPS]);
 
 impl Addresses {
-    /// Of A's rows, from `tile` on.
+    /// For A's rows, from `tile` on.
     #[inline(always)]
     pub fn of_a(tile: u32, lane: u32) -> Self {
         Self::of(tile, quad_address(lane))
     }
 
-    /// Of B's, in the order in which `mma` takes registers.
+    /// For B's rows, in the order in which `mma` takes registers.
     #[inline(always)]
     pub fn of_b(tile: u32, lane: u32) -> Self {
         Self::of(tile, pair_address(lane))
@@ -57,20 +57,20 @@ impl Addresses {
         Self(addresses)
     }
 
-    /// That of block `block` of 16 rows, in step `step` of the stage that begins `stage` bytes
-    /// after the first.
+    /// The address of block `block` of 16 rows, in step `step` of the stage that begins `stage`
+    /// bytes after the first.
     #[inline(always)]
     const fn of_block(self, block: usize, stage: u32, step: usize) -> u32 {
         self.0[step] + stage + block as u32 * BLOCK_ROWS * ROW_BYTES
     }
 }
 
-/// `x`, which the compiler does not compute anew from what it was made of.
+/// `x`, opaque, so that the compiler keeps it and does not recompute it.
 #[cuda_std::gpu_only]
 #[inline(always)]
 fn kept(x: u32) -> u32 {
     let kept;
-    // SAFETY: no instruction at all.
+    // SAFETY: emits no instruction.
     unsafe {
         core::arch::asm!(
             "// {x}",
@@ -95,11 +95,11 @@ impl Fragments {
         b: [FragmentB::new([0; 2]); 8],
     };
 
-    /// Those of step `step` of the stage that begins `stage` bytes after the first.
+    /// The factors of step `step` of the stage that begins `stage` bytes after the first.
     ///
     /// # Safety
     ///
-    /// The whole warp is here, together; what filled the stage has been waited for.
+    /// The whole warp calls it together, after waiting for what fills the stage.
     #[inline(always)]
     pub unsafe fn load(a: Addresses, b: Addresses, stage: u32, step: usize) -> Self {
         let mut fragments = Self::EMPTY;
@@ -108,7 +108,7 @@ impl Fragments {
         fragments
     }
 
-    /// Of A's, those of rows `16·I` to `16·I + 15`.
+    /// Loads the fragments of A for rows `16·I` to `16·I + 15`.
     ///
     /// # Safety
     ///
@@ -118,7 +118,7 @@ impl Fragments {
         self.a[I] = FragmentA::new(x4_at(a.of_block(I, stage, step)));
     }
 
-    /// Of B's, those of columns `16·I` to `16·I + 15`.
+    /// Loads the fragments of B for columns `16·I` to `16·I + 15`.
     ///
     /// # Safety
     ///
@@ -135,14 +135,14 @@ impl Fragments {
 ///
 /// # Safety
 ///
-/// The whole warp is here, together.
+/// The whole warp calls it together.
 #[inline(always)]
 pub unsafe fn multiply(sums: &mut Sums, fragments: &Fragments) {
     unrolled!(I in [0 1 2 3] { multiply_rows::<I>(sums, fragments); });
 }
 
-/// Those of rows `16·I` to `16·I + 15`. Along these rows and back along the next ones: a fragment
-/// of A stays where it is for eight `mma`, and one of B for two.
+/// The products of rows `16·I` to `16·I + 15`. Forward along these rows and back along the next
+/// ones: a fragment of A stays in place for eight `mma`, and one of B for two.
 ///
 /// # Safety
 ///

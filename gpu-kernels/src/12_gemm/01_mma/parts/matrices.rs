@@ -1,9 +1,9 @@
-//! The matrices of a product, and its result on the way out.
+//! The matrices of a product, and the way its result is stored.
 //!
 //! A has m rows of k elements, B has n rows of k, C has m rows of n: both factors lie
-//! along k, which is what BLAS calls TN. Rows begin a *pitch* apart, which may be more than their
+//! along k, which BLAS calls TN. Rows begin a *pitch* apart, which may be more than their
 //! length, and is a multiple of 8 elements: so rows begin at multiples of 16 bytes,
-//! whatever m, n and k are. What lies between the rows is never used, and never written.
+//! whatever m, n and k are. Elements between the rows are neither used nor written.
 
 use cuda_std::KernelArg;
 use cuda_std::convert::GpuHalf;
@@ -14,7 +14,7 @@ use cuda_std::vector::F16x2;
 /// Pitches are multiples of this many elements of 16 bits: 16 bytes.
 pub const PITCH_UNIT: u32 = 8;
 
-/// How large the matrices are, in elements.
+/// The sizes of the matrices, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, KernelArg)]
 #[repr(C)]
 pub struct Sizes {
@@ -36,9 +36,9 @@ pub struct Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, KernelArg)]
 #[repr(C)]
 pub struct Scale {
-    /// Of the product.
+    /// Factor of the product.
     pub alpha: f32,
-    /// Of the old C.
+    /// Factor of the old C.
     pub beta: f32,
 }
 
@@ -62,8 +62,8 @@ pub(super) const fn min(x: u32, y: u32) -> u32 {
     if x < y { x } else { y }
 }
 
-/// Two neighbours of a row of the product as C has them: `column` is even. Beyond C's edge
-/// they are of no use.
+/// Two adjacent elements of a row of C, from the product's sums: `column` is even. Beyond C's
+/// edge they are meaningless.
 ///
 /// # Safety
 ///
@@ -87,7 +87,7 @@ pub(super) unsafe fn scaled_pair(
     F16x2::narrow(x, y)
 }
 
-/// Writes two neighbours of a row of C, from sums of the product: `column` is even.
+/// Writes two adjacent elements of a row of C, from the product's sums: `column` is even.
 ///
 /// A warp's lanes have 8 rows of 4 such pairs (`cuda_std::mma`): a store goes to 8 rows,
 /// 16 bytes in each, which is half a sector.

@@ -1,16 +1,16 @@
-//! Tiles of A and B on their way into shared memory, several stages ahead.
+//! Copies of tiles of A and B into shared memory, several stages ahead.
 //!
 //! A *stage* holds a tile of A, 128 rows of 64 elements, and below it one of B, 256 rows. The
-//! stages are a ring: while the block multiplies what is in one, copies fill the others.
+//! stages are a ring: while the block multiplies one, copies fill the others.
 //!
 //! A row is 128 bytes, all 32 banks. Chunk `j` of row `i` lies at `j ^ (i mod 8)`, as the
-//! copy engine of newer architectures puts it (its 128-byte pattern): rows below each
-//! other are in different banks, and `ldmatrix` has no conflicts.
+//! copy engine of newer architectures puts it (its 128-byte pattern): the same chunk of
+//! consecutive rows is in different banks, and `ldmatrix` has no conflicts.
 //!
-//! In the loop next to nothing may be computed. A thread's chunks lie 32 rows apart, in one
+//! The loop must compute next to nothing. A thread's chunks lie 32 rows apart, in one
 //! column of chunks, and so they are swizzled alike: their places in the stage differ by
-//! constants. Their addresses in global memory are the block's, the same for all threads and
-//! moved on once per tile, plus a distance of 32 bits that stays: the instruction adds them.
+//! constants. An address in global memory is the block's, the same for all threads and
+//! advanced once per tile, plus a constant 32-bit offset: the instruction adds them.
 
 use cuda_std::cp_async::{cg_first, cg_or_zeros, commit_group};
 use cuda_std::half::f16;
@@ -33,7 +33,7 @@ const ELEMENT_BYTES: u32 = size_of::<f16>() as u32;
 const CHUNK_BYTES: u32 = PITCH_UNIT * ELEMENT_BYTES;
 /// Chunks in a row of a tile.
 const ROW_CHUNKS: u32 = TILE_K / PITCH_UNIT;
-/// From one row of a tile to the next.
+/// Bytes from one row of a tile to the next.
 pub const ROW_BYTES: u32 = TILE_K * ELEMENT_BYTES;
 /// One stage.
 pub const STAGE_BYTES: u32 = (TILE_ROWS + TILE_COLUMNS) * ROW_BYTES;
@@ -48,9 +48,9 @@ const N_COPIES: [usize; 2] = [
     (TILE_COLUMNS / COPY_ROWS) as usize,
 ];
 
-// A row's eighth chunk is as its first; a thread's rows are swizzled alike.
+// A row's eighth chunk is like its first; a thread's rows are swizzled alike.
 const _: () = assert!(ROW_BYTES == 128 && COPY_ROWS.is_multiple_of(8));
-// The loops below are written out so often.
+// The loops below are written out this many times.
 const _: () = assert!(N_COPIES[0] == 4 && N_COPIES[1] == 8);
 
 /// Where in a tile the 16 bytes of column `chunk` of a row lie.
@@ -59,7 +59,7 @@ pub const fn chunk_offset_bytes(row: u32, chunk: u32) -> u32 {
     Swizzle::<3, 4, 3>::apply(row * ROW_BYTES + chunk * CHUNK_BYTES)
 }
 
-/// A factor's rows that a block multiplies: where they begin, how many are left from there on,
+/// A factor's rows that a block multiplies: where they begin, how many are left,
 /// and how far apart they are, in elements.
 #[derive(Clone, Copy)]
 pub struct Rows {
@@ -67,7 +67,7 @@ pub struct Rows {
     pub first: *const f16,
     /// Rows from it to the last.
     pub n_left: u32,
-    /// From one to the next.
+    /// Elements from one to the next.
     pub pitch: u32,
 }
 
@@ -75,19 +75,19 @@ pub struct Rows {
 pub struct Copies<const WHOLE_CHUNKS: bool> {
     a: *const u8,
     b: *const u8,
-    /// From there to the thread's chunks.
+    /// Offsets from there to the thread's chunks.
     a_distances_bytes: [u32; N_COPIES[0]],
     b_distances_bytes: [u32; N_COPIES[1]],
-    /// Of the thread's first chunk in the first stage.
+    /// Address of the thread's first chunk in the first stage.
     address: u32,
     /// Elements along k from the thread's chunk on.
     n_left: u32,
 }
 
 impl<const WHOLE_CHUNKS: bool> Copies<WHOLE_CHUNKS> {
-    /// Those of a thread, into stages from `ring` on.
+    /// The copies of a thread, into stages from `ring` on.
     ///
-    /// Below the last row of a factor is the last one once more: what is computed from it is
+    /// Below the last row of a factor comes the last one once more: what is computed from it is
     /// not stored.
     #[inline(always)]
     pub fn new(a: Rows, b: Rows, k: u32, ring: u32, thread: u32) -> Self {
@@ -110,11 +110,11 @@ impl<const WHOLE_CHUNKS: bool> Copies<WHOLE_CHUNKS> {
     }
 
     /// Starts a third of the next tile's copies, into the stage that begins `stage` bytes after
-    /// the first; after the third one the tile's group is closed. Beyond k are zeros.
+    /// the first; the third one closes the tile's group. Elements beyond k are zeros.
     ///
     /// # Safety
     ///
-    /// Nobody reads the stage any more, and `PART` is 0, 1, 2 in turn.
+    /// No thread still reads the stage, and `PART` is 0, 1, 2 in successive calls.
     #[inline(always)]
     pub unsafe fn start_part<const PART: usize>(&mut self, stage: u32) {
         let to = self.address + stage;

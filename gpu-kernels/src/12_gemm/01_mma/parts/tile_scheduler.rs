@@ -1,10 +1,10 @@
 //! The tile of C that a block computes.
 //!
-//! Blocks start in the order of their numbers, and as many run at a time as fit the device:
-//! a *wave*. What a wave reads of A and B should be little, so that it stays in the
-//! second-level cache. Row by row, a wave of 132 blocks would be few rows of tiles, each with
-//! the whole of B. So rows of tiles come in groups, and within a group blocks go down its
-//! rows first:
+//! Blocks start in index order, and as many run at a time as fit the device:
+//! a *wave*. A wave should read as little of A and B as possible, so that it stays in the
+//! second-level cache. Row by row, a wave of 132 blocks would be a few rows of tiles, each with
+//! all of B. So rows of tiles are grouped, and within a group blocks go down its
+//! columns first:
 //!
 //! ```text
 //!     groups of 3     0  3  6  9
@@ -17,8 +17,8 @@
 use super::matrices::min;
 use crate::quotient::quotient;
 
-/// Row and column of the tile of block `block`, where C has `rows` of tiles and `columns`, and
-/// `group` rows go together.
+/// Row and column of the tile of block `block`, where C has `rows` by `columns` tiles, and
+/// groups are of `group` rows.
 #[inline(always)]
 pub const fn tile_of(block: u32, rows: u32, columns: u32, group: u32) -> (u32, u32) {
     let first_row = quotient(block, group * columns) * group;

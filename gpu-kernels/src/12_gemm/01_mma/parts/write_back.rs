@@ -1,10 +1,10 @@
 //! A warp's 64×64 of C from registers to global memory, in whole sectors.
 //!
-//! As `mma` leaves its sums, a lane has two neighbours: a store goes to eight rows and writes
-//! half a sector of each ([`store_pair`](super::matrices::store_pair)). So C goes through
+//! As `mma` leaves its sums, a lane has two adjacent elements: a store touches eight rows and
+//! writes half a sector of each ([`store_pair`](super::matrices::store_pair)). So C goes through
 //! shared memory: pairs in, 16-byte vectors out, eight lanes for each row of 128 bytes. The
-//! swizzle keeps both ways free of conflicts. 16 rows, those of one `mma`, go at a time: that is
-//! little enough to have a place beside the tiles.
+//! swizzle keeps both ways free of conflicts. 16 rows, those of one `mma`, go at a time: few
+//! enough to fit next to the tiles.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -19,7 +19,7 @@ use super::unrolled;
 /// Rows that go at a time: those of one `mma`.
 const PART_ROWS: u32 = 16;
 
-/// What of a warp's C is on its way.
+/// The part of a warp's C that is in shared memory.
 type Part = Tile<f16, PART_ROWS, WARP_SIDE, Swizzle<3, 3, 3>>;
 
 /// Shared memory that a warp needs for it.
@@ -30,7 +30,7 @@ const ROW_CHUNKS: u32 = WARP_SIDE / PITCH_UNIT;
 /// Rows that a store of the warp has.
 const STORE_ROWS: u32 = 32 / ROW_CHUNKS;
 
-// The loops below are written out so often.
+// The loops below are written out this many times.
 const _: () = assert!(WARP_SIDE / PART_ROWS == 4 && PART_ROWS / STORE_ROWS == 4);
 
 /// Writes the warp's sums to C, the first at `(row, column)`, through the shared memory from
@@ -38,8 +38,8 @@ const _: () = assert!(WARP_SIDE / PART_ROWS == 4 && PART_ROWS / STORE_ROWS == 4)
 ///
 /// # Safety
 ///
-/// The whole warp is here, together; `area` is aligned to a line and has [`WARP_BYTES`] that
-/// nobody else uses; `c` is C, and no other warp writes there.
+/// The whole warp calls it together; `area` is aligned to a line and has [`WARP_BYTES`] that
+/// nothing else uses; `c` is C, and no other warp writes there.
 #[inline(always)]
 pub unsafe fn store(
     c: *mut f16,
@@ -53,7 +53,7 @@ pub unsafe fn store(
     let lane = warp::lane_id();
     unrolled!(I in [0 1 2 3] {
         let at = (row + I as u32 * PART_ROWS, column);
-        // Asked once, not for each of 16 pairs.
+        // Tested once, not for each of 16 pairs.
         if scale.beta == 0.0 {
             let scale = Scale { beta: 0.0, ..scale };
             write(part, c, sizes, scale, at, &sums[I]);
@@ -67,12 +67,12 @@ pub unsafe fn store(
             let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
             store_chunk(c, sizes, (at.0 + part_row, at.1 + part_column), chunk);
         });
-        // The next rows go the same way.
+        // The next rows use the same memory.
         warp::sync_warp(u32::MAX);
     });
 }
 
-/// Writes 16 rows of the warp's sums as C has them to shared memory.
+/// Writes 16 rows of the warp's sums to shared memory, as elements of C.
 #[inline(always)]
 unsafe fn write(
     part: Part,
@@ -96,7 +96,7 @@ unsafe fn write(
     });
 }
 
-/// Writes eight neighbours of a row of C, or as many as the row has.
+/// Writes eight consecutive elements of a row of C, or as many as the row has.
 #[inline(always)]
 unsafe fn store_chunk(c: *mut f16, sizes: &Sizes, (row, column): (u32, u32), chunk: UInt4) {
     if row >= sizes.m || column >= sizes.n {

@@ -1,10 +1,10 @@
 //! The epilogue: from the sums of a warpgroup to the result in memory.
 //!
-//! A thread's sums are spread over its tile in pairs of neighbours. Stored as they are, a warp writes
-//! eight rows of 16 bytes at once, half a sector each: [`Direct`]. Through shared memory, whole
-//! rows of 128 bytes, and the copy engine takes them from there while the threads go on:
-//! [`Staged`]. `stmatrix` writes sixteen rows of 16 bytes at once; that it does without bank
-//! conflicts is the swizzle's work, which the tensor map undoes.
+//! A thread's sums are spread over its tile in adjacent pairs. Stored directly, a warp writes
+//! 16 bytes of eight rows at once, half a sector each: [`Direct`]. Through shared memory, whole
+//! rows of 128 bytes are assembled, and the copy engine stores them while the threads go on:
+//! [`TmaEpilogue`]. `stmatrix` writes sixteen rows of 16 bytes at once, without bank
+//! conflicts thanks to the swizzle, which the tensor map undoes.
 
 use core::marker::PhantomData;
 
@@ -19,21 +19,21 @@ use cuda_std::{gpu_only, warpgroup};
 use super::Sizes;
 use crate::unrolled::unrolled;
 
-/// What a result may be.
+/// An element of a result.
 pub trait Element: Copy {
-    /// Stores two neighbours.
+    /// Stores two adjacent elements.
     ///
     /// # Safety
     ///
     /// `to` is aligned to both, and valid.
     unsafe fn store_pair(to: *mut Self, pair: [f32; 2]);
-    /// The nearest one.
+    /// The nearest element.
     fn narrow(value: f32) -> Self;
     /// As an `f32`; exact.
     fn widen(self) -> f32;
 }
 
-/// Of 16 bits: two of them in a register.
+/// An element of 16 bits: two of them fill a register.
 pub trait Half: Element {
     /// Both, the first in the lower bits.
     fn pack(pair: [f32; 2]) -> u32;
@@ -46,7 +46,7 @@ macro_rules! halves {
             #[inline(always)]
             fn pack([low, high]: [f32; 2]) -> u32 {
                 let both: u32;
-                // SAFETY: computes.
+                // SAFETY: only computes.
                 unsafe {
                     core::arch::asm!(
                         concat!($cvt, " {both}, {high}, {low};"),
@@ -97,23 +97,23 @@ impl Element for f32 {
     }
 }
 
-/// What is done with sums before they are stored.
+/// Work on sums before they are stored.
 pub trait Finish: Copy {
-    /// The same, where less is to be done.
+    /// A cheaper form, where less has to be done.
     type Less: Finish;
 
-    /// Whether less is to be done, which is asked once per tile.
+    /// The cheaper form, if it is enough, which is tested once per tile.
     fn less(&self) -> Option<Self::Less>;
 
-    /// Two neighbours of a row, from this column on.
+    /// Finishes two adjacent elements of a row, from this column on.
     ///
     /// # Safety
     ///
-    /// What the finish reads is there, within the sizes it knows.
+    /// What the finish reads is valid, within the sizes it knows.
     unsafe fn finish(&self, pair: [f32; 2], row: u32, column: u32) -> [f32; 2];
 }
 
-/// Nothing.
+/// No work at all.
 #[derive(Clone, Copy)]
 pub struct AsItIs;
 
@@ -134,15 +134,15 @@ impl Finish for AsItIs {
 /// alpha · sum + beta · C, where C is not read if beta is 0.
 #[derive(Clone, Copy)]
 pub struct Scaled<O> {
-    /// Of the sums.
+    /// Factor of the sums.
     pub alpha: f32,
-    /// Of what is there.
+    /// Factor of the old C.
     pub beta: f32,
-    /// What is there, rows of `pitch` elements.
+    /// The old C, rows of `pitch` elements.
     pub c: *const O,
     /// Elements from one row to the next.
     pub pitch: u32,
-    /// Of C.
+    /// Sizes of C.
     pub sizes: Sizes,
 }
 
@@ -199,7 +199,7 @@ pub trait Store: Copy {
     /// Bytes of shared memory for each warpgroup that stores.
     const STAGING_BYTES: u32;
 
-    /// Stores the sums of a warpgroup: of 64 rows if `TALL` is false, else of 128, the lower
+    /// Stores the sums of a warpgroup: of 64 rows if `TALL` is false, otherwise of 128, the lower
     /// half of the registers being the upper 64 rows.
     ///
     /// # Safety
@@ -223,16 +223,16 @@ pub trait Store: Copy {
     unsafe fn end(&self);
 }
 
-/// From registers.
+/// Straight from registers.
 #[derive(Clone, Copy)]
 pub struct Direct<O, F> {
     /// Rows of `pitch` elements, an even number.
     pub c: *mut O,
     /// Elements from one row to the next.
     pub pitch: u32,
-    /// Of C.
+    /// Sizes of C.
     pub sizes: Sizes,
-    /// Before.
+    /// The work before storing.
     pub finish: F,
 }
 
@@ -259,7 +259,7 @@ impl<O: Element, F: Finish> Direct<O, F> {
         });
     }
 
-    /// Stores two neighbours of a row, as far as C has them.
+    /// Stores two adjacent elements of a row, as far as C has them.
     #[inline(always)]
     unsafe fn store_pair_as(&self, finish: impl Finish, pair: [f32; 2], row: u32, column: u32) {
         if row < self.sizes.m && column < self.sizes.n {
@@ -275,12 +275,12 @@ impl<O: Element, F: Finish> Direct<O, F> {
         }
     }
 
-    /// Finishes and stores two neighbours of a row, the first in an even column, as far as C has
-    /// them.
+    /// Finishes and stores two adjacent elements of a row, the first in an even column, as far as C
+    /// has them.
     ///
     /// # Safety
     ///
-    /// C and what the finish reads are there.
+    /// C and what the finish reads are valid.
     #[inline(always)]
     pub unsafe fn store_pair(&self, pair: [f32; 2], row: u32, column: u32) {
         self.store_pair_as(self.finish, pair, row, column);
@@ -317,13 +317,13 @@ const BOX_BYTES: u32 = M * ROW_BYTES;
 /// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
 /// has a swizzle of 128 bytes. Up to two boxes of 64 rows, or one of 128, are in flight at a time.
 #[derive(Clone, Copy)]
-pub struct Staged<'a, O, F> {
+pub struct TmaEpilogue<'a, O, F> {
     c: &'a TensorMap,
     finish: F,
     is: PhantomData<O>,
 }
 
-impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
+impl<'a, O: Half, F: Finish> TmaEpilogue<'a, O, F> {
     /// To the matrix of this map.
     #[inline(always)]
     pub const fn new(c: &'a TensorMap, finish: F) -> Self {
@@ -334,13 +334,14 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
         }
     }
 
-    /// Whether this thread hands boxes to the copy engine: always the same one of a warpgroup.
+    /// Whether this thread hands boxes to the copy engine: one thread per warpgroup, always the
+    /// same.
     #[inline(always)]
     unsafe fn hands_over() -> bool {
         warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0 && warp::is_elected()
     }
 
-    /// Two neighbours as they are stored.
+    /// Two adjacent elements as they are stored.
     #[inline(always)]
     unsafe fn pair<const REGISTERS: usize>(
         finish: impl Finish,
@@ -368,7 +369,7 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
     ) {
         let thread = thread::thread_idx_x() % WARPGROUP;
         let (warp, lane) = (thread / 32, thread % 32);
-        // Whose row the lane addresses: 16 of the warp, and of these the left or the right half
+        // The row that the lane addresses, one of the warp's 16, and in it the left or right half
         // of 16 columns.
         let to = to + (warp * 16 + lane % 16) * ROW_BYTES;
         let chunk = (lane / 16) ^ (lane % 8);
@@ -390,8 +391,8 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
 /// Registers of a box of 64 rows.
 const BOX_REGISTERS: usize = 32;
 
-impl<O: Half, F: Finish> Staged<'_, O, F> {
-    /// Stores box `i` of a row of boxes. (No closure, which LLVM might call, with all sums in local
+impl<O: Half, F: Finish> TmaEpilogue<'_, O, F> {
+    /// Stores box `i` of a row of boxes. (Not a closure: LLVM might call it, with all sums in local
     /// memory.)
     #[inline(always)]
     unsafe fn store_box<const TALL: bool, const REGISTERS: usize>(
@@ -404,7 +405,7 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
         row: u32,
         column: u32,
     ) {
-        // Of an odd number of boxes the last and the next tile's first take the same place.
+        // With an odd number of boxes, the last one and the next tile's first use the same memory.
         let is_same_as_last = i == 0 && !(REGISTERS / BOX_REGISTERS).is_multiple_of(2);
         if Self::hands_over() {
             if TALL || is_same_as_last {
@@ -441,7 +442,7 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
     }
 }
 
-impl<O: Half, F: Finish> Store for Staged<'_, O, F> {
+impl<O: Half, F: Finish> Store for TmaEpilogue<'_, O, F> {
     const STAGING_BYTES: u32 = 2 * BOX_BYTES;
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 //! | [`AlongK`] | row by row | column by column | 128 bytes of k, all rows of the tile |
 //! | [`AcrossK`] | column by column | row by row | 64 of m or n, 64 of k; several for a tile |
 //!
-//! Either way a row of a box has 128 bytes, and the copy engine swizzles as `wgmma` expects it.
+//! Either way a row of a box has 128 bytes, and the copy engine swizzles it as `wgmma` expects.
 
 use cuda_std::TensorMap;
 use cuda_std::bulk::{load_box, load_box_to_all};
@@ -16,7 +16,7 @@ pub const ACROSS: u32 = 64;
 /// Bytes of a box across k.
 const ACROSS_BYTES: u32 = ACROSS * ROW_BYTES;
 
-/// A way to lie in memory.
+/// An operand's layout in memory.
 pub trait Layout: Rows {
     /// Whether a row of memory runs along k.
     const IS_ALONG_K: bool;

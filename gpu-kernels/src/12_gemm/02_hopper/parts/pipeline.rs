@@ -1,13 +1,14 @@
-//! The pipeline: stages in shared memory that are filled and read in turn, with two barriers each.
+//! The pipeline: a ring of stages in shared memory, filled and read in turn, with two barriers
+//! each.
 //!
 //! ```text
 //!              ┌─ full ──▶
-//!   who copies │  stage 0  stage 1  stage 2  stage 3 │ who multiplies
+//!   producer   │  stage 0  stage 1  stage 2  stage 3 │  consumers
 //!                                         ◀── free ──┘
 //! ```
 //!
-//! A stage is *full* when its bytes have come: the barrier counts them. It is *free* when all that
-//! read it have said so.
+//! A stage is *full* when its bytes have arrived: the barrier counts them. It is *free* when all
+//! its readers have arrived at the other barrier.
 
 use cuda_std::mbarrier;
 use cuda_std::shared::{address_in_space, dynamic_shared_mem};
@@ -17,7 +18,7 @@ const BARRIER_BYTES: u32 = 8;
 /// Room for all barriers of a block: of up to nine stages, and two more.
 const BARRIERS_BYTES: u32 = 160;
 
-/// Dynamic shared memory for this many stages and whatever stands behind them, in bytes: the
+/// Dynamic shared memory for this many stages and whatever follows them, in bytes: the
 /// first begins at a multiple of [`TILE_ALIGN_BYTES`].
 pub const fn shared_bytes(n_stages: u32, stage_bytes: u32, more_bytes: u32) -> u32 {
     TILE_ALIGN_BYTES + n_stages * stage_bytes + more_bytes + BARRIERS_BYTES
@@ -47,36 +48,36 @@ impl<const STAGES: u32> Ring<STAGES> {
         }
     }
 
-    /// What stands behind the stages.
+    /// What follows the stages.
     #[inline(always)]
     pub const fn behind(self) -> u32 {
         self.base + STAGES * self.stage_bytes
     }
 
-    /// The barrier at which a stage's bytes come.
+    /// The barrier at which a stage's bytes arrive.
     #[inline(always)]
     pub const fn full(self, stage: u32) -> u32 {
         self.barriers + stage * BARRIER_BYTES
     }
 
-    /// The barrier at which those arrive that have read a stage.
+    /// The barrier at which a stage's readers arrive.
     #[inline(always)]
     pub const fn free(self, stage: u32) -> u32 {
         self.barriers + (STAGES + stage) * BARRIER_BYTES
     }
 
-    /// One of two barriers beside the stages'.
+    /// One of two further barriers.
     #[inline(always)]
     pub const fn other(self, number: u32) -> u32 {
         self.barriers + (2 * STAGES + number) * BARRIER_BYTES
     }
 
-    /// Makes the barriers: a stage is free when `n_readers` have arrived.
+    /// Initialises the barriers: a stage is free when `n_readers` have arrived.
     ///
     /// # Safety
     ///
-    /// One thread calls it, in a launch with the shared memory that
-    /// [`shared_bytes`] says; others use the barriers after a barrier of the block.
+    /// One thread calls it, in a launch with as much shared memory as
+    /// [`shared_bytes`] returns; others use the barriers after a barrier of the block.
     #[inline(always)]
     pub unsafe fn make(self, n_readers: u32) {
         let mut stage = 0;
@@ -91,7 +92,7 @@ impl<const STAGES: u32> Ring<STAGES> {
     }
 }
 
-/// A stage, and the parity of the phase that is waited for there.
+/// A stage, and the parity of the phase to wait for there.
 #[derive(Clone, Copy)]
 pub struct Turn {
     /// Which stage.
@@ -101,12 +102,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The first of those who fill stages: nobody has to free them before.
+    /// The first turn of threads that fill stages: all are free at the start.
     pub const FILL: Self = Self {
         stage: 0,
         parity: 1,
     };
-    /// The first of those who read them.
+    /// The first turn of threads that read stages.
     pub const READ: Self = Self {
         stage: 0,
         parity: 0,
@@ -122,7 +123,7 @@ impl Turn {
         }
     }
 
-    /// The turn of who reads the stage that is filled after this many others.
+    /// The turn for reading the stage that is filled after this many others.
     #[inline(always)]
     pub const fn after<const STAGES: u32>(n: u32) -> Self {
         let rounds = n / STAGES;

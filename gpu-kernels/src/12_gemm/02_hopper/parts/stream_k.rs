@@ -1,11 +1,11 @@
 //! Stream-K: the division of a product among blocks, all with the same amount of work.
 //!
-//! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some compute eight, and
-//! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given
-//! out whole; those of the last round that is not full, *and* a full round more, are laid end to
+//! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some SMs compute eight, and
+//! the others wait. With few tiles that costs a lot: 2.2 become 3. So only some of them are given
+//! out whole; those of the last, partial round, *and* one full round more, are laid end to
 //! end as one line of steps along k, which is cut into as many equal shares as there are blocks
-//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix
-//! Multiplication on the GPU*, 2023, whose *two-tile* form it is):
+//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense
+//! Matrix-Matrix Multiplication on the GPU*, 2023; this is its *two-tile* form):
 //!
 //! ```text
 //!   tile        0               1               2               3
@@ -14,14 +14,14 @@
 //! ```
 //!
 //! With the full round a share is at least a tile long, so a tile is cut once at most, and the
-//! sums that its second half needs are left by the block just before. (With shares shorter than
-//! a tile, as [`sgemm`](crate::sgemm::partition) has them, sixteen blocks may leave sums of one tile,
+//! previous block leaves the sums that its second half needs. (With shares shorter than
+//! a tile, as in [`sgemm`](crate::sgemm::partition), sixteen blocks may leave sums of one tile,
 //! and one block adds them all.) A block does the start of its last tile first and leaves the sums;
-//! by the time that the next block needs them, they have long been there. The order of the
-//! additions is fixed, and with it the result.
+//! by the time the next block needs them, they have long been there. The order of the
+//! additions is fixed, and so is the result.
 //!
-//! All in 32 bits: division of 64 bits is a call, and after a call the assembler no longer knows
-//! that all lanes have the same.
+//! All in 32 bits: a 64-bit division is a call, and after a call the assembler no longer knows
+//! that a value is the same in all lanes.
 
 use crate::quotient::quotient;
 
@@ -38,7 +38,7 @@ pub struct Part {
 
 /// A product's tiles and steps, divided among blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Shares {
+pub struct StreamK {
     n_steps: u32,
     n_tiles: u32,
     n_blocks: u32,
@@ -46,9 +46,9 @@ pub struct Shares {
     n_shared: u32,
 }
 
-impl Shares {
+impl StreamK {
     /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, which is not 0: cut up, if
-    /// `is_cut` and if they do not come out even.
+    /// `is_cut` and if they do not divide evenly.
     #[inline(always)]
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32, is_cut: bool) -> Self {
         let rounds = quotient(n_tiles, n_blocks);
@@ -65,9 +65,9 @@ impl Shares {
         }
     }
 
-    /// Whether cutting pays: whether a block is spared more steps than leaving and adding sums
-    /// costs it. (On an H200 the measured cost is 10 to 40 steps; 24 parts the sizes that gained
-    /// from those that lost.)
+    /// Whether cutting pays off: whether a block saves more steps than leaving and adding sums
+    /// costs it. (On an H200 the measured cost is 10 to 40 steps; 24 separates the sizes that
+    /// gained from those that lost.)
     pub const fn is_worth_it(n_tiles: u32, n_steps: u32, n_blocks: u32) -> bool {
         const COST: u64 = 24;
         let rest = n_tiles - quotient(n_tiles, n_blocks) * n_blocks;
@@ -78,8 +78,8 @@ impl Shares {
 
     /// Whether places on the line, times blocks, stay below 2³².
     pub const fn fits(n_tiles: u32, n_steps: u32, n_blocks: u32) -> bool {
-        let shares = Self::new(n_tiles, n_steps, n_blocks, true);
-        (shares.n_shared as u64 * n_steps as u64).saturating_mul(n_blocks as u64) < 1 << 32
+        let stream_k = Self::new(n_tiles, n_steps, n_blocks, true);
+        (stream_k.n_shared as u64 * n_steps as u64).saturating_mul(n_blocks as u64) < 1 << 32
     }
 
     /// Where the share of a block begins in the line of steps.
@@ -92,7 +92,7 @@ impl Shares {
     #[inline(always)]
     pub const fn parts(&self, block: u32) -> Parts {
         Parts {
-            shares: *self,
+            stream_k: *self,
             start: self.start(block),
             end: self.start(block + 1),
             next_tile: self.n_shared + block,
@@ -106,11 +106,11 @@ impl Shares {
     }
 }
 
-/// What a block has yet to do.
+/// The parts that a block has yet to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    shares: Shares,
-    /// Its share of the line of steps, as far as it is not done.
+    stream_k: StreamK,
+    /// What is left of its share of the line of steps.
     start: u32,
     end: u32,
     /// Its next whole tile.
@@ -118,11 +118,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
-    /// apart less well.)
+    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
+    /// less well.)
     #[inline(always)]
     pub const fn next(&mut self) -> Option<Part> {
-        let n_steps = self.shares.n_steps;
+        let n_steps = self.stream_k.n_steps;
         if self.start < self.end {
             let tile = quotient(self.end - 1, n_steps);
             let first_of_tile = tile * n_steps;
@@ -139,13 +139,13 @@ impl Parts {
             self.end = first;
             return Some(part);
         }
-        if self.next_tile < self.shares.n_tiles {
+        if self.next_tile < self.stream_k.n_tiles {
             let part = Part {
                 tile: self.next_tile,
                 first: 0,
                 end: n_steps,
             };
-            self.next_tile += self.shares.n_blocks;
+            self.next_tile += self.stream_k.n_blocks;
             return Some(part);
         }
         None
@@ -156,8 +156,8 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn parts(shares: &Shares, block: u32) -> Vec<Part> {
-        let mut parts = shares.parts(block);
+    fn parts(stream_k: &StreamK, block: u32) -> Vec<Part> {
+        let mut parts = stream_k.parts(block);
         core::iter::from_fn(|| parts.next()).collect()
     }
 
@@ -177,31 +177,31 @@ mod tests {
     #[test]
     fn every_step_is_done_once() {
         for (n_tiles, n_steps, n_blocks) in CASES {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks, true);
             let mut n_times = vec![0; (n_tiles * n_steps) as usize];
-            for part in (0..n_blocks).flat_map(|block| parts(&shares, block)) {
+            for part in (0..n_blocks).flat_map(|block| parts(&stream_k, block)) {
                 assert!(part.first < part.end && part.end <= n_steps);
                 for step in part.first..part.end {
                     n_times[(part.tile * n_steps + step) as usize] += 1;
                 }
             }
-            assert!(n_times.iter().all(|&n| n == 1), "{shares:?}");
+            assert!(n_times.iter().all(|&n| n == 1), "{stream_k:?}");
         }
     }
 
     #[test]
     fn what_is_left_is_for_the_next_block() {
         for (n_tiles, n_steps, n_blocks) in CASES {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks, true);
             let left = |block: u32| {
-                let parts = parts(&shares, block);
-                let mut left = parts.into_iter().filter(|part| shares.is_left(*part));
+                let parts = parts(&stream_k, block);
+                let mut left = parts.into_iter().filter(|part| stream_k.is_left(*part));
                 let first = left.next();
-                assert_eq!(left.next(), None, "there is room for one: {shares:?}");
+                assert_eq!(left.next(), None, "there is room for one: {stream_k:?}");
                 first
             };
             for block in 0..n_blocks {
-                let begun: Vec<_> = parts(&shares, block)
+                let begun: Vec<_> = parts(&stream_k, block)
                     .into_iter()
                     .filter(|part| part.first > 0)
                     .collect();
@@ -214,7 +214,7 @@ mod tests {
                         );
                         assert_eq!(part.end, n_steps);
                     }
-                    other => panic!("{other:?} at block {block} of {shares:?}"),
+                    other => panic!("{other:?} at block {block} of {stream_k:?}"),
                 }
                 assert!(begun.len() < 2);
             }
@@ -226,24 +226,27 @@ mod tests {
     fn tiles_are_cut_where_much_would_be_idle() {
         let of_cube = |side: u32| (side / 128).pow(2);
         for (side, is_worth_it) in [(2048, false), (3072, true), (4096, false), (8192, true)] {
-            let found = Shares::is_worth_it(of_cube(side), side / 64, 132);
+            let found = StreamK::is_worth_it(of_cube(side), side / 64, 132);
             assert_eq!(found, is_worth_it, "{side}");
         }
-        assert!(!Shares::is_worth_it(64, 512, 132), "there is no full round");
+        assert!(
+            !StreamK::is_worth_it(64, 512, 132),
+            "there is no full round"
+        );
     }
 
     #[test]
     fn work_is_even_where_there_is_enough() {
         for (n_tiles, n_steps, n_blocks) in CASES.into_iter().filter(|case| case.0 >= case.2) {
-            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks, true);
             let steps = (0..n_blocks).map(|block| {
-                let steps = parts(&shares, block).into_iter();
+                let steps = parts(&stream_k, block).into_iter();
                 steps.map(|part| part.end - part.first).sum::<u32>()
             });
             let (least, most) = steps.fold((u32::MAX, 0), |(least, most), n| {
                 (least.min(n), most.max(n))
             });
-            assert!(most <= least + 1, "{shares:?}: {least} and {most}");
+            assert!(most <= least + 1, "{stream_k:?}: {least} and {most}");
         }
     }
 }

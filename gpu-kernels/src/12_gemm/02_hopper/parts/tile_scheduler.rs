@@ -1,10 +1,10 @@
-//! The tile scheduler: in which order tiles are computed.
+//! The tile scheduler: the order in which tiles are computed.
 //!
 //! Tiles that are computed at the same time should share operands: then most copies find them in
-//! the L2 cache. 132 tiles side by side in one row of C want 132 different tiles of B; as a block
-//! of 16 × 8 they want 16 of A and 8 of B. So rows of tiles are taken in groups, a column
-//! of a group at a time; every other group from the right, since the last columns of B are still
-//! there.
+//! the L2 cache. 132 tiles side by side in one row of C need 132 different tiles of B; as a block
+//! of 16 × 8 they need 16 of A and 8 of B. So rows of tiles are taken in groups, a column
+//! of a group at a time; every other group starts from the right, since the last columns of B are
+//! still in the cache.
 
 use super::Sizes;
 use crate::quotient::quotient;
@@ -38,13 +38,13 @@ impl Tiles {
         }
     }
 
-    /// How many there are.
+    /// The number of tiles.
     #[inline(always)]
     pub const fn count(self) -> u32 {
         self.rows * self.columns
     }
 
-    /// Where the tile of this number is.
+    /// The place of the tile with this number.
     #[inline(always)]
     pub const fn place(self, number: u32) -> TilePlace {
         let in_group = self.group * self.columns;

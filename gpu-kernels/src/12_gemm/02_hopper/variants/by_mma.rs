@@ -1,9 +1,9 @@
-//! The speed of `mma.sync` with all that the steps have taught.
+//! The speed of `mma.sync` with everything that the steps have taught.
 //!
-//! No step of the ladder: a look back. [`pipelined`](crate::gemm::mma::pipelined) is held up by its
-//! copies, whose addresses and instructions stand among the products, and by the barriers that
-//! its copies need. Here a warp that multiplies loads fragments, multiplies, and does nothing
-//! else:
+//! This is not a step of the ladder but a look back. [`pipelined`](crate::gemm::mma::pipelined) is
+//! held up by its copies, whose addresses and instructions are issued between the products, and by
+//! the barriers that its copies need. Here a warp that multiplies only loads fragments and
+//! multiplies:
 //!
 //! | what | as in |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | persistent blocks, tiles in an order that suits the cache | step 8 of [`warp_specialized`](super::warp_specialized) |
 //! | 64×64 per warp, eight warps, C in whole sectors | [`pipelined`](crate::gemm::mma::pipelined) |
 //!
-//! New is how fragments come. Of the next step a fragment of A is loaded as soon as the products
-//! of the one that it replaces are issued, so A needs the registers of one step; B needs those of
-//! two, and a quarter of it is loaded before each quarter of the products:
+//! The loading of fragments is new. A fragment of A for the next step is loaded as soon as the
+//! products of the one that it replaces are issued, so A needs the registers of one step; B needs
+//! those of two, and a quarter of it is loaded before each quarter of the products:
 //!
 //! ```text
 //!     products of this step    rows 0–15     rows 16–31     rows 32–47     rows 48–63
@@ -22,9 +22,9 @@
 //! ```
 //!
 //! That goes on from one tile of C to the next: when a tile is stored, the fragments of the next
-//! one's first step are in registers.
+//! one's first step are already in registers.
 //!
-//! # What limits it
+//! # Limits
 //!
 //! `mma.sync` itself. `docs/tuning/gemm_by_mma.md` has the measurements: with nothing to load at
 //! all it has two thirds of cuBLASLt's speed at 8192³ on an H200.
@@ -52,22 +52,22 @@ use crate::warp::WARP_LANES;
 
 /// Warps that multiply.
 const N_WARPS: u32 = N_MULTIPLIERS * WARPGROUP / WARP_LANES;
-/// Warps below each other.
+/// Warps above one another.
 const WARP_ROWS: u32 = TILE_M / WARP_SIDE;
 const _: () = assert!(N_WARPS == WARP_ROWS * (TILE_N / WARP_SIDE));
 
-/// What of C is on its way.
+/// The part of C that is in shared memory.
 const C_BYTES: u32 = N_WARPS * write_back::WARP_BYTES;
 /// Dynamic shared memory, in bytes.
 pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, C_BYTES);
 
-/// `mma.sync` that is fed by the copy engine.
+/// `mma.sync` fed by the copy engine.
 ///
 /// # Safety
 ///
 /// `a` and `b` are maps of m and n rows along k, with the [`boxes`](super::warp_specialized::boxes) of step 7
 /// and a swizzle of 128 bytes; `c` holds C as `sizes` says, with a pitch that is a multiple of 8,
-/// at a multiple of 16 bytes. None of m, n and k is 0, and `group` is not. Launch with the
+/// at a multiple of 16 bytes. m, n, k and `group` are not 0. Launch with the
 /// [`BLOCK`](super::warp_specialized::BLOCK) and the [`grid`](super::warp_specialized::grid) of step 7 and with
 /// [`SHARED_BYTES`].
 #[kernel(launch_bounds(BLOCK_THREADS, 1))]
@@ -86,7 +86,7 @@ pub unsafe fn gemm_by_mma(
     }
     thread::sync_threads();
     let matrices::Sizes { m, n, k, .. } = sizes;
-    // Each role makes its own: one counter for both would be kept in local memory.
+    // Each role makes its own: a shared counter would be kept in local memory.
     let walk = || Walk::new::<f16, 1>(Sizes { m, n, k }, TILE_N, group, 0);
     if role == N_MULTIPLIERS {
         give_registers::<COPIER_REGISTERS>();
@@ -131,7 +131,7 @@ unsafe fn multiply(
                     // The whole warp has read the stage.
                     warp::sync_warp(u32::MAX);
                     mbarrier::arrive_if(lane == 0, ring.free(turn.stage));
-                    // After the last tile its first fragments are read again, and not used.
+                    // After the last tile its first fragments are read again, but not used.
                     if step < walk.n_steps || walk.goes_on() {
                         turn.advance::<STAGES>();
                         mbarrier::wait(ring.full(turn.stage), turn.parity);
@@ -150,7 +150,7 @@ unsafe fn multiply(
     }
 }
 
-/// The warp's part of what is behind the stages.
+/// The warp's part of the memory after the stages.
 #[inline(always)]
 unsafe fn area(ring: Ring<STAGES>, warp: u32) -> *mut f16 {
     let memory = dynamic_shared_mem::<u128>();

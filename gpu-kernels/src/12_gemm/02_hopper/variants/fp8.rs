@@ -1,15 +1,15 @@
-//! Elements of 8 bits: a step twice as deep in the same number of bytes.
+//! Elements of 8 bits: steps twice as deep in the same number of bytes.
 //!
 //! A row of 128 bytes holds 128 of them, and an instruction takes 32 along k. So the blocks of
-//! [`warp_specialized`] need no other code for them: the type says it all. Sums are in `f32`, though not as exact
-//! as for 16 bits: the tensor cores keep 14 bits of each addend.
+//! [`warp_specialized`] need no other code for them: only the type differs. Sums are in `f32`,
+//! though not as exact as for 16 bits: the tensor cores keep 14 bits of each addend.
 
 use cuda_std::TensorMap;
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::wgmma::E4m3;
 
-use super::epilogue::{AsItIs, Staged};
+use super::epilogue::{AsItIs, TmaEpilogue};
 use super::warp_specialized::{self, BLOCK_THREADS};
 use super::{Sizes, depth};
 
@@ -33,7 +33,7 @@ pub unsafe fn gemm_e4m3(
     k: u32,
     group: u32,
 ) {
-    let store = Staged::<f16, _>::new(c, AsItIs);
+    let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
     warp_specialized::work::<E4m3, 1, { warp_specialized::REGISTERS }, true, _>(
         a,
         b,

@@ -1,8 +1,8 @@
-//! The epilogue of a product: work on its sums while they are still in registers.
+//! A fused epilogue: work on a product's sums while they are still in registers.
 //!
-//! A layer of a network adds a bias to each column and applies a nonlinearity. As a kernel of its own
-//! that reads and writes all of C once more; here it costs a few instructions, which are hidden behind
-//! the other warpgroup's products ([`ping_pong`](super::ping_pong)).
+//! A layer of a network adds a bias to each column and applies a nonlinearity. A separate kernel
+//! would read and write all of C once more; here it costs a few instructions, which are hidden
+//! behind the other warpgroup's products ([`ping_pong`](super::ping_pong)).
 
 use cuda_std::TensorMap;
 use cuda_std::float::GpuFloat;
@@ -11,7 +11,7 @@ use cuda_std::prelude::*;
 use cuda_std::wgmma::AlongK;
 
 use super::Sizes;
-use super::epilogue::{Finish, Staged};
+use super::epilogue::{Finish, TmaEpilogue};
 use super::ping_pong::{BLOCK_THREADS, Left, Plan, work};
 
 /// GELU of a sum and its column's bias.
@@ -28,12 +28,12 @@ pub fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + 0.044_715 * x * x * x)))
 }
 
-/// By the device's own approximation, of 2⁻¹¹ relative.
+/// By the device's own approximation, with a relative error of 2⁻¹¹.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn tanh(x: f32) -> f32 {
     let y: f32;
-    // SAFETY: computes.
+    // SAFETY: only computes.
     unsafe {
         core::arch::asm!("tanh.approx.f32 {y}, {x};", y = out(reg32) y, x = in(reg32) x,
             options(pure, nomem, nostack, preserves_flags));
@@ -72,7 +72,7 @@ impl Finish for BiasAndGelu {
 /// # Safety
 ///
 /// As [`gemm_turns`](struct@super::ping_pong::gemm_turns); `bias` holds n elements.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_bias_gelu(
     a: &TensorMap,
     b: &TensorMap,
@@ -89,6 +89,6 @@ pub unsafe fn gemm_bias_gelu(
         is_cut: false,
         left: Left::NOWHERE,
     };
-    let store = Staged::<f16, _>::new(c, BiasAndGelu { bias, n });
+    let store = TmaEpilogue::<f16, _>::new(c, BiasAndGelu { bias, n });
     work::<f16, AlongK, AlongK, 1, false, _>(a, b, plan, store);
 }

@@ -1,9 +1,9 @@
-//! Small products: tiles of 64×128 in pairs, whose warpgroups take turns along k.
+//! Small products: tiles of 64×128 in pairs, whose warpgroups alternate along k.
 //!
-//! 1,000 rows and columns are 128 tiles of 64×128, one for each SM. There is nothing to cut, and what
-//! counts is how a tile gets through its SM. In [`split_k`](super::split_k) each warpgroup multiplies half
-//! of the tile at every step; and `wgmma` reads both factors from shared memory, which serves 128
-//! bytes per cycle:
+//! 1,000 rows and columns are 128 tiles of 64×128, one for each SM. There is nothing to cut, and
+//! what counts is how fast a tile gets through its SM. In [`split_k`](super::split_k) each
+//! warpgroup multiplies half of the tile at every step; and `wgmma` reads both factors from shared
+//! memory, which serves 128 bytes per cycle:
 //!
 //! | a step of 64×128×64, 256 cycles of products | bytes | cycles |
 //! |---|---:|---:|
@@ -11,12 +11,13 @@
 //! | read by two warpgroups, 64×64 each, at every step | 32 KB | 256 |
 //! | read by one warpgroup, 64×128, at every other step | 24 KB | 192 |
 //!
-//! So here a warpgroup multiplies the whole tile, and the other one the next step: 384 cycles in place
-//! of 448. In the end each has half of every sum. It leaves the half of the columns that the
-//! other one stores, and adds what the other one left to its own.
+//! So here one warpgroup multiplies the whole tile, and the other one does the next step: 384
+//! cycles instead of 448. In the end each has half of every sum. It leaves the half of the columns
+//! that the other one stores, and adds what the other one left to its own.
 //!
-//! Where rows do not begin at multiples of 128 bytes, each row of a tile lies in two lines of the
-//! cache, and all wait for that. So two tiles below each other are a pair, which copies its B once.
+//! If rows do not begin at multiples of 128 bytes, each row of a tile lies in two lines of the
+//! cache, and everything waits for that. So two tiles one below the other form a pair, which copies
+//! its B once.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -26,7 +27,7 @@ use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_a
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier, warpgroup};
 
 use super::depth;
-use super::epilogue::{AsItIs, BOX_N, Staged, Store};
+use super::epilogue::{AsItIs, BOX_N, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::split_k::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS};
@@ -42,18 +43,18 @@ const PAIR: u32 = 2;
 const STAGES: u32 = 8;
 const A_BYTES: u32 = M * ROW_BYTES;
 const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
-/// What a warpgroup leaves for the other one.
+/// The sums that a warpgroup leaves for the other one.
 const LEFT_BYTES: u32 = (HALF * size_of::<f32>()) as u32 * WARPGROUP;
-/// Of the block's barriers the one at which both warpgroups meet; each has one of its own before it.
+/// The barrier of the block at which both warpgroups meet; each has one of its own before it.
 const MEETING: u32 = N_MULTIPLIERS + 1;
 
-type Out<'a> = Staged<'a, f16, AsItIs>;
+type Out<'a> = TmaEpilogue<'a, f16, AsItIs>;
 
 const _: () = assert!(TILE_N == Sums::<f16, REGISTERS>::N && N_MULTIPLIERS == 2);
 const _: () = assert!(HALF as u32 * 2 == BOX_N, "each stores one box");
 const _: () = assert!(
     Out::STAGING_BYTES <= LEFT_BYTES,
-    "a result finds room where sums were left"
+    "a result fits where sums were left"
 );
 const _: () = assert!(
     STAGES.is_multiple_of(N_MULTIPLIERS),
@@ -62,7 +63,7 @@ const _: () = assert!(
 
 /// Dynamic shared memory, in bytes.
 pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, N_MULTIPLIERS * LEFT_BYTES);
-/// Cluster: two tiles below each other.
+/// Cluster: two tiles one below the other.
 pub const CLUSTER: [u8; 3] = [1, PAIR as u8, 1];
 
 /// Boxes of the maps of A and B.
@@ -87,7 +88,7 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these [`boxes`], the
 /// [`C_BOX`](super::warp_specialized::C_BOX) and a swizzle of 128 bytes. Launch with this file's
 /// [`grid`], [`CLUSTER`] and [`SHARED_BYTES`] and the [`BLOCK`](super::split_k::BLOCK) of split-K.
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+#[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_small(a: &TensorMap, b: &TensorMap, c: &TensorMap, k: u32) {
     let ring = Ring::<STAGES>::new(STAGE_BYTES, N_MULTIPLIERS * LEFT_BYTES);
     let role = warpgroup::index();
@@ -95,7 +96,7 @@ pub unsafe fn gemm_small(a: &TensorMap, b: &TensorMap, c: &TensorMap, k: u32) {
         ring.make(PAIR);
     }
     cluster::sync();
-    // Everything up to here, the launch before has not been waited for.
+    // Up to here nothing depends on the previous launch.
     launches::let_next_start();
     launches::wait_for_previous();
     let n_steps = k.div_ceil(depth::<f16>());
@@ -119,7 +120,7 @@ pub unsafe fn gemm_small(a: &TensorMap, b: &TensorMap, c: &TensorMap, k: u32) {
             exchange::<HALF>(ring, role, sums, store, row, column);
         }
     }
-    // Nobody ends at whose barriers the other block still arrives.
+    // No block ends while the other may still arrive at its barriers.
     cluster::wait();
 }
 
@@ -167,7 +168,8 @@ unsafe fn multiply(sums: &mut Sums<f16, REGISTERS>, ring: Ring<STAGES>, role: u3
         let further = turn.stage * STAGE_BYTES;
         let is_further = step != role;
         sums.add_product(tile_a.further(further), tile_b.further(further), is_further);
-        // The product before this one is done: one thread for each block says that its stage is free.
+        // The product before this one is done: one thread signals to each block that its stage is
+        // free.
         wait_for_all_but::<1>();
         let says_so = is_further & (thread < PAIR);
         mbarrier::arrive_at_if(says_so, ring.free(previous), thread);
@@ -211,7 +213,7 @@ unsafe fn exchange<const FIRST: usize>(
         half[i + 2] = sums[FIRST + i + 2] + theirs.z;
         half[i + 3] = sums[FIRST + i + 3] + theirs.w;
     });
-    // What the other one left has been read, when the whole warpgroup has come to the box.
+    // Once the whole warpgroup has come to the box, what the other one left has been read.
     let staging = ring.behind() + (1 - role) * LEFT_BYTES;
     store.store::<false, HALF>(staging, role, &half, row, column + role * BOX_N);
     store.end();

@@ -1,10 +1,10 @@
-//! Tiles of the width that fits.
+//! Tiles of a width that fits the number of SMs.
 //!
 //! The SMs work in rounds of one tile each, and the last round is seldom full. 3072 rows and
-//! columns are 288 tiles of 128×256: 2.18 rounds of 132, so three are computed, and for most of the
-//! last one most SMs wait. Of 128×192 they are 384 tiles, 2.91 rounds. Cutting tiles
-//! ([`stream_k`](super::stream_k)) evens out any number of them, but costs time for the sums that are left
-//! and added; a width that fits costs nothing.
+//! columns are 288 tiles of 128×256: 2.18 rounds of 132, so three are needed, and for most of the
+//! last one most SMs are idle. With 128×192 there are 384 tiles, 2.91 rounds. Cutting tiles
+//! ([`stream_k`](super::stream_k)) evens out any number of them, but costs time for the sums that
+//! are left and added; a width that fits costs nothing.
 //!
 //! | m = n | tiles of 128×256 | rounds | tiles of 128×192 | rounds |
 //! |---:|---:|---:|---:|---:|
@@ -12,10 +12,10 @@
 //! | 3072 | 288 | 2.18 | 384 | 2.91 |
 //! | 4096 | 512 | 3.88 | 704 | 5.33 |
 //!
-//! The blocks are those of [`warp_specialized`], but that a single warp copies: what it would give up would be
-//! too little to matter, and without the exchange of registers the first product starts up to 1,000
-//! cycles earlier. In pairs they take fewer bytes out of the cache, which matters where rows do
-//! not begin at multiples of 128 bytes, and each row of a tile lies in two lines.
+//! The blocks are those of [`warp_specialized`], except that a single warp copies: the registers it
+//! would give up are too few to matter, and without the exchange of registers the first product
+//! starts up to 1,000 cycles earlier. In pairs they take fewer bytes from the cache, which matters
+//! if rows do not begin at multiples of 128 bytes, and each row of a tile lies in two lines.
 
 use cuda_std::TensorMap;
 use cuda_std::grid as launches;
@@ -23,7 +23,7 @@ use cuda_std::half::{bf16, f16};
 use cuda_std::prelude::*;
 use cuda_std::wgmma::{Multiply, WARPGROUP};
 
-use super::epilogue::{AsItIs, Half, Staged, Store};
+use super::epilogue::{AsItIs, Half, Store, TmaEpilogue};
 use super::pipeline::shared_bytes;
 use super::warp_specialized::{self, N_MULTIPLIERS, STAGES, stage_bytes, tile_n};
 use super::{Sizes, depth};
@@ -53,7 +53,7 @@ impl Width {
 
     /// Dynamic shared memory, in bytes.
     pub const fn shared_bytes(self) -> u32 {
-        let staging = N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES;
+        let staging = N_MULTIPLIERS * TmaEpilogue::<f16, AsItIs>::STAGING_BYTES;
         shared_bytes(STAGES, stage_bytes(self.registers), staging)
     }
 
@@ -67,8 +67,8 @@ impl Width {
         warp_specialized::n_tiles_of(self.columns(), m, n, n_blocks)
     }
 
-    /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to
-    /// do.
+    /// A grid of at most `most` blocks in clusters of `n_blocks`, as many as have
+    /// work.
     pub const fn grid(self, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
         warp_specialized::grid_of(self.columns(), m, n, n_blocks, most)
     }
@@ -87,7 +87,7 @@ unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize>(
 {
     launches::let_next_start();
     launches::wait_for_previous();
-    let store = Staged::<T, _>::new(c, AsItIs);
+    let store = TmaEpilogue::<T, _>::new(c, AsItIs);
     warp_specialized::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
 }
 
@@ -100,7 +100,7 @@ macro_rules! widths {
         /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
         /// [`Width`]'s boxes, [`warp_specialized::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
         /// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
-        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(
             a: &TensorMap,
             b: &TensorMap,
