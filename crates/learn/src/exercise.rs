@@ -144,7 +144,9 @@ impl Exercise {
             let text = read(&path)?;
             let line = text.lines().find_map(|line| line.strip_prefix(FAILS));
             let expected = line.ok_or_else(|| {
-                format!("a cheat must say how it fails, in a line `{FAILS} race: words of the message`")
+                format!(
+                    "a cheat must say how it fails, in a line `{FAILS} race: words of the message`"
+                )
             });
             let expected = expected.and_then(Expected::parse);
             let expected = expected.map_err(|e| Error::format(&path, e))?;
@@ -214,7 +216,9 @@ impl Manifest {
             let is_filled = matches!(role, Role::Input | Role::Inout | Role::Scratch);
             if is_filled != argument.fill.is_some() {
                 return Err(match is_filled {
-                    true => format!("the buffer `{name}` needs a `fill`: fill = \"uniform(-1, 1)\""),
+                    true => {
+                        format!("the buffer `{name}` needs a `fill`: fill = \"uniform(-1, 1)\"")
+                    }
                     false => {
                         format!("`{name}` cannot have a `fill`: it is written before it is read")
                     }
