@@ -3,8 +3,8 @@
 //
 //     node report.mjs PAGE BROWSER [FOLDER]
 //
-// With a folder, pictures of what was seen are written there. It fails by its exit status; what
-// a page has nothing to try for is said as not run.
+// With a folder, pictures of what was seen are written there. The exit status says whether it
+// failed; checks for which a page has nothing to try are reported as not run.
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -251,7 +251,7 @@ async function without_script() {
   await context.close();
 }
 
-// The picture that the README has, where the page has the kernel that it shows.
+// The README's picture, if the page has the kernel that it shows.
 async function for_readers() {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   const page = await context.newPage();
