@@ -143,8 +143,8 @@ fn kernels_as_they_are_have_nothing_to_find() {
     }
 }
 
-/// Defects that a GPU may punish and the checks do not look for: barriers in memory that the copy engine
-/// uses without a fence after they were made.
+/// Defects that a GPU may punish and the checks do not look for: barriers in memory that the copy
+/// engine uses without a fence after their initialisation.
 #[test]
 fn fences_of_new_barriers_are_not_missed() {
     for what in ["fence.mbarrier_init", "fence.proxy.async;"] {
