@@ -1,4 +1,4 @@
-//! # Who holds what of a product
+//! # Who holds what in a product
 //!
 //! A tensor core computes C = A·B with A of 16×16, B of 16×8 and C of 16×8 elements, with one
 //! instruction of a whole warp. Each lane holds a few elements of each matrix. For A:

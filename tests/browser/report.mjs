@@ -126,7 +126,7 @@ async function choose_group(page, name, group) {
   await page.locator(`nav.groups a[href="#${group}"]`).focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction((id) => document.getElementById(id).classList.contains("open"), group);
-  hold((await shown(page, "section.group")) === 1, `${name}: other groups are shown beside ${group}`);
+  hold((await shown(page, "section.group")) === 1, `${name}: other groups are shown next to ${group}`);
   const unfolds = page.locator(`section.group.open .unfolds`);
   for (let at = 0; at < (await unfolds.count()); at += 1) await unfolds.nth(at).locator("svg").waitFor();
   await look(page, `${name}, group`);

@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     print(|out| {
         writeln!(
             out,
-            "{} ({}) is complete. Copy it to a machine with an NVIDIA driver, and run it there:\n\n    ./{}/lockstep run-all --json results.json\n",
+            "{} ({}) is complete. Copy it to a machine with an NVIDIA driver, and there run:\n\n    ./{}/lockstep run-all --json results.json\n",
             dir.display(),
             HumanBytes(size),
             dir.file_name().unwrap_or(dir.as_os_str()).display(),
