@@ -9,10 +9,10 @@
 //!   rows  8 … 15         block (0, 1)  block (1, 1)  …
 //! ```
 //!
-//! The matrix lies in memory row after row.
+//! The matrix is stored row by row.
 //!
-//! **Predict:** the matrix has 21 rows and 100 columns. Which element has thread (5, 2) of block
-//! (3, 1)? Which has thread (4, 0) of block (3, 0)?
+//! **Predict:** the matrix has 21 rows and 100 columns. Which element does thread (5, 2) of block
+//! (3, 1) have? And thread (4, 0) of block (3, 0)?
 //!
 //! **Change** the two lines marked with an arrow.
 

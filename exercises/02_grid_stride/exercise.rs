@@ -8,10 +8,10 @@
 //!                round    first     second      third       fourth
 //! ```
 //!
-//! **Predict:** how many rounds does thread 231 make, and how many thread 232?
+//! **Predict:** how many rounds does thread 231 make, and how many does thread 232?
 //!
-//! **Change** the kernel so that it goes on until all elements are done. The kernel must be right
-//! for any `n`, also for one that is smaller than the grid, and for any grid.
+//! **Change** the kernel so that it goes on until all elements are done. It must be right for any
+//! `n`, even one smaller than the grid, and for any grid.
 
 use cuda_std::prelude::*;
 

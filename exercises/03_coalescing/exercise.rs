@@ -7,17 +7,17 @@
 //!   0 1 2 3 4 5 6 7 8 9 …       15  16 …        23
 //! ```
 //!
-//! It is right, and it looks tidy: each thread has its own piece. The hardware sees something
+//! This is correct, and it looks tidy: each thread has its own piece. The hardware sees something
 //! else. All 32 lanes of a warp carry out one load together, and memory is moved in *sectors* of
 //! 32 bytes.
 //!
-//! **Predict:** how many sectors does the first load of warp 0 touch? How many would it have to?
+//! **Predict:** how many sectors does the first load of warp 0 touch? How many does it need?
 //!
 //! **Change** which elements a thread has, so that a load touches no more sectors than it must.
 
 use cuda_std::prelude::*;
 
-/// Elements that a thread has.
+/// Elements per thread.
 const SHARE: u32 = 8;
 
 /// # Safety

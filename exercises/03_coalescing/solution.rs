@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 
-/// Elements that a thread has.
+/// Elements per thread.
 const SHARE: u32 = 8;
 
 /// # Safety

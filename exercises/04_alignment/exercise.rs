@@ -1,7 +1,7 @@
 //! # Off by a few bytes
 //!
-//! `y[i] = 2 * x[i]` for `first <= i < n`; what comes before `first` stays as it is. Both buffers
-//! begin at a sector, a piece of 32 bytes or eight f32. `first` is any number:
+//! `y[i] = 2 * x[i]` for `first <= i < n`; what comes before `first` stays unchanged. Both buffers
+//! begin on a sector boundary. A sector is 32 bytes, or eight f32. `first` can be any number:
 //!
 //! ```text
 //!   first = 3     sector 0          sector 1            sector 2 …
@@ -9,10 +9,10 @@
 //!                       ↑ lane 0 of warp 0 … lane 31 is element 34, in sector 4
 //! ```
 //!
-//! **Predict:** how many sectors does a warp touch? And which requests would touch fewer, if lane 0
+//! **Predict:** how many sectors does a warp touch? And which requests would touch fewer if lane 0
 //! had element 0 and did nothing with it?
 //!
-//! **Change** where the threads begin. The grid has eight threads more than there are elements.
+//! **Change** where the threads begin. The grid has eight more threads than there are elements.
 
 use cuda_std::prelude::*;
 

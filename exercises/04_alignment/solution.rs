@@ -1,4 +1,4 @@
-//! Threads begin at a sector; those before the first element idle.
+//! Threads begin on a sector boundary; those before the first element idle.
 
 use cuda_std::prelude::*;
 

@@ -9,8 +9,8 @@
 //!
 //! An access can move 4, 8 or 16 bytes per lane.
 //!
-//! **Predict:** for 4096 elements, how many load requests are there now, how many with 16 bytes
-//! per lane, and how many sectors in both cases?
+//! **Predict:** for 4096 elements, how many load requests are there now, how many would there be
+//! with 16 bytes per lane, and how many sectors in each case?
 //!
 //! **Change** the kernel so that it moves whole pieces of four by `Float4`. `n` need not be a
 //! multiple of four.

@@ -1,16 +1,16 @@
 //! # Who has written it?
 //!
-//! Each block of 256 threads turns its piece of `x` round: `y[first + t] = x[first + 255 - t]`.
-//! Every thread puts its element into shared memory, and takes that of the thread opposite:
+//! Each block of 256 threads reverses its piece of `x`: `y[first + t] = x[first + 255 - t]`.
+//! Every thread stores its element in shared memory, and loads that of the thread opposite:
 //!
 //! ```text
 //!   thread          0     1     2    …   254   255
-//!   puts            x0    x1    x2       x254  x255
-//!   takes           x255  x254  x253     x1    x0
+//!   stores          x0    x1    x2       x254  x255
+//!   loads           x255  x254  x253     x1    x0
 //! ```
 //!
-//! **Predict:** the threads of a block are eight warps. Which warp's values does warp 0 take? Must
-//! they be there when it takes them?
+//! **Predict:** the threads of a block are eight warps. Which warp's values does warp 0 load? Are
+//! they sure to be there when it loads them?
 //!
 //! **Change** the kernel: one line is missing.
 

@@ -1,4 +1,4 @@
-//! A barrier between putting and taking.
+//! A barrier between the store and the load.
 
 use cuda_std::prelude::*;
 

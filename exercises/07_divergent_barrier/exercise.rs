@@ -1,22 +1,22 @@
-//! # A barrier that not all reach
+//! # A barrier that not all threads reach
 //!
 //! `y[i] = x[i] + x[i + 1]` within each block of 256 elements; the last element of a block, and the
 //! last of all, has no neighbour and is copied. The elements are exchanged in shared memory.
 //!
-//! The author of this kernel has a thread do nothing at all if its element is beyond the end:
+//! The author of this kernel has a thread do nothing at all if its element is past the end:
 //!
 //! ```text
 //!   n = 1000, last block:   threads 0 … 231 have elements     threads 232 … 255 have none
 //!   warps                   0 … 6: all lanes   7: lanes 0 to 7   |   7: lanes 8 to 31
 //! ```
 //!
-//! **Predict:** which warps come to the barrier as a whole, and what becomes of the others?
+//! **Predict:** which warps reach the barrier as a whole, and what happens to the others?
 //!
-//! **Change** the kernel so that every thread comes to the barrier.
+//! **Change** the kernel so that every thread reaches the barrier.
 
 use cuda_std::prelude::*;
 
-/// Threads in a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 
 /// # Safety
@@ -35,7 +35,7 @@ pub unsafe fn neighbour_sums(x: *const i32, y: *mut i32, n: u32) {
             value += *line.add(t as usize + 1);
         }
     } else {
-        // Threads without an element say so, for the block's records.
+        // A zero in place of the missing element.
         *line.add(t as usize) = 0;
     }
     if i < n {

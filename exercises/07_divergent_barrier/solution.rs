@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 
-/// Threads in a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 
 /// # Safety

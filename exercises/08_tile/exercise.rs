@@ -1,20 +1,20 @@
-//! # A tile to turn round
+//! # Turning a tile
 //!
 //! `output[column][row] = input[row][column]`. Each thread moves one element:
 //!
 //! ```text
 //!   input                          output
 //!   row r:  a b c d …   ← a warp   column r:  a
-//!                                             b    each in another row of memory
+//!                                             b    each in a different row of memory
 //!                                             c
 //! ```
 //!
-//! **Predict:** how many sectors does a warp's load need, how many its store? What if the warp
-//! read a column and wrote a row?
+//! **Predict:** how many sectors does a warp's load need, and how many does its store need? What if
+//! the warp read a column and wrote a row?
 //!
-//! Somebody has to turn round, and shared memory does not mind: it has no sectors.
+//! Rows have to become columns somewhere, and shared memory does not mind: it has no sectors.
 //!
-//! **Change** the kernel: put the block's 32×32 elements into `tile`, by rows as they are read, and
+//! **Change** the kernel: store the block's 32×32 elements in `tile`, by rows as they are read, and
 //! write the output by rows.
 
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-//! Put by rows, taken by columns.
+//! Stored by rows, loaded by columns.
 
 use cuda_std::prelude::*;
 

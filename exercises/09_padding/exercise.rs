@@ -2,7 +2,7 @@
 //!
 //! The transpose of the last exercise. Both sides in global memory go by rows, and in shared memory
 //! a warp writes a row of the tile and reads a column. The 32 banks of shared memory are each one
-//! word wide, and the words go round:
+//! word wide, and consecutive words are in consecutive banks:
 //!
 //! ```text
 //!   bank        0    1    2   …   31
@@ -11,23 +11,23 @@
 //!   row 2      2,0  2,1  2,2     2,31
 //! ```
 //!
-//! A bank hands out one word at a time. What 32 lanes want from 32 banks is one *wavefront*.
+//! A bank delivers one word at a time. 32 lanes that read from 32 banks take one *wavefront*.
 //!
 //! **Predict:** how many wavefronts does a row take, and how many a column? What if each row were
 //! followed by one unused word?
 //!
-//! **Change** the layout. There is one function for it, which store and load both use.
+//! **Change** the layout. There is one function for it, which the store and the load both use.
 
 use cuda_std::prelude::*;
 
 /// Rows and columns of a tile.
 const TILE: u32 = 32;
-/// Elements from a row of the tile to the next.
+/// Elements from one row of the tile to the next.
 const PITCH: u32 = TILE;
-/// Elements of memory that the tile takes up.
+/// Elements in the tile's memory.
 const N_ELEMENTS: usize = (TILE * PITCH) as usize;
 
-/// Where the tile's element lies.
+/// Place of an element in the tile's memory.
 const fn place(row: u32, column: u32) -> usize {
     (row * PITCH + column) as usize
 }

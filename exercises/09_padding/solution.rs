@@ -4,12 +4,12 @@ use cuda_std::prelude::*;
 
 /// Rows and columns of a tile.
 const TILE: u32 = 32;
-/// Elements from a row of the tile to the next: one is unused.
+/// Elements from one row of the tile to the next: one is unused.
 const PITCH: u32 = TILE + 1;
-/// Elements of memory that the tile takes up.
+/// Elements in the tile's memory.
 const N_ELEMENTS: usize = (TILE * PITCH) as usize;
 
-/// Where the tile's element lies.
+/// Place of an element in the tile's memory.
 const fn place(row: u32, column: u32) -> usize {
     (row * PITCH + column) as usize
 }

@@ -22,7 +22,7 @@ use cuda_std::prelude::*;
 /// Rows and columns of a tile.
 const TILE: u32 = 32;
 
-/// Where the tile's element lies.
+/// Place of an element in the tile's memory.
 const fn place(row: u32, column: u32) -> usize {
     (row * TILE + column) as usize
 }

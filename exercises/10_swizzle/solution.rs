@@ -1,11 +1,11 @@
-//! Each row in an order of its own.
+//! Each row has an order of its own.
 
 use cuda_std::prelude::*;
 
 /// Rows and columns of a tile.
 const TILE: u32 = 32;
 
-/// Where the tile's element lies.
+/// Place of an element in the tile's memory.
 const fn place(row: u32, column: u32) -> usize {
     (row * TILE + (column ^ row)) as usize
 }

@@ -1,7 +1,7 @@
 //! # An array that is not in registers
 //!
 //! Each thread reads 16 values, and counts how often their last base-4 digit (`value % 4`) is 0, 1,
-//! 2 and 3. The values of a thread are `n_threads` apart, so that the loads are side by side.
+//! 2 and 3. A thread's values are `n_threads` apart, so that the loads are side by side.
 //!
 //! ```text
 //!   values of a thread   7  4  13  2  …      counts[0]  counts[1]  counts[2]  counts[3]
@@ -16,7 +16,7 @@
 
 use cuda_std::prelude::*;
 
-/// Values that a thread has.
+/// Values per thread.
 const SHARE: u32 = 16;
 
 /// # Safety

@@ -2,9 +2,9 @@
 
 use cuda_std::prelude::*;
 
-/// Values that a thread has.
+/// Values per thread.
 const SHARE: u32 = 16;
-/// Bits of a counter: it counts to 16.
+/// Bits per counter, which counts to 16.
 const BITS: u32 = 8;
 
 /// # Safety

@@ -11,16 +11,16 @@
 //! ```
 //!
 //! The author knows that a thread must not read before another has written, and has put a barrier
-//! after the filling.
+//! after the line is filled.
 //!
-//! **Predict:** in which rounds do two warps exchange values, and in which two lanes of a warp? Which
+//! **Predict:** in which rounds do two warps exchange values, and in which do two lanes of a warp? Which
 //! rounds are safe as they are?
 //!
 //! **Change** the loop.
 
 use cuda_std::prelude::*;
 
-/// Threads in a block, and elements that it adds up.
+/// Threads per block, and elements that a block adds up.
 const BLOCK: u32 = 256;
 
 /// # Safety

@@ -1,4 +1,4 @@
-//! A thread per block, a loop.
+//! One thread per block, one loop.
 
 use cuda_std::prelude::*;
 

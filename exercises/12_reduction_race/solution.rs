@@ -1,8 +1,8 @@
-//! A barrier in every round, for all.
+//! A barrier in every round, for all threads.
 
 use cuda_std::prelude::*;
 
-/// Threads in a block, and elements that it adds up.
+/// Threads per block, and elements that a block adds up.
 const BLOCK: u32 = 256;
 
 /// # Safety

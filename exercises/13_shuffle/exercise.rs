@@ -1,6 +1,6 @@
 //! # From lane to lane
 //!
-//! Each warp adds up its 32 elements. The lanes of a warp can hand registers to each other:
+//! Each warp adds up its 32 elements. The lanes of a warp can pass registers to each other:
 //!
 //! ```text
 //!   lane              0        1        2     …    15       16  …  31

@@ -1,6 +1,6 @@
 //! # Who else?
 //!
-//! Each warp keeps those of its 32 elements that are positive, side by side and in their order, from
+//! Each warp keeps those of its 32 elements that are positive, side by side and in order, from
 //! `out[32 * warp]` on, and writes to `counts[warp]` how many there are:
 //!
 //! ```text
@@ -12,8 +12,8 @@
 //!
 //! A lane's place depends on what all lanes before it have.
 //!
-//! **Predict:** what is the place of lane 6 if you know that the lanes which keep something are,
-//! as bits, `…1011001`?
+//! **Predict:** what is the place of lane 6 if the lanes that keep something are, as bits,
+//! `…1011001`?
 //!
 //! **Change** the two lines with an arrow.
 

@@ -4,7 +4,7 @@ use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id, warp_shuffle_down};
 
-/// Warps in a block.
+/// Warps per block.
 const WARPS: u32 = 8;
 
 /// # Safety

@@ -1,16 +1,16 @@
 //! # A histogram for each block
 //!
-//! `bins[b]` is to be the number of elements with `x % 64 == b`. Four blocks go through all elements in
-//! a grid-stride loop, and count each one in global memory:
+//! `bins[b]` should be the number of elements with `x % 64 == b`. Four blocks go through all
+//! elements in a grid-stride loop, and count each one in global memory:
 //!
 //! ```text
-//!   block 0   block 1   block 2   block 3          as now: all of them, for every element
+//!   block 0   block 1   block 2   block 3          now: all of them, for every element
 //!      ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓ ↓
 //!   bins[0 … 63]
 //! ```
 //!
 //! **Predict:** how many atomic requests does that take for 5000 elements? And how many if each
-//! block had 64 counters of its own in shared memory, and brought those to `bins` in the end?
+//! block had 64 counters of its own in shared memory, and added those to `bins` at the end?
 //!
 //! **Change** the kernel so that it does.
 

@@ -18,7 +18,7 @@
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id, warp_shuffle_up};
 
-/// Warps in a block.
+/// Warps per block.
 const WARPS: u32 = 8;
 
 /// # Safety

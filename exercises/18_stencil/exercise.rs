@@ -10,19 +10,19 @@
 //! ```
 //!
 //! **Predict:** how many load requests does a block make now? How many different elements does it
-//! read, and how many requests would those be?
+//! read, and how many requests would those take?
 //!
 //! **Change** the kernel so that a block loads each of its elements once, into shared memory, with
 //! what it needs of its neighbours'.
 
 use cuda_std::prelude::*;
 
-/// Threads in a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 /// Elements of a window on either side of the middle.
 const REACH: u32 = 3;
 
-/// Element `i`, or zero beyond the ends. What lies before element 0 has wrapped to a large number.
+/// Element `i`, or zero beyond the ends. An index before element 0 has wrapped to a large number.
 unsafe fn element(x: *const i32, i: u32, n: u32) -> i32 {
     if i < n { *x.add(i as usize) } else { 0 }
 }

@@ -2,14 +2,14 @@
 
 use cuda_std::prelude::*;
 
-/// Threads in a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 /// Elements of a window on either side of the middle.
 const REACH: u32 = 3;
 /// Elements that a block reads.
 const TILE: u32 = BLOCK + 2 * REACH;
 
-/// Element `i`, or zero beyond the ends. What lies before element 0 has wrapped to a large number.
+/// Element `i`, or zero beyond the ends. An index before element 0 has wrapped to a large number.
 unsafe fn element(x: *const i32, i: u32, n: u32) -> i32 {
     if i < n { *x.add(i as usize) } else { 0 }
 }

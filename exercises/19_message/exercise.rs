@@ -1,4 +1,4 @@
-//! # The data is there, is it?
+//! # The data is there, isn't it?
 //!
 //! A message of 64 numbers goes from block to block. Each block waits for the flag of the block
 //! before it, adds 1 to each number, and sets its own flag:
@@ -11,13 +11,13 @@
 //!                           flags[1] = 1         ───→      …
 //! ```
 //!
-//! Flags are set and read by atomic accesses. The data is not, and it takes another way through the
-//! memory than the flag.
+//! Flags are set and read by atomic accesses. The data is not, and it takes a different way through
+//! memory.
 //!
 //! **Predict:** block 1 sees flag 1. Which of the data of block 0 must it see?
 //!
-//! **Change** the orders of the two atomic accesses. There are the orders `Relaxed`,
-//! `Acquire` and `Release`, and the scopes `Block`, `Device` and `System`.
+//! **Change** the orders of the two atomic accesses. The orders are `Relaxed`, `Acquire` and
+//! `Release`; the scopes are `Block`, `Device` and `System`.
 
 use cuda_std::atomic::{self, Acquire, Block, Device, Global, Relaxed, Release};
 use cuda_std::prelude::*;

@@ -10,10 +10,10 @@
 //!                                                            sum = partial[0] + …
 //! ```
 //!
-//! The ticket is drawn by an atomic addition, so that no two blocks have the same.
+//! The ticket is drawn by an atomic addition, so no two blocks have the same one.
 //!
-//! **Predict:** the last ticket says that all others have been drawn. Does it say that all partial
-//! sums have been written, as the last block sees it?
+//! **Predict:** the last ticket says that all others have been drawn. Does it say that the last
+//! block can see all partial sums?
 //!
 //! **Change** the kernel: it lacks two fences, `atomic::fence(Device, AcqRel)`.
 

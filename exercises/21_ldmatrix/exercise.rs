@@ -2,7 +2,7 @@
 //!
 //! `ldmatrix` loads four matrices of 8×8 elements at once, for the tensor cores. Each lane gives
 //! the address of one row of eight elements, 16 bytes, and gets two elements of each matrix. The
-//! 16×16 block is to be loaded as a tensor core wants its left operand:
+//! 16×16 block should be loaded as a tensor core expects its left operand:
 //!
 //! ```text
 //!               columns 0–7             columns 8–15
@@ -10,7 +10,7 @@
 //!   rows 8–15   matrix 1, register 1    matrix 3, register 3
 //! ```
 //!
-//! Lanes 8·m to 8·m + 7 name the rows of matrix m, from the top to the bottom.
+//! Lanes 8·m to 8·m + 7 name the rows of matrix m, from top to bottom.
 //!
 //! **Predict:** which row of the block, and which column, does lane 21 name?
 //!
@@ -24,7 +24,7 @@ use cuda_std::warp::{FULL_MASK, lane_id, sync_warp};
 
 /// Rows and columns of the block.
 const SIDE: u32 = 16;
-/// Elements from a row of the tile to the next.
+/// Elements from one row of the tile to the next.
 const PITCH: u32 = 24;
 
 /// # Safety

@@ -1,4 +1,4 @@
-//! One thread puts together what every lane must have.
+//! One thread assembles what every lane must have.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;

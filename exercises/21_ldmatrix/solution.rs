@@ -8,7 +8,7 @@ use cuda_std::warp::{FULL_MASK, lane_id, sync_warp};
 
 /// Rows and columns of the block.
 const SIDE: u32 = 16;
-/// Elements from a row of the tile to the next.
+/// Elements from one row of the tile to the next.
 const PITCH: u32 = 24;
 
 /// # Safety

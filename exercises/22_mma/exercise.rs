@@ -1,6 +1,6 @@
-//! # Who holds what of a product
+//! # Who holds what in a product
 //!
-//! A tensor core computes C = A·B with A of 16×16, B of 16×8 and C of 16×8 elements, by one
+//! A tensor core computes C = A·B with A of 16×16, B of 16×8 and C of 16×8 elements, with one
 //! instruction of a whole warp. Each lane holds a few elements of each matrix. For A:
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! B is held as A is, with rows and columns exchanged, in two registers: register 0 has rows 0 to
-//! 7, register 1 rows 8 to 15. C is f32: each element has a register of its own. The pairs of A's
-//! registers 0 and 1 are C's registers 0 and 1, 2 and 3.
+//! 7, register 1 rows 8 to 15. C is f32: each element has a register of its own. The pairs in A's
+//! registers 0 and 1 correspond to C's registers 0 and 1, and 2 and 3.
 //!
 //! **Predict:** which lane, and which of its registers, holds C[9][5]?
 //!

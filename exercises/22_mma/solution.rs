@@ -1,4 +1,4 @@
-//! B is turned, C has an element in each register.
+//! B is transposed; C has one element per register.
 
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, mma};

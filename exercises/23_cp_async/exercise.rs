@@ -1,7 +1,7 @@
 //! # One tile ahead
 //!
 //! Each block adds up tiles of 256 elements. It has room for two tiles: while one is added up, the
-//! next one is copied by `cp_async`, which runs beside the threads. Each thread copies 16 bytes of a
+//! next one is copied by `cp_async`, alongside the threads. Each thread copies 16 bytes of a
 //! tile, and adds up 16 bytes that *another* thread has copied.
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //!   adds up        tile 0        tile 1        tile 0
 //! ```
 //!
-//! Copies are gathered into groups, which are done in the order in which they were closed.
+//! Copies are gathered into groups, which complete in the order in which they were closed.
 //!
 //! **Predict:** in round 0, how many groups has a thread closed when it comes to the wait? Which of
 //! them has to be done, and which may go on?
@@ -21,7 +21,7 @@ use cuda_std::cp_async;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
-/// Threads in a block, and pieces of 16 bytes in a tile.
+/// Threads per block, and pieces of 16 bytes per tile.
 const BLOCK: u32 = 64;
 
 /// # Safety
@@ -51,7 +51,7 @@ pub unsafe fn row_sums(x: *const f32, sums: *mut f32, n_tiles: u32) {
         let opposite = tiles.add((tile % 2 * BLOCK + BLOCK - 1 - t) as usize);
         let piece = Float4::load(opposite);
         sum += piece.x + piece.y + piece.z + piece.w;
-        // Before the next round copies to the tile that was added up now.
+        // Before the next round copies to the tile that was just added up.
         thread::sync_threads();
     }
     *sums.add(thread::index_1d() as usize) = sum;

@@ -1,10 +1,10 @@
-//! All but the youngest group are waited for.
+//! Waits for all groups but the youngest.
 
 use cuda_std::cp_async;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
-/// Threads in a block, and pieces of 16 bytes in a tile.
+/// Threads per block, and pieces of 16 bytes per tile.
 const BLOCK: u32 = 64;
 
 /// # Safety
@@ -34,7 +34,7 @@ pub unsafe fn row_sums(x: *const f32, sums: *mut f32, n_tiles: u32) {
         let opposite = tiles.add((tile % 2 * BLOCK + BLOCK - 1 - t) as usize);
         let piece = Float4::load(opposite);
         sum += piece.x + piece.y + piece.z + piece.w;
-        // Before the next round copies to the tile that was added up now.
+        // Before the next round copies to the tile that was just added up.
         thread::sync_threads();
     }
     *sums.add(thread::index_1d() as usize) = sum;

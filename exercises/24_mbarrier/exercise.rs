@@ -1,7 +1,7 @@
 //! # Full and empty
 //!
 //! Two warps, one buffer of 32 elements. In each round warp 0 fills it, and warp 1 drains it: lane l
-//! takes what lane 31 − l has put. A barrier of the whole block in each round would do. Here each
+//! loads what lane 31 − l has stored. A barrier of the whole block in each round would do. Here each
 //! warp waits only for what it needs:
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! One thread turns each 32 elements round.
+//! One thread reverses every 32 elements.
 
 use cuda_std::prelude::*;
 

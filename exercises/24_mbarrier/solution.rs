@@ -26,7 +26,7 @@ pub unsafe fn relay(x: *const u32, y: *mut u32, n_rounds: u32) {
     for round in 0..n_rounds {
         let first = 32 * round as usize;
         if is_filling {
-            // The phase of the round before.
+            // The phase of the previous round.
             let parity = (round + 1) % 2;
             mbarrier::wait(empty, parity);
             *buffer.add(lane) = *x.add(first + lane);

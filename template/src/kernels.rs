@@ -7,11 +7,11 @@ use cuda_std::view::{Barrier, Disjoint, Filling, Global, Tiles};
 /// Side of the tile that a block turns.
 pub const TILE: u32 = 32;
 
-/// From one row of the tile to the next: one more than it needs, so that a column meets
+/// Elements from one row of the tile to the next: one more than needed, so a column meets
 /// all 32 banks of shared memory.
 const PITCH: u32 = TILE + 1;
 
-/// Where an element of the tile lies in shared memory.
+/// The place of an element of the tile in shared memory.
 const fn place(row: u32, column: u32) -> usize {
     (row * PITCH + column) as usize
 }
@@ -44,12 +44,12 @@ pub unsafe fn transpose(input: *const f32, output: *mut f32, n_rows: u32, n_colu
 }
 
 cuda_std::tile_layout! {
-    /// A tile whose elements lie where [`place`] says.
+    /// A tile whose elements lie where [`place`] puts them.
     pub Padded = place(TILE, TILE);
 }
 
-/// [`transpose`] as a safe function: the compiler checks who writes what, and the launch that
-/// the matrices are as large as their types say.
+/// [`transpose`] as a safe function: the compiler checks which thread writes what, and the launch
+/// checks that the matrices are as large as their types say.
 #[kernel(launch_bounds(TILE * TILE))]
 pub fn transpose_safe(
     input: Global<[[f32; n_columns]; n_rows]>,

@@ -1,4 +1,4 @@
-//! Transposes a matrix on the GPU, or on the simulator where there is none.
+//! Transposes a matrix on the GPU, or on the simulator if there is none.
 
 use lockstep::{Device, Error, LaunchConfig};
 use my_kernels::{TILE, transpose_safe};

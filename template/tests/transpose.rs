@@ -1,9 +1,9 @@
-//! The kernels' results and their cost. They need no GPU.
+//! Tests of the kernels' results and cost. They need no GPU.
 
 use lockstep::{Device, LaunchConfig, Report, Simulator};
 use my_kernels::{TILE, transpose, transpose_safe};
 
-/// A matrix that each kernel transposed on a simulator that also looks for races and
+/// A matrix transposed by each kernel, on a simulator that also looks for races and
 /// unwritten reads.
 fn transposed(n_rows: u32, n_columns: u32) -> [(Vec<f32>, Report); 2] {
     let device = Device::simulator_with(Simulator {

@@ -3,8 +3,8 @@
 //
 //     node report.mjs PAGE BROWSER [FOLDER]
 //
-// With a folder, pictures of what was seen are written there. It fails by its exit status; what
-// a page has nothing to try for is said as not run.
+// With a folder, pictures of what was seen are written there. The exit status says whether it
+// failed; checks for which a page has nothing to try are reported as not run.
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -126,7 +126,7 @@ async function choose_group(page, name, group) {
   await page.locator(`nav.groups a[href="#${group}"]`).focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction((id) => document.getElementById(id).classList.contains("open"), group);
-  hold((await shown(page, "section.group")) === 1, `${name}: other groups are shown beside ${group}`);
+  hold((await shown(page, "section.group")) === 1, `${name}: other groups are shown next to ${group}`);
   const unfolds = page.locator(`section.group.open .unfolds`);
   for (let at = 0; at < (await unfolds.count()); at += 1) await unfolds.nth(at).locator("svg").waitFor();
   await look(page, `${name}, group`);
@@ -251,7 +251,7 @@ async function without_script() {
   await context.close();
 }
 
-// The picture that the README has, where the page has the kernel that it shows.
+// The README's picture, if the page has the kernel that it shows.
 async function for_readers() {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   const page = await context.newPage();

@@ -52,7 +52,7 @@ pub fn results(engine: &dyn Timing, kernel: KernelEntry, shapes: &[Shape]) -> Ve
     run(engine, &cases(kernel, shapes), None, |_| {}, |_| {})
 }
 
-/// The cases of a kernel of none of our lessons.
+/// The cases of a kernel that belongs to none of our lessons.
 pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
     let registered = lesson_of(kernel);
     let case_at = |shape: &Shape| Case {
@@ -62,10 +62,10 @@ pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
     shapes.iter().map(case_at).collect()
 }
 
-/// What a kernel's entry runs.
+/// The function that a kernel's entry runs.
 pub type Runner = fn(&mut Trial<'_>) -> Result<(), CaseError>;
 
-/// The README of the macros, which cannot name `cuda_std` themselves: it needs them.
+/// The macros' README, tested here: their crate cannot depend on `cuda_std`, which needs it.
 #[cfg(doctest)]
 #[doc = include_str!("../../crates/cuda_std_macros/README.md")]
 struct MacrosReadme;

@@ -9,7 +9,7 @@ use ptx_sim::ir::Module;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The repository's root. Asked when a test runs: a checkout may have been moved.
+/// The repository's root, determined when a test runs: a checkout may have been moved.
 pub fn root() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     let package = PathBuf::from(package);
@@ -59,8 +59,8 @@ pub fn parsed(arch: &str) -> Vec<(String, Module)> {
         .collect()
 }
 
-/// The functions of all those modules, as if in one. Numbers of source files are each
-/// module's own.
+/// The functions of all those modules, as if in one. Numbers of source files remain those of
+/// each module.
 pub fn merged(arch: &str) -> Module {
     let mut modules = parsed(arch).into_iter().map(|(_, module)| module);
     let mut all = modules.next().expect("the catalogue has topics");

@@ -18,7 +18,7 @@ use std::process::Command;
 const OWN_PROCESS: &str = "LOCKSTEP_TEST_OWN_PROCESS";
 
 /// Runs the test `name` again in a process of its own, because a fault takes the
-/// GPU away from the whole process. Tells whether this *is* that process.
+/// GPU away from the whole process. Returns whether this *is* that process.
 fn is_own_process(name: &str) -> bool {
     if std::env::var_os(OWN_PROCESS).is_some() {
         return true;
@@ -128,7 +128,7 @@ fn a_bad_address_is_a_fault() {
     };
     let nowhere = cuda_std::launch::DevicePtr::new(8);
     let output = Buffer::<f32>::poisoned(&gpu, "output", 1024).expect("memory");
-    // SAFETY: none, that is the test: the device's memory protection is to stop it.
+    // SAFETY: none, that is the test: the device's memory protection must stop it.
     let launch = unsafe {
         Prepared::of::<broken::transposed_shape>(
             transpose::by_input(32, 32),
@@ -146,7 +146,7 @@ fn a_bad_address_is_a_fault() {
         text.contains("transposed_shape") && text.contains("700"),
         "{text}"
     );
-    // What was allocated before the fault is gone, and that is told.
+    // Allocations from before the fault are gone, and that is reported.
     assert!(output.read().is_err());
 }
 
@@ -175,7 +175,7 @@ fn launches_that_break_a_limit_are_refused() {
     let with_shared = |bytes| {
         let config = LaunchConfig::new([1; 3], [32, 32, 1]).with_shared(bytes);
         let args = (buffer.as_ptr(), buffer.as_mut_ptr(), 32, 32);
-        // SAFETY: the buffer holds 32·32 elements; that both are one harms nobody.
+        // SAFETY: the buffer holds 32·32 elements; its use for both does no harm.
         let launch = unsafe { Prepared::of::<broken::transposed_shape>(config, args) };
         gpu.launch(&launch.expect("its geometry is right"), Observe::Nothing)
     };
@@ -206,8 +206,8 @@ fn times_are_plausible() {
     assert!(times.min_ms <= times.median_ms && times.median_ms <= times.max_ms);
 }
 
-/// Small data leaves the cache, because copies of it take turns; and what is timed
-/// does on all of them what it does on the first.
+/// Small data leaves the cache, because runs alternate between copies of it; and the timed
+/// work is the same on all copies.
 #[test]
 fn small_data_is_timed_out_of_the_cache() {
     let Some(gpu) = gpu_with(ptx::modules()) else {
@@ -235,7 +235,7 @@ fn small_data_is_timed_out_of_the_cache() {
     assert_eq!(output.read().expect("memory"), values);
 }
 
-/// What comes before a run is done before each, on the run's own buffers, and is not
+/// The preparation of a run is repeated before each, on the run's own buffers, and is not
 /// timed.
 #[test]
 fn a_reset_precedes_every_run_and_takes_no_time() {
@@ -251,7 +251,7 @@ fn a_reset_precedes_every_run_and_takes_no_time() {
         size_bytes: buffer.size_bytes(),
         value,
     };
-    // SAFETY: of no elements the kernel touches none.
+    // SAFETY: without elements, the kernel touches nothing.
     let nothing = unsafe { copy::best(input.as_ptr(), output.as_mut_ptr(), 0) };
     let launch = nothing.expect("it fits a grid");
     let contender = |before| Contender {

@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The program that does what needs kernels.
+/// The program for commands that need kernels.
 const LOCKSTEP: &str = "lockstep";
 
-/// The program, built by cargo if something that it is made of has changed.
+/// The program, built by cargo if its inputs have changed.
 ///
 /// The kernels' compiler is fetched here and not by the program, because here
 /// progress can be shown.
@@ -25,15 +25,15 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
     fetch_compiler()?;
     let is_first = program.is_none_or(|program| !program.exists());
     if is_first {
-        // Else somebody new looks at a list of crates, and does not know what for.
+        // Otherwise a new user sees a list of crates, and does not know why.
         let style = anstyle::Style::new().dimmed();
         anstream::eprintln!(
-            "{style}building the program, once; this takes minutes (to read meanwhile: \
-             gpu-kernels/src/lib.rs, or exercises/01_index/exercise.rs){style:#}"
+            "{style}building the program; the first time this takes minutes (to read meanwhile: \
+             gpu-kernels/src/lib.rs or exercises/01_index/exercise.rs){style:#}"
         );
     }
     let view = fresh::view();
-    // The first time there is everything to compile, and two cores to do it.
+    // The first time everything has to be compiled: kernels can be compiled alongside.
     let warm_up = is_first.then(kernels::warm_up);
     let built = binary(LOCKSTEP, &[]);
     if let Some(warm_up) = warm_up {
@@ -55,7 +55,7 @@ fn fetch_compiler() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where cargo puts it if it is built as this program was.
+/// Where cargo puts it, if it is built like this program.
 fn beside_this_program() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     Some(own.with_file_name(format!("lockstep{}", std::env::consts::EXE_SUFFIX)))
@@ -78,8 +78,8 @@ pub struct Libraries {
 
 /// Builds the libraries, all at once.
 pub fn libraries() -> anyhow::Result<Libraries> {
-    // This program has no library: it is named for the features of what both need, which then are
-    // those of the whole workspace, and the simulator is not compiled again.
+    // This program has no library. It is named so that shared dependencies get the features of the
+    // whole workspace, and the simulator is not compiled again.
     let packages = [
         "--lib",
         "--package=sim_driver_library",
@@ -104,15 +104,15 @@ fn of(messages: &[String], artifact: &str) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("cargo built no {artifact}"))
 }
 
-/// Not by `--package`: features are then those of the whole workspace, as for its tests, and
-/// nothing is compiled twice.
+/// Without `--package`, features are those of the whole workspace, as for its tests, and nothing is
+/// compiled twice.
 fn binary(name: &str, further: &[&str]) -> anyhow::Result<PathBuf> {
     let chosen = format!("--bin={name}");
     let arguments = [&[chosen.as_str()], further].concat();
     of(&cargo_build(name, &arguments)?, name)
 }
 
-/// Has cargo build something; gives its messages.
+/// Runs `cargo build`; returns its messages.
 fn cargo_build(name: &str, arguments: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
@@ -121,24 +121,24 @@ fn cargo_build(name: &str, arguments: &[&str]) -> anyhow::Result<Vec<String>> {
         .arg("--message-format=json-render-diagnostics")
         .current_dir(workspace::root())
         .stdout(Stdio::piped());
-    // What cargo runs has no terminal to look at; we have.
+    // Piped, cargo's programs would not use colours, but their messages go to our terminal.
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     if std::io::stderr().is_terminal() && unset("NO_COLOR") && unset("CARGO_TERM_COLOR") {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let mut child = command.spawn().context("cannot run cargo")?;
-    let stdout = child.stdout.take().context("cargo says nothing")?;
+    let stdout = child.stdout.take().context("cargo has no output")?;
     let messages = BufReader::new(stdout)
         .lines()
         .map_while(Result::ok)
         .collect();
-    if !child.wait().context("cargo was lost")?.success() {
+    if !child.wait().context("cannot wait for cargo")?.success() {
         bail!("{name} could not be built (see above)");
     }
     Ok(messages)
 }
 
-/// The path of a program or library, if a line of cargo's tells it.
+/// The path of a program or library, if a line of cargo's output gives it.
 fn built_file(line: &str, artifact: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
     let is_ours = message["reason"] == "compiler-artifact" && message["target"]["name"] == artifact;

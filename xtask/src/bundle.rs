@@ -8,13 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The file by which a folder is known to be a bundle of ours.
+/// The file that marks a folder as one of our bundles.
 const MARK: &str = "lockstep-bundle.json";
 
 /// Make a folder that runs on a GPU machine without Rust.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The folder to make, or an earlier bundle to renew
+    /// The folder to make, or an existing bundle to update
     #[arg(default_value = "bundle")]
     dir: PathBuf,
 }
@@ -27,7 +27,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let program = build::release()?;
     gather(&program, &workspace::root().join("bench/baselines"), dir)
         .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
-    // The program itself writes what it will read there. Its mark comes last.
+    // The program itself writes what it will read there, its mark last.
     let status = Command::new(&program)
         .arg("gather")
         .arg(dir)
@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     print(|out| {
         writeln!(
             out,
-            "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
+            "{} ({}) is complete. Copy it to a machine with an NVIDIA driver, and there run:\n\n    ./{}/lockstep run-all --json results.json\n",
             dir.display(),
             HumanBytes(size),
             dir.file_name().unwrap_or(dir.as_os_str()).display(),
@@ -62,13 +62,16 @@ fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
             dir.display()
         ))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(usage(format!("cannot look into {}: {e}", dir.display()))),
+        Err(e) => Err(usage(format!(
+            "cannot read the folder {}: {e}",
+            dir.display()
+        ))),
     }
 }
 
 fn gather(program: &Path, baselines: &Path, dir: &Path) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
-    // First, so that a bundle half written can be written again.
+    // First, so that a half-written bundle can be written again.
     fs::write(dir.join(MARK), "{}\n")?;
     // A binary that is running can be removed but not written to.
     let binary = dir.join("lockstep");
@@ -115,10 +118,10 @@ This folder needs no Rust and no CUDA toolkit: an NVIDIA driver is enough, and
 without one the program runs the kernels on its own simulator.
 
     ./lockstep run-all                        every lesson: results, times, counts
-    ./lockstep run-all --json results.json    the same, and the figures as a file
-    ./lockstep bench --json bench.json        on a GPU: times against copies, CUDA C++, CUB, cuBLAS
-    ./lockstep run-all --engine sim           on the simulator, whatever there is
-    ./lockstep list                           what there is
+    ./lockstep run-all --json results.json    the same, and the figures in a file
+    ./lockstep bench --json bench.json        on a GPU: times next to copies, CUDA C++, CUB, cuBLAS
+    ./lockstep run-all --engine sim           on the simulator, even with a GPU
+    ./lockstep list                           all lessons and kernels
     ./lockstep --help                         the rest
 
 The exit status says whether everything passed.
@@ -126,7 +129,7 @@ The exit status says whether everything passed.
 lockstep     the program
 ptx/         the kernels' PTX, one file for each topic and architecture
 sources/     the kernels' sources, which reports show
-baselines/   CUDA C++ baselines of the kernels, compiled by nvcc where it is
+baselines/   CUDA C++ baselines of the kernels, compiled by nvcc if it is there
 ";
 
 #[cfg(test)]

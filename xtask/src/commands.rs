@@ -1,7 +1,7 @@
 //! The commands of the binary `lockstep`, for `cargo xtask --help`.
 //!
-//! The binary is not built yet when that is asked, so it is read from where its commands are
-//! declared; `tests/tests/all/commands.rs` holds it against the binary's own.
+//! The binary may not be built yet, so the list is read from the source that declares its commands;
+//! `tests/tests/all/commands.rs` checks it against the binary's own.
 
 const DECLARED: &str = include_str!("../../cli/src/commands/mod.rs");
 

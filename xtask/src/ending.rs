@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// The exit status of a command that was wrong, as `lockstep` and clap have it.
+/// The exit status of a wrong command line, as in `lockstep` and clap.
 pub const USAGE: u8 = 2;
 
 /// An error of the command line.
@@ -33,7 +33,7 @@ pub fn status(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// Prints results. That nobody reads them is not a failure.
+/// Prints results. A closed pipe is not a failure.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {

@@ -1,14 +1,14 @@
-//! A folder that the user names for what a command makes, looked at before the work.
+//! Check of an output folder that the user names, before the work begins.
 
 use crate::ending::usage;
 use anyhow::Context;
 use std::path::Path;
 
-/// Finds out whether the folder can be written to, or made. Nothing is changed.
+/// Checks that the folder can be written to, or created. Changes nothing.
 ///
 /// # Errors
 ///
-/// It cannot: the command was wrong.
+/// It cannot, so the command line is wrong.
 pub fn check(dir: &Path) -> anyhow::Result<()> {
     let dir = std::path::absolute(dir).context("the folder has no path")?;
     let existing = dir.ancestors().find(|dir| dir.exists());
@@ -27,7 +27,7 @@ pub fn check(dir: &Path) -> anyhow::Result<()> {
             dir.display()
         ))),
         Err(_) => Err(usage(format!(
-            "{} cannot be made: {} cannot be written to; name another folder",
+            "{} cannot be created: {} cannot be written to; name another folder",
             dir.display(),
             existing.display()
         ))),

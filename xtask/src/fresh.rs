@@ -1,13 +1,13 @@
-//! A test whether the program that was built last still serves although sources have changed since.
+//! A check whether the last built program still serves although sources have changed since.
 //!
-//! cargo builds the program again whenever a file of the kernels' crate changes. Of most
-//! changes there, to the bodies of kernels, the program sees nothing: it loads their
-//! PTX when it runs. So beside the program lies what it saw of them ([`host_view`]), and cargo is
-//! not asked when nothing else changed since the program was linked.
+//! cargo rebuilds the program whenever a file of the kernels' crate changes. Most changes there are
+//! to the bodies of kernels, which the program does not see: it loads their PTX when it runs. So
+//! what it saw of them ([`host_view`]) is kept next to the program, and cargo is not asked if
+//! nothing else has changed since the program was linked.
 //!
-//! What counts: every file that cargo's own note (`lockstep.d`) names, the manifests above them,
-//! cargo's settings in the repository, and this program, which cargo builds again for other
-//! variables in the environment.
+//! Its inputs are every file that cargo's dependency file (`lockstep.d`) names, the manifests above
+//! them, cargo's settings in the repository, and this program, which cargo rebuilds for other
+//! environment variables.
 
 use crate::host_view::host_view;
 use crate::workspace;
@@ -19,13 +19,13 @@ use std::time::SystemTime;
 /// The folder whose changes [`host_view`] judges.
 const KERNELS: &str = "gpu-kernels/src";
 
-/// What a program that is about to be built will see of the kernels.
+/// The view of the kernels of a program that is about to be built.
 pub fn view() -> Option<String> {
     let view = host_view(&workspace::root().join(KERNELS)).ok()?;
     Some(view.to_string())
 }
 
-/// Notes what the program saw that was built. Without a note, cargo is asked the next time.
+/// Notes what the built program saw. Without a note, cargo is asked the next time.
 pub fn record(program: &Path, view: Option<&str>) {
     let note = note(program);
     let _ = match view {
@@ -34,13 +34,13 @@ pub fn record(program: &Path, view: Option<&str>) {
     };
 }
 
-/// Whether bodies of kernels changed since the program was linked, and nothing else.
+/// Whether only bodies of kernels have changed since the program was linked.
 pub fn only_bodies_changed(program: &Path) -> bool {
     let kernels = workspace::root().join(KERNELS);
     let is_a_kernels = |file: &PathBuf| file.starts_with(&kernels) && file.exists();
     changed_since_linked(program)
         .is_some_and(|changed| !changed.is_empty() && changed.iter().all(is_a_kernels))
-        // A note that is older is about another program.
+        // An older note is about another program.
         && changed_at(&note(program)) >= changed_at(program)
         && fs::read_to_string(note(program)).ok() == view()
 }
@@ -49,7 +49,7 @@ fn note(program: &Path) -> PathBuf {
     program.with_extension("view")
 }
 
-/// Inputs of the program that are younger than it, or gone.
+/// Inputs of the program that are newer than it, or gone.
 fn changed_since_linked(program: &Path) -> Option<Vec<PathBuf>> {
     let linked = changed_at(program)?;
     let root = workspace::root();

@@ -1,4 +1,4 @@
-//! The commands that other programs do: the binary `lockstep`, and tools with dependencies of
+//! The commands of other programs: the binary `lockstep`, and tools with dependencies of
 //! their own, which would make this program slower to compile.
 
 use crate::{build, commands, workspace};
@@ -13,11 +13,11 @@ use std::process::ExitCode;
 const TOOLS: [(&str, &str); 2] = [
     (
         "sim-run",
-        "Run any CUDA program on the simulator, and tell what it finds",
+        "Run any CUDA program on the simulator, and report what it finds",
     ),
     (
         "clients",
-        "Run programs that others wrote on the simulator, with their own tests",
+        "Run third-party programs on the simulator, with their own tests",
     ),
 ];
 
@@ -31,7 +31,7 @@ pub fn tools() -> impl Iterator<Item = Command> {
     TOOLS.into_iter().map(command_line)
 }
 
-/// It shows in our `--help`. Its arguments are the program's affair, `--help` included.
+/// It appears in our `--help`. Its arguments are left to the program, `--help` included.
 fn command_line((name, about): (&'static str, &'static str)) -> Command {
     Command::new(name).about(about).disable_help_flag(true).arg(
         Arg::new("arguments")
@@ -43,7 +43,7 @@ fn command_line((name, about): (&'static str, &'static str)) -> Command {
     )
 }
 
-/// Builds the program that does the command and becomes it.
+/// Builds the program for the command, and becomes it.
 pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     let mut command = match TOOLS.iter().find(|(tool, _)| *tool == name) {
         Some((tool, _)) => self::tool(&build::tool(tool)?)?,
@@ -59,8 +59,8 @@ pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     run_in_place(command).with_context(|| format!("cannot run {program}"))
 }
 
-/// A tool, given where the repository and the cache are, and which program builds the simulator's
-/// driver.
+/// A tool, with the paths of the repository, of the cache, and of the program that builds the
+/// simulator's driver.
 fn tool(program: &Path) -> anyhow::Result<std::process::Command> {
     let mut command = self::command(program);
     command
@@ -69,7 +69,7 @@ fn tool(program: &Path) -> anyhow::Result<std::process::Command> {
     Ok(command)
 }
 
-/// The program, given where the repository is and by which words it is called.
+/// The program, with the repository's path and the words that it is called by.
 pub fn command(program: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(program);
     command

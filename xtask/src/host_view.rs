@@ -1,24 +1,24 @@
-//! The parts of the kernels' crate that the host's program is made of: everything but the kernels'
+//! The parts of the kernels' crate that affect the host's program: everything but the kernels'
 //! bodies.
 //!
 //! The host compiles the kernels' crate as an ordinary library. Of a kernel it uses the
-//! name and the parameters, never the body; so when only such bodies changed, the
-//! program need not be built again. [`host_view`] gives the rest as one number.
+//! name and the parameters, never the body; so if only such bodies have changed, the
+//! program need not be rebuilt. [`host_view`] is a hash of the rest.
 //!
-//! Left out: the bodies of functions that only kernels call, which take a build that the host's
-//! program would not need.
+//! Left out: functions that only kernels call. A change of their bodies causes a build that the
+//! host's program would not need.
 
 use anyhow::Context;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-/// A number that stands for what the host sees of the kernels' sources in a folder. Comments and
-/// documentation are none of it, nor is what line an item is on.
+/// A hash of what the host sees of the kernels' sources in a folder. Comments, documentation and
+/// line numbers are not part of it.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or is not made of Rust's tokens.
+/// A file cannot be read, or does not consist of Rust's tokens.
 pub fn host_view(kernels: &Path) -> anyhow::Result<u64> {
     let mut seen = DefaultHasher::new();
     let mut folders = vec![kernels.to_path_buf()];
@@ -44,14 +44,14 @@ pub fn host_view(kernels: &Path) -> anyhow::Result<u64> {
 fn see(text: &str, seen: &mut impl Hasher) -> anyhow::Result<()> {
     let tokens: TokenStream = text
         .parse()
-        .map_err(|error| anyhow::anyhow!("this is not made of Rust's tokens: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("this does not consist of Rust's tokens: {error}"))?;
     see_tokens(tokens, seen);
     Ok(())
 }
 
-/// Takes the tokens of a group, or all of a file; those in macros are not different.
+/// Hashes the tokens of a group or a file, including those in macros.
 fn see_tokens(tokens: TokenStream, seen: &mut impl Hasher) {
-    // Behind a kernel's attribute, before its body.
+    // Between a kernel's attribute and its body.
     let mut is_in_kernel = false;
     let mut before = String::new();
     for token in tokens {
@@ -74,11 +74,11 @@ fn see_tokens(tokens: TokenStream, seen: &mut impl Hasher) {
                     is_in_kernel |= is_attribute("kernel");
                     text.hash(seen);
                     see_tokens(group.stream(), seen);
-                    // Where it ends.
+                    // The end of the group.
                     seen.write_u8(0);
                 }
             }
-            // What stands before attributes, of which documentation is left out.
+            // The marks before attributes: documentation is left out, so these are too.
             TokenTree::Punct(punct) if punct.as_char() == '#' => {}
             TokenTree::Punct(punct) if punct.as_char() == '!' && before == "#" => {}
             _ => text.hash(seen),

@@ -1,7 +1,7 @@
-//! Compiling kernels while cargo builds the host's side, when neither is there yet.
+//! Compilation of kernels while cargo builds the host's side, when neither is there yet.
 //!
-//! The compiler's own library takes most of that time, for each architecture. What is
-//! not compiled when the program is ready, the program has compiled as it needs it.
+//! The compiler's own library takes most of that time, for each architecture. Modules that are not
+//! compiled when the program is ready are compiled when the program needs them.
 
 use crate::workspace;
 use cuda_builder::toolchain::Quiet;
@@ -19,8 +19,8 @@ pub struct WarmUp {
     is_over: Arc<AtomicBool>,
 }
 
-/// Begins to compile all modules, one after the other. Errors are not reported: the program that wants the
-/// module meets them again.
+/// Starts compiling all modules, one after another. Errors are not reported: the program that needs
+/// the module will meet them again.
 pub fn warm_up() -> WarmUp {
     let target = cuda_builder::target_dir_of(&workspace::root());
     let is_over = Arc::new(AtomicBool::new(false));
@@ -48,7 +48,7 @@ pub fn warm_up() -> WarmUp {
 }
 
 impl WarmUp {
-    /// Begins nothing more, and waits for what has begun.
+    /// Starts nothing more, and waits for what has begun.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
         for thread in self.threads {

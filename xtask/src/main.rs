@@ -1,10 +1,10 @@
 //! `cargo xtask …`: the commands people type.
 //!
-//! Some are done here, because they are about the repository and the machine: [`doctor`],
+//! Some are carried out here, because they are about the repository and the machine: [`doctor`],
 //! [`book`], [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], which puts the
-//! simulator under other programs. [`hand_over`] does all others by becoming another program,
-//! which it builds: most need kernels, and are done by the binary `lockstep` of package
-//! `cli`. What is *not* here: any fact about a kernel.
+//! simulator under other programs. For all others, [`hand_over`] builds another program and becomes
+//! it: most need kernels, and are commands of the binary `lockstep` of package `cli`. What is *not*
+//! here: any fact about a kernel.
 
 mod book;
 mod build;
@@ -45,7 +45,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommands(hand_over::commands())
         .subcommand(doctor::Options::augment_args(Command::new("doctor").about(
-            "Check this machine, and say what to do about what is missing",
+            "Check this machine, and suggest a remedy for what is missing",
         )))
         .subcommand(book::Options::augment_args(Command::new("book").about(
             "Make the book's pages: the lessons, with parts to change and run",
@@ -57,7 +57,7 @@ fn command() -> Command {
             "Make a project with a kernel, a program and a test, outside this repository",
         )))
         .subcommand(watch::Options::augment_args(
-            Command::new("watch").about("Look at a kernel again after every save"),
+            Command::new("watch").about("Profile or check a kernel again after every save"),
         ))
         .subcommand(sim_driver::Options::augment_args(
             Command::new("sim-driver").about("Put a CUDA driver that needs no GPU into a folder"),

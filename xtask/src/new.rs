@@ -1,7 +1,7 @@
-//! `cargo xtask new NAME`: a project of one's own, outside the repository.
+//! `cargo xtask new NAME`: a user's own project, outside the repository.
 //!
-//! It is made of the folder `template`, which is such a project itself: its name and the
-//! way to this repository's crates are put into place.
+//! It is copied from the folder `template`, which is such a project itself. The name and the path
+//! to this repository's crates are filled in.
 
 use crate::ending::{print, usage};
 use crate::{folder, workspace};
@@ -12,15 +12,15 @@ use std::process::ExitCode;
 /// Make a project with a kernel, a program and a test, outside this repository.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Its name, for a folder beside this repository, or the path of its folder
+    /// Its name, for a folder next to this repository, or the path of its folder
     #[arg(value_name = "NAME|PATH")]
     path: PathBuf,
 }
 
-/// The template's own package, as a package is named and as a crate is.
+/// The template's own name, as a package and as a crate.
 const PACKAGE: &str = "my-kernels";
 const CRATE: &str = "my_kernels";
-/// The way from the template to the repository's crates.
+/// The path from the template to the repository's crates.
 const CRATES: &str = "../crates/";
 
 /// Makes it, and says what to do next.
@@ -30,13 +30,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let name = dir
         .file_name()
         .and_then(|name| name.to_str())
-        .ok_or_else(|| usage("the folder's name is not text"))?
+        .ok_or_else(|| usage("the folder's name is not valid Unicode"))?
         .to_owned();
     check_name(&name)?;
     let is_empty = |dir: &Path| dir.read_dir().is_ok_and(|mut files| files.next().is_none());
     if dir.exists() && !is_empty(&dir) {
         return Err(usage(format!(
-            "{} is there already; name another folder",
+            "{} already exists; name another folder",
             dir.display()
         )));
     }
@@ -51,7 +51,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             "{0} is a project with a kernel, a program and a test:
 
     cd {0}
-    cargo run     on the GPU, or on the simulator where there is none
+    cargo run     on the GPU, or on the simulator if there is none
     cargo test    without a GPU
 
 Its Cargo.toml names this repository by its path: {1}.",
@@ -62,7 +62,7 @@ Its Cargo.toml names this repository by its path: {1}.",
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder to make: a bare name is beside the repository.
+/// The folder to make: a bare name goes next to the repository.
 fn place(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
     let is_name = path.components().count() == 1
         && matches!(path.components().next(), Some(Component::Normal(_)));
@@ -80,7 +80,7 @@ fn place(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
     }
     if clean.starts_with(root) {
         return Err(usage(format!(
-            "{} is inside this repository; a project of your own is outside, such as {}",
+            "{} is inside this repository; your own project belongs outside, such as in {}",
             clean.display(),
             root.with_file_name("my-kernels").display()
         )));
@@ -88,20 +88,20 @@ fn place(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
     Ok(clean)
 }
 
-/// Whether cargo takes it for a package.
+/// Checks that cargo accepts it as a package's name.
 fn check_name(name: &str) -> anyhow::Result<()> {
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.chars().all(is_known) || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return Err(usage(format!(
-            "`{name}` is not a name for a package: letters, digits, `-` and `_`, a letter first"
+            "`{name}` is not a package name: use letters, digits, `-` and `_`, with a letter first"
         )));
     }
     if KEYWORDS.contains(&name) {
         return Err(usage(format!(
-            "`{name}` is a word of the language; choose another name"
+            "`{name}` is a keyword of Rust; choose another name"
         )));
     }
-    // Names that the standard library, cargo or the project's own dependencies have.
+    // Names that the standard library, cargo or the project's own dependencies use.
     const TAKEN: [&str; 14] = [
         "core",
         "std",
@@ -124,7 +124,7 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Words that cannot name a crate, those kept for later included.
+/// Keywords, which cannot name a crate, including reserved ones.
 #[rustfmt::skip]
 const KEYWORDS: [&str; 52] = [
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
@@ -134,7 +134,7 @@ const KEYWORDS: [&str; 52] = [
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// The template's files, by their paths in it; what was built there is not of it.
+/// The template's files, by their paths in it; build outputs are left out.
 fn files(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -160,11 +160,11 @@ fn files(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
 fn fill_in(from: &Path, to: &Path, name: &str, root: &Path) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(from)
         .with_context(|| format!("{} cannot be read", from.display()))?;
-    // A path in TOML: backslashes and quotes mean something there.
+    // A path in TOML, where backslashes and quotes are special.
     let crates = format!("{}/crates/", root.display()).replace('\\', "/");
     ensure!(
         !crates.contains('"'),
-        "this repository's path has a quotation mark in it, which Cargo.toml cannot name"
+        "this repository's path has a quotation mark in it, which Cargo.toml cannot express"
     );
     let text = text
         .replace(PACKAGE, name)

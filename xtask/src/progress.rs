@@ -15,7 +15,7 @@ pub fn on_stderr() -> Box<dyn Progress> {
     }
 }
 
-/// Appears with the first step; where nothing is fetched, nothing is drawn.
+/// Appears with the first step; if nothing is fetched, nothing is drawn.
 #[derive(Default)]
 struct Bar(OnceLock<ProgressBar>);
 
@@ -37,11 +37,11 @@ impl Progress for Bar {
         bar.set_message(text.to_string());
     }
 
-    /// Stays above the bar, and when the bar is gone.
+    /// Stays above the bar, even after the bar is gone.
     fn note(&self, text: &str) {
         let bar = self.shown();
         bar.println(format!("lockstep: {text}"));
-        // Waiting may be all that is done.
+        // There may be nothing to do but wait.
         bar.set_style(style("{spinner}"));
     }
 

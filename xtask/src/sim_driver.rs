@@ -10,16 +10,16 @@ use std::process::ExitCode;
 /// Put a CUDA driver that needs no GPU into a folder.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The folder; made if it is not there
+    /// The folder; created if it is missing
     dir: PathBuf,
 }
 
 /// The driver's name.
 const DRIVER: &str = "libcuda.so.1";
-/// The runtime's, which stands in for that of a toolkit of the same version.
+/// The runtime's, which replaces that of a toolkit of the same version.
 const RUNTIME_12: &str = "libcudart.so.12";
 const RUNTIME_13: &str = "libcudart.so.13";
-/// Names that linkers look for, and what has them: packages of CUDA lack the runtime's.
+/// Names that linkers look for, and their targets: CUDA's packages lack the runtime's.
 const LINKS: [(&str, &str); 2] = [("libcuda.so", DRIVER), ("libcudart.so", RUNTIME_13)];
 
 /// Builds the libraries, and says how to use them.
@@ -35,9 +35,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH
     YOUR PROGRAM
 
-What does not work there: kernels without PTX (machine code only, as in cuBLAS,
+What does not work with it: kernels without PTX (machine code only, as in cuBLAS,
 cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's
-`-cudart shared`, and `-L` with this folder where the toolkit has no libcudart.so),
+`-cudart shared`, and `-L` with this folder if the toolkit has no libcudart.so),
 textures, and sharing memory with other processes.",
             dir.join(DRIVER).display(),
             dir.display()
@@ -49,14 +49,14 @@ textures, and sharing memory with other processes.",
 /// Puts the libraries into a folder, also under the names that linkers look for.
 fn install(dir: &Path) -> anyhow::Result<()> {
     let built = build::libraries()?;
-    std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be created", dir.display()))?;
     place(&built.driver, dir, DRIVER)?;
     place(&built.runtime_12, dir, RUNTIME_12)?;
     place(&built.runtime_13, dir, RUNTIME_13)?;
     link(dir)
 }
 
-/// Gives the libraries of a folder the names that linkers look for.
+/// Adds the names that linkers look for to a folder's libraries.
 fn link(dir: &Path) -> anyhow::Result<()> {
     for (name, library) in LINKS {
         let link = dir.join(name);
@@ -70,7 +70,7 @@ fn link(dir: &Path) -> anyhow::Result<()> {
 /// Puts a library into a folder.
 fn place(built: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
     let library = dir.join(name);
-    // A program that runs keeps the file it has: the new one takes its name only.
+    // A running program keeps its file: the new one only takes over the name.
     let new = dir.join(format!(".{name}.{}", std::process::id()));
     let placed = std::fs::copy(built, &new).and_then(|_| std::fs::rename(&new, &library));
     if placed.is_err() {
@@ -89,7 +89,7 @@ mod tests {
         for name in [DRIVER, RUNTIME_13] {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
-        // Again as after an earlier run.
+        // A second time, as after an earlier run.
         for _ in 0..2 {
             link(folder.path()).unwrap();
         }

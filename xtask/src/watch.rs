@@ -1,6 +1,6 @@
-//! `cargo xtask watch KERNEL`: the same look at a kernel again, after every save.
+//! `cargo xtask watch KERNEL`: a command on one kernel, repeated after every save.
 //!
-//! How a change is seen: `crates/file_watch`.
+//! `crates/file_watch` notices changes.
 
 use crate::ending::USAGE;
 use crate::{build, hand_over, workspace};
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Child, ExitCode};
 
-/// Look at a kernel again after every save.
+/// Profile or check a kernel again after every save.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// A kernel's name, as `cargo xtask list` shows it
@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     with: Look,
 
-    /// End after this many runs; else Ctrl-C ends it
+    /// End after this many runs; otherwise Ctrl-C ends it
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
 
@@ -29,19 +29,19 @@ pub struct Options {
     arguments: Vec<OsString>,
 }
 
-/// A command that looks at one kernel.
+/// A command on one kernel.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum Look {
-    /// Where its memory work is done, line by line
+    /// Its memory work, line by line
     #[default]
     Profile,
-    /// Whether its results are right, and its counts
+    /// A check of its results, and its counts
     RunAll,
-    /// Races, unwritten reads and the like
+    /// Races, unwritten reads and similar defects
     Sanitize,
 }
 
-/// Folders whose sources and manifests count.
+/// Folders whose sources and manifests are watched.
 const FOLDERS: [&str; 5] = ["gpu-kernels", "crates", "simulator", "host", "cli"];
 
 /// Runs, waits for a change, and runs again.
@@ -52,7 +52,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let seen = Snapshot::of(workspace::root(), FOLDERS.map(Into::into).into());
         let ended = watch_once(&arguments, &seen)?;
         n_runs += 1;
-        // No change of the sources cures what was typed.
+        // No change of the sources fixes a wrong command line.
         let is_wrong = n_runs == 1 && ended == Some(USAGE);
         if is_wrong || options.runs.is_some_and(|limit| n_runs >= limit) {
             return Ok(ended.map_or(ExitCode::FAILURE, ExitCode::from));
@@ -81,9 +81,9 @@ impl Options {
     }
 }
 
-/// Builds and runs; a change of the sources ends it early. What does not compile has
-/// been reported when this returns, and is not a reason to stop watching. Gives the exit status, if the
-/// program came to its end.
+/// Builds and runs; a change of the sources ends it early. A compile error has been reported when
+/// this returns, and is not a reason to stop watching. Returns the exit status, if the program ran
+/// to its end.
 fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<u8>> {
     let program = match build::lockstep() {
         Ok(program) => program,
@@ -103,11 +103,11 @@ fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<
 /// The exit status; none if a signal or a change of the sources ended it.
 fn wait(child: &mut Child, seen: &Snapshot) -> anyhow::Result<Option<u8>> {
     loop {
-        if let Some(status) = child.try_wait().context("the program was lost")? {
+        if let Some(status) = child.try_wait().context("cannot wait for the program")? {
             return Ok(status.code().and_then(|code| u8::try_from(code).ok()));
         }
         if seen.changed().is_some() {
-            // It may have ended by itself meanwhile; either way it is gone.
+            // It may have ended on its own meanwhile; either way it is gone.
             let _ = child.kill();
             let _ = child.wait();
             return Ok(None);

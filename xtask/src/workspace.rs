@@ -1,6 +1,6 @@
 //! Paths in this repository.
 //!
-//! Asked when this program runs, not when it is built: a checkout may be moved or
+//! Determined when this program runs, not when it is built: a checkout may be moved or
 //! copied, and its programs with it.
 
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub fn kernels() -> PathBuf {
     root().join("gpu-kernels")
 }
 
-/// A folder of ours beside what cargo builds.
+/// One of our folders, next to cargo's build outputs.
 pub fn own_folder(name: &str) -> PathBuf {
     cuda_builder::target_dir_of(&root()).with_file_name(name)
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask`'s own commands as a user meets them, in a repository of stand-ins: cargo, the
-//! compiler and `lockstep` are scripts that note what they are asked. Nothing is compiled.
+//! compiler and `lockstep` are scripts that log their calls. Nothing is compiled.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -10,14 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Held while programs are written or started: one that is written while another test starts one
-/// is open in that one's child for a moment, and cannot be run.
+/// Held while programs are written or started: one that is written while another test starts a
+/// program is open in that test's child for a moment, and cannot be run.
 static PROGRAMS: Mutex<()> = Mutex::new(());
 
-/// A repository and programs that stand in for those that take minutes.
+/// A repository, and stand-ins for programs that take minutes.
 struct Machine(TempDir);
 
-/// Notes each call; gives `lockstep` when that is built, the simulator for pages, and pages.
+/// Logs each call; provides `lockstep` when that is built, the simulator for pages, and pages.
 const CARGO: &str = r#"
 case "$*" in
     *--bin=lockstep*)
@@ -32,7 +32,7 @@ case "$*" in
 esac
 "#;
 
-/// As it ends for a kernel that there is not.
+/// Fails for a kernel that does not exist.
 const LOCKSTEP: &str = r#"
 case "$*" in *nosuch*) echo "no lesson or kernel matches" >&2; exit 2 ;; esac
 "#;
@@ -59,14 +59,14 @@ impl Machine {
         ] {
             machine.program(name, text);
         }
-        // A `lockstep` beside it would be another one.
+        // In a folder of its own: a `lockstep` next to the original would be another one.
         let bin = machine.path("bin/xtask");
         fs::create_dir(machine.path("bin")).expect("there is room");
         let own = env!("CARGO_BIN_EXE_xtask");
         if fs::hard_link(own, &bin).is_err() {
             fs::copy(own, &bin).expect("there is room");
         }
-        // It is not the first time, so that no kernels are compiled ahead.
+        // Not the first run, so no kernels are compiled ahead.
         machine.write("bin/lockstep", "");
         machine
     }
@@ -81,7 +81,7 @@ impl Machine {
         fs::write(path, text).expect("there is room");
     }
 
-    /// A script that notes how it is called.
+    /// A script that logs how it is called.
     fn program(&self, name: &str, text: &str) {
         let root = self.0.path().to_str().expect("UTF-8");
         let text = format!("#!/bin/sh\necho {name} \"$@\" >> ROOT/log\n{text}");
@@ -112,7 +112,7 @@ impl Machine {
         output(self.xtask(arguments).stdout(Stdio::piped()))
     }
 
-    /// How programs were called, the compiler apart; each call by these of its words.
+    /// The calls of programs other than the compiler, each reduced to its words among `words`.
     fn calls(&self, words: &[&str]) -> Vec<String> {
         let log = fs::read_to_string(self.path("log")).unwrap_or_default();
         let calls = log.lines().filter(|line| !line.starts_with("rustc"));
@@ -132,7 +132,7 @@ fn output(command: &mut Command) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Ends with this status and says this.
+/// Checks that it ended with this status and said this.
 fn fails(output: &Output, status: i32, words: &str) {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(status), "{told}");
@@ -151,8 +151,8 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
     let below = below.as_str();
     let keyword = of_outside("fn");
     for (arguments, words) in [
-        (&["new", "bad name"][..], "`bad name` is not a name"),
-        (&["new", &keyword], "`fn` is a word of the language"),
+        (&["new", "bad name"][..], "`bad name` is not a package name"),
+        (&["new", &keyword], "`fn` is a keyword of Rust"),
         (&["new", "./mine"], "inside this repository"),
         (&["new", below], "is not a folder"),
         (&["bundle", below], "a file"),
@@ -163,7 +163,7 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
         fails(&machine.run(arguments), 2, words);
         assert!(machine.calls(&[]).is_empty(), "{arguments:?}");
     }
-    // Nothing was made beside the file.
+    // Nothing was made next to the file.
     assert_eq!(outside.path().read_dir().expect("it is there").count(), 1);
 }
 
@@ -172,7 +172,7 @@ fn every_command_is_documented() {
     let help = String::from_utf8(Machine::new().run(&["--help"]).stdout).expect("it is text");
     let (_, commands) = help.split_once("Commands:\n").expect("it lists them");
     let commands = commands.lines().take_while(|line| !line.is_empty());
-    // What a name is followed by; lines that go on begin further right.
+    // The names alone; continuation lines begin further right.
     let names = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names: Vec<&str> = names.filter(|name| !["", "help"].contains(name)).collect();
     assert!(names.len() > 20, "{help}");
@@ -186,7 +186,7 @@ fn every_command_is_documented() {
 #[test]
 fn a_watch_of_what_there_is_not_ends() {
     let machine = Machine::new();
-    // As if a source were saved later, so that a watch that goes on ends with its second run.
+    // As if a source were saved later: a watch that goes on would end with its second run.
     let kernels = machine.path("gpu-kernels/Cargo.toml");
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(5));
@@ -240,7 +240,7 @@ fn the_first_book_is_open_before_its_live_parts_are_compiled() {
     let wanted = [
         "",
         "book-chapters",
-        // With what cargo has to say of it.
+        // With cargo's messages.
         "book-chapters builder",
         "open",
         "live",

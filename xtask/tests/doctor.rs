@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs it with nothing of this machine's own settings in the way.
+/// Runs it without this machine's own settings.
 fn doctor(configure: impl FnOnce(&mut Command)) -> (Output, Value) {
     examine(Command::new(env!("CARGO_BIN_EXE_xtask")), configure)
 }
@@ -88,7 +88,7 @@ fn without_any_way_to_a_compiler_both_commands_are_given() {
     assert!(cure.contains("rustup toolchain install") && cure.contains("LOCKSTEP_RUSTC"));
 }
 
-/// A compiler that says what it is and does nothing else, as the cache holds it.
+/// A compiler in the cache that only reports its version.
 #[cfg(unix)]
 fn stand_in_compiler(cache: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -115,7 +115,7 @@ fn a_filled_cache_may_be_read_only() {
     for (folder, mode) in [(home.path(), 0o755), (&cache, 0o555)] {
         fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
     }
-    // Where the program lies others may not read; and root may write everywhere.
+    // Other users may not be able to read the program's folder, and root may write everywhere.
     let program = home.path().join("xtask");
     let mut install = Command::new("install");
     install.args(["-m", "755", env!("CARGO_BIN_EXE_xtask")]);
@@ -143,7 +143,7 @@ fn a_filled_cache_may_be_read_only() {
     assert_eq!(folder["status"], "ok", "{folder}");
     let detail = folder["detail"].as_str().unwrap();
     assert!(
-        detail.ends_with("it cannot be written to, nor need it be"),
+        detail.ends_with("it cannot be written to, and need not be"),
         "{detail}"
     );
 }
@@ -198,8 +198,8 @@ fn a_machine_is_ready_once_it_has_the_compiler() {
     let cache = home.path().join("cache");
     let rustup = home.path().join("rustup");
     fs::create_dir(&rustup).unwrap();
-    // A rustup that could install it, and is not asked to; and the host's compiler, which rustup
-    // would install.
+    // A rustup that could install it, but must not be asked to; and the host's compiler, which
+    // rustup would install.
     for name in ["rustup", "rustc"] {
         let program = rustup.join(name);
         fs::write(&program, "#!/bin/sh\n").unwrap();

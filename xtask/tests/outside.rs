@@ -1,6 +1,6 @@
 //! Projects outside the repository, as users have them: made by `cargo xtask new`, and
-//! `examples/outside`. They are built offline, in this repository's target folder, with the
-//! simulator as quickly compiled as can be: their kernels are small.
+//! `examples/outside`. They are built offline, in this repository's target folder, with an
+//! unoptimised simulator, which compiles fastest: their kernels are small.
 #![cfg(unix)]
 
 use std::fs;
@@ -27,7 +27,7 @@ fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
         .env("RUST_BACKTRACE", "0")
-        // Whatever is here, the simulator is asked.
+        // Always the simulator, even with a GPU.
         .env("LOCKSTEP_LIBCUDA", "none")
         .env_remove("RUSTC_BOOTSTRAP")
         .output()
@@ -77,7 +77,7 @@ fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
     let (passed, text) = cargo(&project, &["test"]);
     assert!(passed && text.contains("2 passed"), "{text}");
 
-    // Rows without the element that keeps columns in different banks.
+    // Rows without the extra element that spreads a column over the banks.
     edit(project.join("src/kernels.rs"), "TILE + 1;", "TILE;");
     let (passed, text) = cargo(&project, &["test"]);
     assert!(!passed, "{text}");

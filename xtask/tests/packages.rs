@@ -1,6 +1,6 @@
 //! Each library is ready for crates.io, as far as can be seen without compiling: its package has
-//! what a reader and a registry need, and takes nothing from outside its folder. That the packed
-//! libraries compile against each other, `cargo package` tells where it is asked for all at once.
+//! what a reader and a registry need, and takes nothing from outside its folder. Whether the packed
+//! libraries compile against each other is left to `cargo package` for all of them at once.
 //! Licences are symbolic links, which a checkout on Windows may lack.
 #![cfg(unix)]
 
@@ -31,7 +31,7 @@ struct Library {
     files: BTreeSet<String>,
 }
 
-/// All of them: the packages that name the registry they are for.
+/// All of them: the packages that name their registry.
 static LIBRARIES: LazyLock<Vec<Library>> = LazyLock::new(|| {
     let workspace = workspace();
     let members = workspace["members"].as_array().expect("a list");
@@ -42,7 +42,7 @@ static LIBRARIES: LazyLock<Vec<Library>> = LazyLock::new(|| {
 });
 
 impl Library {
-    /// What is in a folder, if it is one.
+    /// The library in a folder, if it is one.
     fn of(dir: PathBuf) -> Option<Self> {
         let manifest = dir.join("Cargo.toml");
         if !manifest.exists() {
@@ -82,7 +82,7 @@ fn packed(name: &str) -> BTreeSet<String> {
     list.lines().map(str::to_owned).collect()
 }
 
-/// What the workspace's manifest says of it.
+/// The workspace's table in its manifest.
 fn workspace() -> Table {
     let manifest: Table = text(&root().join("Cargo.toml"))
         .parse()
@@ -185,7 +185,7 @@ fn links_of_a_readme_lead_to_what_is_packed() {
     }
 }
 
-/// The files that a source text includes by their names.
+/// The files that a source text includes by name.
 fn included(source: &str) -> Vec<String> {
     [
         "include!(\"",

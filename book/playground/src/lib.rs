@@ -1,14 +1,14 @@
-//! The kernels of the book's live pages: the lessons' kernels with what a reader changes as
-//! parameters.
+//! The kernels of the book's live pages: the lessons' kernels, with parameters for what a reader
+//! may change.
 //!
 //! - `tile_…`: a tile goes to shared memory by rows, laid out as [`Place`] says, and comes back
-//!   by rows or by columns, an element per lane ([`tile_4`] and the like), or by `ldmatrix`
+//!   by rows or by columns, an element per lane ([`tile_4`] and others), or by `ldmatrix`
 //!   ([`tile_ldmatrix`]);
 //! - `strided_…`: lanes read global memory some elements apart.
 //!
-//! Elements are integers: they are only moved, and a whole one in one access.
+//! Elements are integers: they are only moved, each in one access.
 //!
-//! Left out: speed. A layout that is a parameter costs arithmetic that a constant does not.
+//! Left out: speed. A layout as a parameter costs arithmetic that a constant one does not.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]
@@ -72,7 +72,7 @@ unsafe fn fill<T: Copy>(tile: *mut T, input: *const T, rows: u32, place: Place) 
     }
 }
 
-/// Takes it back, by rows or by columns, and writes what it takes in that order.
+/// Reads it back, by rows or by columns, and writes what it has read in that order.
 #[inline(always)]
 unsafe fn through_tile<T: Copy>(
     input: *const T,

@@ -213,7 +213,7 @@ fn exercises_by_others_are_proved() {
         &learner.learn(&["check", &first]),
         1,
         &[
-            "solution.rs: it must pass, and fails",
+            "solution.rs: it must pass, but fails",
             "has not been written",
         ],
     );
@@ -242,7 +242,7 @@ fn what_cannot_be_is_told() {
     fails(
         &learner.learn(&["new", &learner.path("course/01_first")]),
         2,
-        &["is there already"],
+        &["already exists"],
     );
     // Nothing is created among this repository's own exercises.
     let inside = root().join("exercises/99_mine");

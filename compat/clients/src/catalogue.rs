@@ -12,7 +12,7 @@ pub struct Catalogue {
     client: Vec<Entry>,
 }
 
-/// A client, with what is fetched for it.
+/// A client: what is run of it, and what is fetched for it.
 #[derive(Clone, Copy)]
 pub struct Client<'c> {
     /// What is run.
@@ -29,13 +29,13 @@ pub struct Packages {
     pub cargo: Option<String>,
     /// The Python package whose source distribution is fetched.
     pub sdist: Option<String>,
-    /// The version of that, or of the Python package that the client is.
+    /// The version of that crate or distribution, or of the client's own Python package.
     pub version: String,
     /// The repository that has tests, or those that the source distribution lacks.
     pub repository: Option<Repository>,
     /// Python packages, with versions, as pip takes them.
     pub packages: Vec<String>,
-    /// Python packages that are taken away again: what others ask for and must not find.
+    /// Python packages that are removed again: others depend on them, but must not find them.
     #[serde(default)]
     pub without: Vec<String>,
     /// Folders with shared libraries; `{packages}` is the folder of the Python packages.
@@ -48,25 +48,25 @@ pub struct Packages {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What the client is called here.
+    /// The client's name here.
     pub name: String,
-    /// What it is, and what of it is run.
+    /// What it is, and which of its tests are run.
     pub about: String,
     /// Its folder in the cache.
     pub home: String,
     /// Features of a crate, without default ones.
     #[serde(default)]
     pub features: String,
-    /// Where Python's tests lie.
+    /// The folder of Python tests.
     #[serde(default)]
     pub folder: String,
-    /// Files with tests, as patterns; each file is a process of its own. Of a crate, parts of
+    /// Files with tests, as patterns; each file runs in its own process. For a crate, parts of
     /// the tests' names.
     pub tests: Vec<String>,
     /// As `tests`, for the small part that runs with every commit; none if it is empty.
     #[serde(default)]
     pub quick: Vec<String>,
-    /// Fixtures that Python's tests expect from their repository: a module that is loaded first.
+    /// Fixtures that Python tests expect from their repository: a module that is loaded first.
     #[serde(default)]
     pub plugin: String,
     /// Variables of the environment; in them `{driver}` is the folder with the simulator's driver.
@@ -80,7 +80,7 @@ pub struct Entry {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repository {
-    /// Where git finds it.
+    /// Its address for git.
     pub url: String,
     /// The tag of the version.
     pub tag: String,
@@ -103,7 +103,7 @@ impl Catalogue {
     /// The one in this repository.
     ///
     /// # Errors
-    /// It has an entry that means nothing, or lacks one.
+    /// It has an invalid entry, or lacks one.
     pub fn read() -> anyhow::Result<Self> {
         let read: Self =
             toml::from_str(include_str!("catalogue.toml")).context("catalogue.toml")?;

@@ -13,17 +13,17 @@ const DOCUMENT: &str = "docs/clients.md";
 const BEGIN: &str = "<!-- figures: written by `cargo xtask clients --document` -->\n";
 const END: &str = "<!-- end of figures -->";
 
-/// Names of tests or kernels that are shown for a reason.
+/// The most names of tests or kernels shown for one reason.
 const MOST_SHOWN: usize = 8;
 
-/// Renews the tables from the results in the repository.
+/// Updates the tables from the results in the repository.
 ///
 /// # Errors
-/// The results or the document are not there.
+/// The results or the document are missing.
 pub fn renew() -> anyhow::Result<ExitCode> {
     let path = repository().join(DOCUMENT);
     let text =
-        std::fs::read_to_string(&path).with_context(|| format!("{DOCUMENT} is not there"))?;
+        std::fs::read_to_string(&path).with_context(|| format!("{DOCUMENT} cannot be read"))?;
     let missing = || {
         format!(
             "{DOCUMENT} lacks the lines `{}` and `{END}`",
@@ -43,7 +43,7 @@ fn renewed(text: &str, results: &Results, known: &Known) -> Option<String> {
     Some(format!("{}\n{tables}\n{}", &text[..begin], &text[end..]))
 }
 
-// Writing into a string does not fail, here and below.
+// Writing to a string does not fail, here and below.
 fn tables(results: &Results, known: &Known) -> String {
     let mut text = String::new();
     text.push_str(
@@ -119,7 +119,7 @@ fn checked_row(outcome: &Outcome) -> String {
     )
 }
 
-/// What fails or is found, by reason.
+/// Failures or findings, by reason.
 fn reasons<'o>(
     client: &str,
     what: &str,
@@ -138,7 +138,7 @@ fn reasons<'o>(
         names.dedup();
         let (class, because) = match reason {
             Some(reason) => (reason.class.to_string(), reason.because.as_str()),
-            None => ("unexplained".to_owned(), "Nobody knows yet."),
+            None => ("unexplained".to_owned(), "Not known yet."),
         };
         let shown: Vec<_> = names
             .iter()

@@ -1,9 +1,9 @@
-//! Brings a client to the cache: Python packages by pip, into an environment of the client's own;
-//! what has its tests by pip, cargo or git.
+//! Fetching a client into the cache: Python packages by pip, into an environment of its own, and
+//! the source of its tests by pip, cargo or git.
 //!
 //! ```text
 //! CACHE/clients/tinygrad-0.14.0/venv/      Python and packages
-//! CACHE/clients/tinygrad-0.14.0/source/    what has the tests
+//! CACHE/clients/tinygrad-0.14.0/source/    the source with the tests
 //! CACHE/clients/tinygrad-0.14.0/fetched    what was asked for, written last
 //! ```
 
@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How long a package tool may take.
+/// The time limit of a package tool.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// A client that can be run.
 pub struct Home {
     /// Its folder in the cache.
     pub dir: PathBuf,
-    /// Where its Python packages are.
+    /// The folder of its Python packages.
     pub packages: PathBuf,
-    /// Why the repository that has further tests is not there.
+    /// Why the repository with further tests is missing.
     pub lacking: Option<String>,
 }
 
@@ -35,12 +35,12 @@ impl Home {
         self.dir.join("venv/bin/python")
     }
 
-    /// What has the tests.
+    /// The source with the tests.
     pub fn source(&self) -> PathBuf {
         self.dir.join("source")
     }
 
-    /// A text of the catalogue, with this machine's folders.
+    /// A text of the catalogue, with this machine's folders filled in.
     pub fn text(&self, text: &str) -> String {
         text.replace("{packages}", &self.packages.to_string_lossy())
             .replace("{home}", &self.dir.to_string_lossy())
@@ -88,7 +88,7 @@ fn make(packages: &Packages, dir: &Path) -> anyhow::Result<()> {
             .args(["-m", "venv"])
             .arg(dir.join("venv")),
     )
-    .context("a Python environment cannot be made (python3 with venv is needed)")?;
+    .context("a Python environment cannot be created (python3 with venv is needed)")?;
     let pip = || {
         let mut pip = Command::new(dir.join("venv/bin/python"));
         pip.args(["-m", "pip", "--quiet"]);
@@ -119,7 +119,7 @@ fn make(packages: &Packages, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Copies a crate's source out of cargo's own cache, where a package that needs it brings it.
+/// Copies a crate's source out of cargo's own cache, where a package that depends on it puts it.
 fn take_crate(name: &str, version: &str, dir: &Path, source: &Path) -> anyhow::Result<()> {
     let needing = dir.join("needing");
     let manifest = format!(
@@ -134,23 +134,23 @@ fn take_crate(name: &str, version: &str, dir: &Path, source: &Path) -> anyhow::R
     cargo.args(["metadata", "--quiet", "--format-version=1"]);
     process::tool(cargo.current_dir(&needing), &told, PATIENCE)
         .context("its crate cannot be fetched")?;
-    let text = fs::read_to_string(&told).context("cargo says nothing")?;
+    let text = fs::read_to_string(&told).context("cargo's output cannot be read")?;
     let metadata = text.lines().find(|line| line.starts_with('{'));
     let metadata: serde_json::Value = serde_json::from_str(metadata.unwrap_or_default())?;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     let package = packages.find(|package| package["name"] == name);
     let manifest = package.and_then(|package| package["manifest_path"].as_str());
     let from = manifest.and_then(|path| Path::new(path).parent());
-    copy(from.context("cargo has no source of it")?, source)
+    copy(from.context("cargo does not have its source")?, source)
 }
 
-/// The cargo that this program was started by.
+/// The cargo that started this program.
 pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Takes the folder with tests from a repository: from the checkout that the user names, or else
-/// the one that was taken before, or else by git.
+/// Takes the folder with tests from a repository: from the checkout that the user names, else as
+/// taken before, else by git.
 fn take_tests(repository: &Repository, dir: &Path, checkout: Option<&Path>) -> anyhow::Result<()> {
     let mark = dir.join("tests-taken");
     let to = dir.join("source").join(&repository.folder);
@@ -168,7 +168,7 @@ fn take_tests(repository: &Repository, dir: &Path, checkout: Option<&Path>) -> a
         git.args(["clone", "--quiet", "--depth=1", "--branch"]);
         git.args([&repository.tag, &repository.url])
             .arg(clone.path());
-        // Asks nobody for a name and a password.
+        // No prompt for a name and a password.
         git.env("GIT_TERMINAL_PROMPT", "0");
         process::tool(&mut git, &dir.join("git.log"), PATIENCE)
             .context("its repository cannot be cloned; --source takes a checkout of it")?;

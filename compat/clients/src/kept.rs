@@ -1,8 +1,8 @@
 //! The last result of each file of tests, in the cache: with `--files` a client is run in parts,
-//! and the parts are put together.
+//! whose results are combined.
 //!
-//! What is left out: on which commit that was. A part that was run before the simulator changed
-//! stands until it is run again, or the client as a whole.
+//! Left out: the commit of each result. A part that was run before the simulator changed is kept
+//! until it, or the client as a whole, is run again.
 
 use crate::catalogue::Client;
 use crate::fetch::Home;
@@ -12,10 +12,10 @@ use anyhow::Context;
 use std::fs;
 use std::path::PathBuf;
 
-/// Where it is kept what came of a file.
+/// The place of a file's result.
 pub struct Kept {
     path: PathBuf,
-    /// Whether all that the file has is run, so that it is worth being kept.
+    /// Whether all of the file is run, so that its result is worth keeping.
     is_whole: bool,
     /// Whether earlier runs count.
     is_part: bool,
@@ -33,7 +33,7 @@ impl Kept {
         }
     }
 
-    /// Keeps what came of it now.
+    /// Saves the new result.
     ///
     /// # Errors
     /// It cannot be written.
@@ -46,7 +46,7 @@ impl Kept {
             .with_context(|| format!("{} cannot be written", self.path.display()))
     }
 
-    /// What came of it in an earlier run, if this one is of a part only.
+    /// The result of an earlier run, if this one is of a part only.
     pub fn read(&self) -> Option<Ran> {
         if !self.is_part {
             return None;

@@ -6,22 +6,22 @@ use glob::Pattern;
 use serde::Deserialize;
 use std::fmt;
 
-/// Whose a failure is.
+/// The class of a failure.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// The client's own: it fails on a GPU, or on its own CPU device, as well; or a GPU lets
-    /// pass what it does wrong.
+    /// The client's own: it also fails on a GPU, or on its own CPU device; or a GPU does not notice
+    /// its mistake.
     Client,
     /// It asserts times, or that a GPU is busy at a certain moment.
     Time,
-    /// It wants what this machine does not have: headers, a compiler, a second GPU.
+    /// It needs something that this machine lacks: headers, a compiler, a second GPU.
     Missing,
     /// It brings machine code without PTX.
     MachineCode,
-    /// It wants what the driver says it cannot do.
+    /// It needs something that the driver reports as unsupported.
     Unsupported,
-    /// Ours, and not done yet.
+    /// Ours, still to be done.
     Gap,
 }
 
@@ -56,7 +56,7 @@ struct KnownFailure {
     /// The tests, as a pattern.
     #[serde(default = "any")]
     test: String,
-    /// Part of what they say.
+    /// Part of their message.
     #[serde(default)]
     says: String,
     #[serde(flatten)]
@@ -71,7 +71,7 @@ struct KnownFinding {
     /// The kernels, as a pattern.
     #[serde(default = "any")]
     kernel: String,
-    /// Part of what is found.
+    /// Part of the finding.
     #[serde(default)]
     says: String,
     #[serde(flatten)]
@@ -82,10 +82,10 @@ fn any() -> String {
     "*".to_owned()
 }
 
-/// A reason: whose it is, and a sentence.
+/// A reason: its class, and a sentence.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reason {
-    /// Whose it is.
+    /// Its class.
     pub class: Class,
     /// A sentence.
     pub because: String,
@@ -95,7 +95,7 @@ impl Known {
     /// What this repository knows.
     ///
     /// # Errors
-    /// An entry means nothing.
+    /// An entry is invalid.
     pub fn read() -> anyhow::Result<Self> {
         Self::parse(include_str!("known.toml")).context("known.toml")
     }
@@ -110,7 +110,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Why a client's test fails, if that is known; the first entry that fits says it.
+    /// Why a client's test fails, if that is known: by the first entry that matches.
     pub fn failure(&self, client: &str, failure: &Failure) -> Option<&Reason> {
         let fits = |known: &&KnownFailure| {
             matches(&known.client, client)

@@ -1,14 +1,14 @@
-//! `cargo xtask clients [NAME…]`: programs that others wrote, on the simulator's driver.
+//! `cargo xtask clients [NAME…]`: third-party programs on the simulator's driver.
 //!
-//! Each client is fetched by its own package tools and runs its own tests, of which this
-//! repository holds none. In reading order: [`catalogue`] says what there is; [`fetch`] brings it
-//! to the cache; [`python`] and [`rust`] run its tests, under the time limit of [`process`];
-//! [`kept`] is what came of single files, so that a client can be run in parts;
-//! [`known`] says why a test is known to fail; [`outcome`] is what came of it, kept in
+//! Each client is fetched by its own package tools and runs its own tests, none of which are in
+//! this repository. In reading order: [`catalogue`] lists the clients; [`fetch`] fetches them into
+//! the cache; [`python`] and [`rust`] run their tests, under the time limit of [`process`];
+//! [`kept`] has the results of single files, so that a client can be run in parts;
+//! [`known`] says why a test is known to fail; [`outcome`] is a client's result, kept in
 //! `bench/results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
 //!
-//! What is left out: whether a client's tests are good ones. A test that a GPU fails as well is
-//! in the list of known failures, with the reason.
+//! Left out: whether a client's tests are good ones. A test that also fails on a GPU is in the list
+//! of known failures, with the reason.
 
 mod catalogue;
 mod document;
@@ -34,19 +34,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-/// Run programs that others wrote on the simulator's driver.
+/// Run third-party programs on the simulator's driver.
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask clients")]
 struct Options {
-    /// Only these; all if none is named
+    /// Only these clients; by default all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// List the clients and run nothing
+    /// List the clients, and run nothing
     #[arg(long)]
     list: bool,
 
-    /// Only the small part that runs with every commit; the results are shown, not kept
+    /// Only the small part that runs with every commit; the results are shown, but not kept
     #[arg(long, conflicts_with = "check")]
     quick: bool,
 
@@ -58,17 +58,17 @@ struct Options {
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
 
-    /// Run only the files of tests whose names fit, `*` for anything; what came of the others in
-    /// earlier runs is kept; with one name
+    /// Run only the files of tests whose names match, `*` for anything; results of the others from
+    /// earlier runs are kept; with one name
     #[arg(long, value_name = "PATTERN", conflicts_with = "quick")]
     files: Option<glob::Pattern>,
 
-    /// A checkout of the client's repository, which has its tests, where it cannot be cloned;
-    /// with one name
+    /// A checkout of the client's repository, which has its tests, if it cannot be cloned; with one
+    /// name
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
 
-    /// Run nothing: renew the tables of docs/clients.md from the results in the repository
+    /// Run nothing: update the tables of docs/clients.md from the results in the repository
     #[arg(long, conflicts_with_all = ["names", "list", "quick", "check", "files", "source"])]
     document: bool,
 }
@@ -88,7 +88,7 @@ fn usage(what: String) -> anyhow::Error {
     clap::Error::raw(ErrorKind::InvalidValue, what + "\n").into()
 }
 
-/// Runs the clients and keeps the results; fails if a test does whose reason is not known.
+/// Runs the clients and keeps the results; fails if a test fails for an unknown reason.
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if options.document {
         return document::renew();
@@ -122,7 +122,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     for client in clients {
         eprintln!("{} {}", client.entry.name, client.packages.version);
         let outcome = one(client, &run);
-        // What was run for hours is kept even if it cannot be shown.
+        // Results of hours are kept even if they cannot be shown.
         printed = printed.and(print(|out| write!(out, "{}", outcome.summary(&known))));
         outcomes.push(outcome);
     }
@@ -138,10 +138,11 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Has `cargo xtask` build the simulator's driver; gives its folder.
+/// Has `cargo xtask` build the simulator's driver; returns its folder.
 fn driver() -> anyhow::Result<PathBuf> {
     let folder = run::repository().join("target/sim-driver");
-    let xtask = std::env::var_os("LOCKSTEP_XTASK").context("start it by `cargo xtask clients`")?;
+    let xtask =
+        std::env::var_os("LOCKSTEP_XTASK").context("start it with `cargo xtask clients`")?;
     let mut build = Command::new(xtask);
     build.arg("sim-driver").arg(&folder).stdout(Stdio::null());
     let built = build.status().context("`cargo xtask` cannot be run")?;
@@ -149,7 +150,7 @@ fn driver() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Prints results. That nobody reads them is not a failure.
+/// Prints results. A closed pipe is not a failure.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {
@@ -173,7 +174,7 @@ fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec
         let found = clients.find(|client| client.entry.name == *name);
         found.ok_or_else(|| {
             usage(format!(
-                "there is no client `{name}`; `cargo xtask clients --list` shows all"
+                "there is no client `{name}`; `cargo xtask clients --list` shows them all"
             ))
         })
     };
@@ -198,7 +199,7 @@ fn one(client: Client, run: &Run) -> Outcome {
         }
         Err(reason) => {
             eprintln!("  {reason:#}");
-            // What a tool said names this machine's folders; its first sentence does not.
+            // A tool's output names this machine's folders; its first sentence does not.
             Outcome::not_run(client, reason.to_string())
         }
     }

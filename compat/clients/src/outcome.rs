@@ -11,10 +11,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What came of all clients, as it is kept in the repository.
+/// The outcomes of all clients, as kept in the repository.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Results {
-    /// Of the file's form.
+    /// The version of the file's format.
     pub schema: u32,
     /// Plain runs.
     pub clients: Vec<Outcome>,
@@ -22,14 +22,14 @@ pub struct Results {
     pub checked: Vec<Outcome>,
 }
 
-/// What came of a client.
+/// The outcome of a client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What of it is run.
+    /// Which of its tests are run.
     pub about: String,
     /// The commit of this repository that it ran on, or the last part of it.
     pub commit: String,
@@ -37,28 +37,28 @@ pub struct Outcome {
     pub machine: Machine,
     /// Why nothing was run.
     pub not_run: Option<String>,
-    /// Why some of its tests are not there.
+    /// Why some of its tests are missing.
     pub lacking: Option<String>,
     /// Tests that passed.
     pub n_passed: usize,
-    /// Tests that the client leaves out.
+    /// Tests that the client skips.
     pub n_skipped: usize,
     /// Tests that failed.
     pub failures: Vec<Failure>,
     /// How long the tests took, in seconds.
     pub seconds: f64,
-    /// How long kernels were simulated, in seconds: the sum over kernels, also of those that ran
-    /// beside each other.
+    /// How long kernels were simulated, in seconds: the sum over kernels, even of those that ran in
+    /// parallel.
     pub kernel_seconds: f64,
     /// Kernels that were launched.
     pub n_kernels: u64,
     /// Launches.
     pub n_launches: u64,
-    /// What the checks found, or what ended a kernel; not in full.
+    /// What the checks found, or what ended a kernel; abridged.
     pub findings: Vec<Finding>,
 }
 
-/// The processor, as it names itself.
+/// The processor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Its model.
@@ -120,7 +120,7 @@ impl Outcome {
         }
     }
 
-    /// What came of tests that were run; `own` are folders of this machine.
+    /// The outcome of tests that were run; `own` are folders of this machine.
     pub fn of(client: Client, ran: Ran, own: &[&Path]) -> Self {
         let count = |verdict| ran.tests.iter().filter(|t| t.verdict == verdict).count();
         let failures = ran.tests.iter().filter_map(|test| {
@@ -173,7 +173,7 @@ impl Outcome {
             && self.findings(known).all(|(_, reason)| reason.is_some())
     }
 
-    /// How many failed, and of which classes.
+    /// How many failed, and in which classes.
     pub fn failed(&self, known: &Known) -> String {
         let mut by_class: BTreeMap<String, usize> = BTreeMap::new();
         for (_, reason) in self.failures(known) {
@@ -188,11 +188,11 @@ impl Outcome {
         }
     }
 
-    /// For who runs it: the figures, and what is not explained.
+    /// The text for the user: the figures, and what is unexplained.
     pub fn summary(&self, known: &Known) -> String {
         let mut text = String::new();
         let title = format!("{} {}", self.name, self.version);
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         if let Some(reason) = &self.not_run {
             let _ = writeln!(text, "{title}: not run: {reason}");
             return text;
@@ -219,11 +219,11 @@ impl Outcome {
     }
 }
 
-/// Characters at the beginning, and at the end, that are kept of what a test says.
+/// Characters kept of a test's message, at the beginning and at the end.
 const BEGINNING: usize = 300;
 const ENDING: usize = 200;
 
-/// What is kept of what a test or the checks say.
+/// The part of a message of a test or of the checks that is kept.
 fn kept(said: &str, own: &[&Path]) -> String {
     let mut text = said.trim().to_owned();
     for folder in own {
@@ -253,11 +253,11 @@ impl Results {
     /// Those in the repository.
     ///
     /// # Errors
-    /// There are none, or of another form.
+    /// They are missing, or have another format.
     pub fn read() -> anyhow::Result<Self> {
         let path = Self::path();
         let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("{} is not there", path.display()))?;
+            .with_context(|| format!("{} cannot be read", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))
     }
 
@@ -274,7 +274,7 @@ impl Results {
         ))
     }
 
-    /// Keeps new outcomes in place of those of the same clients.
+    /// Saves new outcomes, which replace those of the same clients.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -298,7 +298,7 @@ impl Results {
         kept.sort_by(|a, b| a.name.cmp(&b.name));
         let path = Self::path();
         std::fs::write(&path, results.text()?)
-            .with_context(|| format!("{} is not written", path.display()))
+            .with_context(|| format!("{} cannot be written", path.display()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Running a program under a time limit, with what it says in a file.
+//! Running a program under a time limit, with its output in a file.
 
 use anyhow::{Context, bail};
 use std::fs::File;
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 /// How a program ended.
 pub enum End {
-    /// By itself.
+    /// On its own.
     Own(ExitStatus),
-    /// By us, because it took too long.
+    /// It was killed, because it took too long.
     Limit,
 }
 
-/// Runs a program; what it says goes to the file `log`.
+/// Runs a program; its output goes to the file `log`.
 ///
 /// # Errors
-/// It cannot be started, or was lost.
+/// It cannot be started, or not be waited for.
 pub fn run(command: &mut Command, log: &Path, limit: Duration) -> anyhow::Result<End> {
-    let file = File::create(log).with_context(|| format!("{} is not written", log.display()))?;
+    let file = File::create(log).with_context(|| format!("{} cannot be written", log.display()))?;
     let both = file.try_clone().context("a file cannot be shared")?;
     let name = command.get_program().to_owned();
     let mut child = command
@@ -30,7 +30,7 @@ pub fn run(command: &mut Command, log: &Path, limit: Duration) -> anyhow::Result
         .spawn()
         .with_context(|| format!("cannot run {}", name.display()))?;
     let end = wait(&mut child, limit);
-    end.with_context(|| format!("{} was lost", name.display()))
+    end.with_context(|| format!("cannot wait for {}", name.display()))
 }
 
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<End> {
@@ -53,7 +53,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<End> {
 /// Runs a tool that must succeed.
 ///
 /// # Errors
-/// What it said last, if it fails.
+/// The tool fails; the error has the end of its output.
 pub fn tool(command: &mut Command, log: &Path, limit: Duration) -> anyhow::Result<()> {
     let name = command.get_program().display().to_string();
     match run(command, log, limit)? {
@@ -63,7 +63,7 @@ pub fn tool(command: &mut Command, log: &Path, limit: Duration) -> anyhow::Resul
     }
 }
 
-/// The last few lines of what a program said.
+/// The last few lines of a program's output.
 pub fn last_lines(log: &Path) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

@@ -1,9 +1,9 @@
-//! Python tests, by pytest: each file in a process of its own, because a kernel that does wrong
-//! leaves its process without a device, as on a GPU.
+//! Python tests, by pytest: each file in a process of its own, because a faulty kernel leaves its
+//! process without a device, as on a GPU.
 //!
-//! What comes of each test pytest-reportlog writes down as it happens, so that a process that
-//! crashes or hangs takes only the test that it was at with it: the others go on in a new one. So do
-//! those that failed after a kernel had done wrong.
+//! pytest-reportlog writes each test's result as it happens, so a process that crashes or hangs
+//! loses only its current test: the others go on in a new process. So do those that failed after a
+//! faulty kernel.
 
 use crate::catalogue::Client;
 use crate::fetch::Home;
@@ -26,7 +26,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     let folder = PathBuf::from(home.text(&client.entry.folder));
     if !client.entry.plugin.is_empty() {
         let plugin = home.dir.join(PLUGIN).with_extension("py");
-        std::fs::write(&plugin, &client.entry.plugin).context("a plugin cannot be written")?;
+        std::fs::write(&plugin, &client.entry.plugin).context("the plugin cannot be written")?;
     }
     let mut ran = Ran {
         lacking: home.lacking.clone(),
@@ -72,7 +72,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
 /// The module with the fixtures that tests expect.
 const PLUGIN: &str = "lockstep_fixtures";
 
-/// What each process is to run: one file, or the tests of one file that are named.
+/// What each process runs: one file, or named tests of one file.
 fn selections(patterns: &[String], folder: &Path) -> anyhow::Result<Vec<Vec<String>>> {
     let mut selections: BTreeMap<(usize, PathBuf), Vec<String>> = BTreeMap::new();
     for (number, pattern) in patterns.iter().enumerate() {
@@ -102,7 +102,7 @@ struct File<'f> {
 }
 
 impl File<'_> {
-    /// Runs what is selected, and says how it went.
+    /// Runs what is selected, and prints how it went.
     fn timed(&self, name: &str, selected: &[String]) -> anyhow::Result<Ran> {
         let started = Instant::now();
         let mut ran = Ran::default();
@@ -152,7 +152,7 @@ impl File<'_> {
         }
     }
 
-    /// How a process ended that did not end as pytest does.
+    /// The end of a process that did not end as pytest does.
     fn bad_end(&self, end: &End, files: &Files) -> Option<String> {
         // All passed, some failed, a file that could not be loaded, and no tests.
         const ORDINARY: [i32; 4] = [0, 1, 2, 5];
@@ -203,11 +203,11 @@ impl File<'_> {
     }
 }
 
-/// What pytest has told.
+/// What pytest has reported.
 #[derive(Default)]
 struct Told {
     tests: Vec<Test>,
-    /// The test that was begun last and has not ended.
+    /// The test that has begun, but not ended.
     unfinished: Option<String>,
 }
 
@@ -222,7 +222,7 @@ impl Told {
             };
             let name = event["nodeid"].as_str().unwrap_or_default();
             match event["$report_type"].as_str() {
-                // A part of a test that fails, fails it: pytest tells it before the whole.
+                // A failing part of a test fails the test: pytest reports it before the whole.
                 Some("TestReport" | "SubTestReport") => {
                     if event["when"] == "setup" {
                         verdict = Verdict::Passed;
@@ -261,7 +261,7 @@ impl Told {
 }
 
 impl Told {
-    /// Takes out the tests that failed after another had: they may have had no device. Gives
+    /// Removes the tests that failed after another had: they may have had no device. Returns
     /// their names.
     fn take_victims(&mut self) -> Vec<String> {
         let mut n_failed = 0;
@@ -274,7 +274,7 @@ impl Told {
     }
 }
 
-/// What a test that failed has said.
+/// The message of a failed test.
 fn said(told: &Value) -> String {
     let crash = told["reprcrash"]["message"].as_str();
     let text = crash.or_else(|| told["longrepr"].as_str());

@@ -1,5 +1,4 @@
-//! The common part of all clients' tests: the environment that they run in, and what they leave
-//! behind.
+//! The common part of all clients' tests: the environment in which they run, and their results.
 
 use crate::catalogue::Client;
 use crate::fetch::Home;
@@ -12,12 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Verdict {
     Passed,
     Skipped,
-    /// With what it said.
+    /// With its message.
     Failed(String),
 }
 
@@ -26,12 +25,12 @@ pub enum Verdict {
 pub struct Test {
     /// Its name, with its file's.
     pub name: String,
-    /// What came of it.
+    /// Its result.
     pub verdict: Verdict,
 }
 
 impl Test {
-    /// A test that failed, with what it said.
+    /// A test that failed, with its message.
     pub fn failed(name: impl Into<String>, said: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -39,7 +38,7 @@ impl Test {
         }
     }
 
-    /// What it said, if it failed.
+    /// Its message, if it failed.
     pub fn complaint(&self) -> Option<&str> {
         match &self.verdict {
             Verdict::Failed(said) => Some(said),
@@ -53,7 +52,7 @@ impl Test {
 pub struct Failure {
     /// Its name.
     pub test: String,
-    /// What it said, without this machine's folders and not in full.
+    /// Its message, abridged and without this machine's folders.
     pub said: String,
 }
 
@@ -66,15 +65,15 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What came of a client's tests, or of those of one file.
+/// The results of a client's tests, or of those of one file.
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Ran {
     /// The tests.
     pub tests: Vec<Test>,
     /// How long their processes took.
     pub seconds: f64,
-    /// How long of that kernels were simulated. More than all of it where they run beside each
-    /// other.
+    /// How long kernels were simulated; may exceed the processes' time, where kernels run in
+    /// parallel.
     pub kernel_seconds: f64,
     /// Kernels by name, in each process.
     pub n_kernels: u64,
@@ -82,11 +81,11 @@ pub struct Ran {
     pub n_launches: u64,
     /// What the checks found, or what ended a kernel.
     pub findings: Vec<Finding>,
-    /// Tests that are not there, and why.
+    /// Tests that are missing, and why.
     pub lacking: Option<String>,
 }
 
-/// What of the driver's report is used here.
+/// The part of the driver's report that is used here.
 #[derive(Deserialize)]
 struct Report {
     kernels: BTreeMap<String, Kernel>,
@@ -101,7 +100,7 @@ struct Kernel {
 }
 
 impl Ran {
-    /// Adds what came of a file.
+    /// Adds the results of a file.
     pub fn add(&mut self, file: Self) {
         self.tests.extend(file.tests);
         self.seconds += file.seconds;
@@ -111,8 +110,8 @@ impl Ran {
         self.findings.extend(file.findings);
     }
 
-    /// Adds what the driver tells of a process; gives whether a kernel did wrong, which leaves
-    /// the process without a device. One that was ended tells nothing.
+    /// Adds the driver's report of a process; returns whether a kernel was faulty, which leaves
+    /// the process without a device. A process that was killed has no report.
     pub fn add_report(&mut self, path: &Path) -> anyhow::Result<bool> {
         let Ok(text) = fs::read_to_string(path) else {
             return Ok(false);
@@ -131,19 +130,19 @@ impl Ran {
 
 /// The files that one process writes.
 pub struct Files {
-    /// What it says.
+    /// Its output.
     pub log: PathBuf,
-    /// What the driver tells.
+    /// The driver's report.
     pub report: PathBuf,
-    /// What pytest tells.
+    /// pytest's report.
     pub tests: PathBuf,
 }
 
 impl Files {
-    /// New ones for a process of that name.
+    /// New files for a process of that name.
     pub fn new(home: &Home, client: Client, process: &str) -> anyhow::Result<Self> {
         let dir = folder(home, client);
-        fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+        fs::create_dir_all(&dir).with_context(|| format!("{} cannot be created", dir.display()))?;
         let name = plain(process);
         let file = |end: &str| dir.join(format!("{name}.{end}"));
         let files = Self {
@@ -158,18 +157,18 @@ impl Files {
     }
 }
 
-/// Where a client's runs leave what they write.
+/// The folder for the output of a client's runs.
 pub fn folder(home: &Home, client: Client) -> PathBuf {
     home.dir.join("runs").join(&client.entry.name)
 }
 
-/// A process's name as that of a file.
+/// A process's name as a file name.
 pub fn plain(process: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     process.chars().map(plain).collect()
 }
 
-/// Gives a program the simulator's driver, and the variables that the client wants.
+/// Gives a program the simulator's driver, and the variables that the client needs.
 pub fn prepare(command: &mut Command, client: Client, home: &Home, run: &Run, files: &Files) {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LOCKSTEP_SIM_") {

@@ -1,4 +1,4 @@
-//! A crate's unit tests: built by cargo, then run as the program that they are.
+//! A crate's unit tests: built by cargo, then run as a program.
 
 use crate::catalogue::Client;
 use crate::fetch::{Home, cargo};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long building may take.
+/// The time limit of building.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// Builds the tests and runs them.
@@ -27,7 +27,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     let mut command = Command::new(program);
     command.args(client.tests(run.is_quick));
     command.current_dir(home.source());
-    // What a test says ends with what it asserts.
+    // A test's message ends with what it asserts.
     command.env("RUST_BACKTRACE", "0");
     runner::prepare(&mut command, client, home, run, &files);
     let started = Instant::now();
@@ -39,7 +39,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     ran.seconds = started.elapsed().as_secs_f64();
     let said = std::fs::read(&files.log).context("the tests' log is gone")?;
     ran.tests = tests(&String::from_utf8_lossy(&said));
-    // What libtest answers when tests have failed.
+    // libtest's exit status when tests have failed.
     const FAILED: i32 = 101;
     match end {
         End::Own(status) if matches!(status.code(), Some(0 | FAILED)) => {}
@@ -56,7 +56,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     Ok(ran)
 }
 
-/// Has cargo build the tests; gives the program.
+/// Has cargo build the tests; returns the program.
 fn build(client: Client, home: &Home, files: &Files) -> anyhow::Result<PathBuf> {
     let mut cargo = cargo();
     cargo
@@ -66,16 +66,16 @@ fn build(client: Client, home: &Home, files: &Files) -> anyhow::Result<PathBuf> 
         .current_dir(home.source())
         .env("CARGO_TARGET_DIR", home.dir.join("target"));
     process::tool(&mut cargo, &files.log, PATIENCE).context("its tests cannot be built")?;
-    let said = std::fs::read_to_string(&files.log).context("cargo says nothing")?;
+    let said = std::fs::read_to_string(&files.log).context("cargo's output cannot be read")?;
     let messages = said.lines().rev();
     let mut programs = messages.filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    programs.next().context("cargo has built no tests")
+    programs.next().context("cargo did not build any tests")
 }
 
-/// The tests that libtest's output tells of.
+/// The tests in libtest's output.
 fn tests(output: &str) -> Vec<Test> {
     let mut tests = Vec::new();
     for line in output.lines() {
@@ -91,14 +91,14 @@ fn tests(output: &str) -> Vec<Test> {
             _ if told.starts_with("ignored") => Verdict::Skipped,
             _ => continue,
         };
-        // One that must panic says so after its name.
+        // A test that must panic has a note after its name.
         let name = name.split(" - ").next().unwrap_or(name).to_owned();
         tests.push(Test { name, verdict });
     }
     tests
 }
 
-/// What a test that failed has said.
+/// The message of a failed test.
 fn said<'o>(output: &'o str, name: &str) -> &'o str {
     let Some((_, rest)) = output.split_once(&format!("---- {name} stdout ----\n")) else {
         return "";

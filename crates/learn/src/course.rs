@@ -12,16 +12,16 @@ pub struct Course {
     pub dir: PathBuf,
     /// At least one.
     pub exercises: Vec<Exercise>,
-    /// Folders whose exercises are not in order, by their names, and why: they stop no other.
+    /// Folders with a broken exercise, by name, and why it is broken. The others remain usable.
     pub broken: BTreeMap<String, String>,
 }
 
 impl Course {
-    /// All exercises in a folder: of its own folders those with an `exercise.toml`.
+    /// All exercises in a folder: its subfolders with an `exercise.toml`.
     ///
     /// # Errors
     ///
-    /// There is none that is in order.
+    /// The folder has no valid exercise.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let entries = std::fs::read_dir(dir).map_err(|e| Error::io("read the folder", dir, e))?;
         let mut dirs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -38,7 +38,7 @@ impl Course {
             }
         }
         if exercises.is_empty() {
-            let none = "no folder in here has an exercise.toml, so there is no exercise";
+            let none = "there is no exercise here: no subfolder has an exercise.toml";
             let why = broken.into_values().next();
             return Err(why.map_or_else(|| Error::format(dir, none), Error::NoExercise));
         }
@@ -50,12 +50,12 @@ impl Course {
         })
     }
 
-    /// The place of the exercise that a learner means: by its name, its number, or a part of
-    /// its name that no other has.
+    /// The place of the exercise that a learner names: by its name, its number, or a part of its
+    /// name that no other has.
     ///
     /// # Errors
     ///
-    /// There is none, there are several, or it is not in order.
+    /// There is none, there are several, or it is broken.
     pub fn find(&self, words: &str) -> Result<usize, Error> {
         let words = words.trim().trim_end_matches(".rs").to_lowercase();
         let place = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {

@@ -1,11 +1,11 @@
-//! Errors beside the kernel's own: the exercise's own files, the compiler, the disk.
+//! Errors other than the kernel's: in the exercise's files, the compiler, the disk.
 
 use std::path::{Path, PathBuf};
 
 /// Why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An exercise's file says something that cannot be.
+    /// An exercise's file is invalid.
     #[error("{}: {message}", .path.display())]
     Format {
         /// The file.
@@ -16,18 +16,18 @@ pub enum Error {
     /// There is no such exercise.
     #[error("{0}")]
     NoExercise(String),
-    /// The command asks for what cannot be done now.
+    /// The command cannot be carried out now.
     #[error("{0}")]
     NotNow(String),
     /// There is no compiler, or it could not be run.
     #[error(transparent)]
     Compiler(#[from] cuda_builder::BuildError),
-    /// The exercise's own kernel, which is to say what is right, does not run.
+    /// The exercise's reference kernel does not run.
     #[error("{}: the reference fails: {message}", .path.display())]
     Reference {
         /// Its file.
         path: PathBuf,
-        /// How.
+        /// How it fails.
         message: String,
     },
     /// A file could not be read or written.
@@ -64,7 +64,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))
 }
 
-/// Writes a file; its folder is made if it is not there.
+/// Writes a file; creates its folder if it is missing.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|e| Error::io("create the folder", folder, e))?;
@@ -72,7 +72,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     std::fs::write(path, text).map_err(|e| Error::io("write", path, e))
 }
 
-/// Writes a file unless it holds just that: what was made of it stays up to date.
+/// Writes a file unless it already has this text, so that outputs made from it stay up to date.
 pub(crate) fn write_if_different(path: &Path, text: &str) -> Result<(), Error> {
     if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());

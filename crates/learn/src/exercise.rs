@@ -3,9 +3,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `exercise.toml` | the exercise's [`Manifest`] |
-//! | `exercise.rs` | the kernel with the gap, opening with what is asked |
-//! | `solution.rs` | one that passes |
-//! | `reference.rs` | a kernel that is plainly right, which gives the expected results |
+//! | `exercise.rs` | the kernel with the gap, opening with the task |
+//! | `solution.rs` | a kernel that passes |
+//! | `reference.rs` | a plainly correct kernel, which gives the expected results |
 //! | `cheats/*.rs` | kernels that must not pass; each says how it fails |
 
 use crate::error::{Error, read};
@@ -15,14 +15,14 @@ use crate::kinds::KINDS;
 use ptx_sim::Counts;
 use std::path::{Path, PathBuf};
 
-/// An exercise, read and found to be in order.
+/// An exercise, read and validated.
 #[derive(Clone, Debug)]
 pub struct Exercise {
     /// Its folder's name: `07_barrier`.
     pub name: String,
     /// Its folder.
     pub dir: PathBuf,
-    /// What its file says.
+    /// What its manifest says.
     pub manifest: Manifest,
 }
 
@@ -40,13 +40,13 @@ impl Expected {
     ///
     /// # Errors
     ///
-    /// The kinds that there are.
+    /// The kind is unknown.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, words) = text.split_once(':').unwrap_or((text, ""));
         let kind = kind.trim();
         if !KINDS.contains(&kind) {
             return Err(format!(
-                "`{kind}` is not a kind of failure; there are {}",
+                "`{kind}` is not a kind of failure; the kinds are {}",
                 KINDS.join(", ")
             ));
         }
@@ -74,13 +74,13 @@ impl Exercise {
     ///
     /// # Errors
     ///
-    /// A file is missing, or says what cannot be.
+    /// A file is missing or invalid.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let path = dir.join("exercise.toml");
         if !path.is_file() {
             return Err(Error::format(
                 dir,
-                "no exercise: it has no exercise.toml (`cargo xtask learn new DIR` makes one)",
+                "not an exercise: it has no exercise.toml (`cargo xtask learn new DIR` makes one)",
             ));
         }
         let manifest: Manifest =
@@ -109,12 +109,12 @@ impl Exercise {
         self.dir.join("exercise.rs")
     }
 
-    /// One that passes.
+    /// A kernel that passes.
     pub fn solution(&self) -> PathBuf {
         self.dir.join("solution.rs")
     }
 
-    /// The one that gives the expected results.
+    /// The kernel that gives the expected results.
     pub fn reference(&self) -> PathBuf {
         self.dir.join("reference.rs")
     }
@@ -123,7 +123,7 @@ impl Exercise {
     ///
     /// # Errors
     ///
-    /// The manifest names a kind that there is not.
+    /// The manifest names an unknown kind.
     pub fn unsolved(&self) -> Result<Expected, Error> {
         Expected::parse(&self.manifest.unsolved.fails)
             .map_err(|e| Error::format(&self.dir.join("exercise.toml"), e))
@@ -133,7 +133,7 @@ impl Exercise {
     ///
     /// # Errors
     ///
-    /// One does not say how it fails.
+    /// One of them does not say how it fails.
     pub fn cheats(&self) -> Result<Vec<Cheat>, Error> {
         let dir = self.dir.join("cheats");
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
@@ -144,7 +144,9 @@ impl Exercise {
             let text = read(&path)?;
             let line = text.lines().find_map(|line| line.strip_prefix(FAILS));
             let expected = line.ok_or_else(|| {
-                format!("a cheat says how it fails, in a line `{FAILS} race: words of the message`")
+                format!(
+                    "a cheat must say how it fails, in a line `{FAILS} race: words of the message`"
+                )
             });
             let expected = expected.and_then(Expected::parse);
             let expected = expected.map_err(|e| Error::format(&path, e))?;
@@ -154,13 +156,13 @@ impl Exercise {
     }
 }
 
-/// The name that an exercise has by its folder.
+/// An exercise's name, which is that of its folder.
 pub(crate) fn check_name(dir: &Path) -> Result<&str, Error> {
     let name = dir.file_name().and_then(|name| name.to_str());
     name.filter(|name| is_name(name)).ok_or_else(|| {
         Error::format(
             dir,
-            "an exercise's folder is named with lower-case letters, digits and `_`",
+            "the name of an exercise's folder has only lower-case letters, digits and `_`",
         )
     })
 }
@@ -172,13 +174,13 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Manifest {
-    /// Whether what is said can be.
+    /// Checks that the manifest makes sense.
     fn check(&self) -> Result<(), String> {
         if self.case.is_empty() {
             return Err("there is no [[case]]: add one with the inputs of a run".to_owned());
         }
         if self.hints.is_empty() {
-            return Err("`hints` is empty: a learner who is stuck needs one at least".to_owned());
+            return Err("`hints` is empty: a learner who is stuck needs at least one".to_owned());
         }
         self.check_arguments()?;
         self.check_claims()?;
@@ -199,7 +201,7 @@ impl Manifest {
             let name = &argument.name;
             let (role, _) = argument.role().ok_or_else(|| {
                 format!(
-                    "the argument `{name}` is one of `input`, `output`, `inout`, `scratch` and \
+                    "the argument `{name}` needs one of `input`, `output`, `inout`, `scratch` and \
                      `scalar`, with its type: input = \"f32\""
                 )
             })?;
@@ -207,14 +209,16 @@ impl Manifest {
             let is_scalar = role == Role::Scalar;
             if is_scalar != argument.value.is_some() || is_scalar == argument.length.is_some() {
                 return Err(match is_scalar {
-                    true => format!("the number `{name}` has a `value`, and no `length`"),
-                    false => format!("the buffer `{name}` has a `length`, and no `value`"),
+                    true => format!("the number `{name}` needs a `value`, and no `length`"),
+                    false => format!("the buffer `{name}` needs a `length`, and no `value`"),
                 });
             }
             let is_filled = matches!(role, Role::Input | Role::Inout | Role::Scratch);
             if is_filled != argument.fill.is_some() {
                 return Err(match is_filled {
-                    true => format!("the buffer `{name}` has a `fill`: fill = \"uniform(-1, 1)\""),
+                    true => {
+                        format!("the buffer `{name}` needs a `fill`: fill = \"uniform(-1, 1)\"")
+                    }
                     false => {
                         format!("`{name}` cannot have a `fill`: it is written before it is read")
                     }
@@ -223,7 +227,7 @@ impl Manifest {
             let is_size = argument.tolerance >= 0.0;
             if !is_size {
                 return Err(format!(
-                    "the tolerance of `{name}` is not a number from 0 on"
+                    "the tolerance of `{name}` is not a number of at least 0"
                 ));
             }
         }
@@ -243,24 +247,24 @@ impl Manifest {
                         a.total_cmp(&b)
                     });
                     return Err(format!(
-                        "there is no count `{name}`; `{}` is like it (`ptx_sim::Counts` has them all)",
+                        "there is no count `{name}`; did you mean `{}`? (`ptx_sim::Counts` has them all)",
                         alike.unwrap_or_default()
                     ));
                 }
             }
             if claim.count.is_empty() || claim.at_most.is_none() && claim.at_least.is_none() {
-                return Err("a [[claim]] has a `count`, and `at_most` or `at_least`".to_owned());
+                return Err("a [[claim]] needs a `count`, and `at_most` or `at_least`".to_owned());
             }
         }
         let is_empty =
             |c: &&Contract| c.uses.is_empty() && c.never.is_empty() && c.shared_bytes.is_none();
         match self.contract.iter().find(is_empty) {
-            Some(_) => Err("a [[contract]] has `uses`, `never` or `shared_bytes`".to_owned()),
+            Some(_) => Err("a [[contract]] needs `uses`, `never` or `shared_bytes`".to_owned()),
             None => Ok(()),
         }
     }
 
-    /// Whether all expressions have a value for a case.
+    /// Checks that all expressions have a value for a case.
     fn check_case(&self, case: &Variables) -> Result<(), String> {
         for geometry in std::iter::once(&self.launch).chain(&self.reference) {
             geometry.axes(&geometry.grid, case)?;

@@ -1,10 +1,10 @@
 //! Sizes and bounds as `exercise.toml` has them: `div_ceil(n, 256)`, `4 * rows + 1`.
 //!
 //! Whole numbers, the variables of a case, `+ - * / %`, comparisons (1 or 0), parentheses,
-//! and `min`, `max`, `div_ceil`, `round_up` of two numbers. They are written as in Rust, and read
-//! as Rust is.
+//! and `min`, `max`, `div_ceil`, `round_up` of two numbers. They are written as in Rust, and parsed
+//! as Rust.
 //!
-//! Left out: fractions. A bound that is one is written as a number, not as text.
+//! Left out: fractions. A bound with a fraction is written as a number, not as text.
 
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// What of the text cannot be read.
+    /// The text is not such an expression.
     pub fn parse(text: &str) -> Result<Self, String> {
         let read = read(text).and_then(|expression| evaluate(&expression, None));
         read.map_err(|what| {
@@ -42,7 +42,7 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// A variable that the case has not, a division by zero, or a number that is too large.
+    /// A variable that the case does not have, a division by zero, or a number that is too large.
     pub fn value(&self, variables: &Variables) -> Result<i64, String> {
         let value = read(&self.text).and_then(|root| evaluate(&root, Some(variables)));
         let too_large = || "a division by zero, or a number that is too large".to_owned();
@@ -79,8 +79,7 @@ fn read(text: &str) -> Result<Expr, String> {
     })
 }
 
-/// The value, none if it is too large or there is none; before there are variables, of any numbers
-/// for them.
+/// The value; none if it is undefined or too large. Without variables, any numbers stand for them.
 ///
 /// # Errors
 ///
@@ -92,7 +91,7 @@ fn evaluate(expression: &Expr, variables: Option<&Variables>) -> Result<Option<i
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) if number.suffix().is_empty() => Ok(number.base10_parse().ok()),
             Lit::Int(number) => Err(format!("`{number}` is not a number")),
-            _ => Err("it has something other than whole numbers".to_owned()),
+            _ => Err("it contains something other than whole numbers".to_owned()),
         },
         Expr::Path(path) if let Some(name) = path.path.get_ident() => {
             let Some(variables) = variables else {
@@ -108,7 +107,7 @@ fn evaluate(expression: &Expr, variables: Option<&Variables>) -> Result<Option<i
         }
         Expr::Binary(binary) => combine(&binary.op, value(&binary.left)?, value(&binary.right)?),
         Expr::Call(call) => apply(call, value),
-        _ => Err("it has something else".to_owned()),
+        _ => Err("it contains something else".to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The form of `exercise.toml`.
 //!
-//! Names that it does not know are errors: a claim that is misspelt would else never fail.
+//! Unknown names are errors: otherwise a misspelt claim would never fail.
 
 use crate::expression::{Expression, Variables};
 use crate::values::{Fill, Number};
@@ -43,9 +43,9 @@ pub struct Manifest {
     /// What to say of a failure, by its kind.
     #[serde(default)]
     pub teach: Vec<Teach>,
-    /// How `exercise.rs` fails as it is.
+    /// How the unsolved `exercise.rs` fails.
     pub unsolved: Unsolved,
-    /// Hints, each more telling than the one before.
+    /// Hints, each giving away more than the one before.
     pub hints: Vec<String>,
     /// What to say once it is solved.
     pub solved: String,
@@ -113,13 +113,13 @@ pub struct Argument {
     /// A buffer that the kernel reads: an element's type. It must be left as it was.
     #[serde(default)]
     pub input: Option<Number>,
-    /// A buffer that the kernel writes, and that nobody has written before.
+    /// A buffer that the kernel writes, and that is unwritten before.
     #[serde(default)]
     pub output: Option<Number>,
     /// A buffer that is filled, and that the kernel changes.
     #[serde(default)]
     pub inout: Option<Number>,
-    /// A buffer that is filled, and whose contents afterwards are nobody's business.
+    /// A buffer that is filled, and not compared afterwards.
     #[serde(default)]
     pub scratch: Option<Number>,
     /// A number by value.
@@ -135,7 +135,7 @@ pub struct Argument {
     #[serde(default)]
     pub value: Option<Expression>,
     /// How far a result may be off, relative to the expected value or to 1, whichever is
-    /// larger; 0 if nothing is said.
+    /// larger; 0 by default.
     #[serde(default)]
     pub tolerance: f64,
     /// Columns of a matrix: results are then named by row and column.
@@ -143,7 +143,7 @@ pub struct Argument {
     pub columns: Option<Expression>,
 }
 
-/// Elements of a buffer, at most: what takes longer to simulate than a learner waits.
+/// Most elements of a buffer: more take longer to simulate than a learner waits.
 const MAX_LENGTH: usize = 1 << 24;
 
 /// What an argument is.
@@ -155,14 +155,14 @@ pub enum Role {
     Output,
     /// Read and written.
     Inout,
-    /// Read and written, and not looked at afterwards.
+    /// Read and written, and not compared afterwards.
     Scratch,
     /// By value.
     Scalar,
 }
 
 impl Argument {
-    /// What it is, and the type of its elements; none if that is not said once.
+    /// Its role, and the type of its elements; none unless it has exactly one role.
     pub fn role(&self) -> Option<(Role, Number)> {
         let roles = [
             (Role::Input, self.input),
@@ -179,7 +179,7 @@ impl Argument {
     ///
     /// # Errors
     ///
-    /// The length has no value, or is none.
+    /// The length has no value, or is out of range.
     pub fn elements(&self, case: &Variables) -> Result<usize, String> {
         let Some(length) = &self.length else {
             return Ok(0);
@@ -197,7 +197,7 @@ impl Argument {
 pub struct Claim {
     /// Names of counts, which are added up.
     pub count: Vec<String>,
-    /// Counts that the sum is divided by; the claim is about the whole launch without.
+    /// Counts that the sum is divided by; without them, the claim is about the whole launch.
     #[serde(default)]
     pub per: Vec<String>,
     /// The sum is no larger.
@@ -209,7 +209,7 @@ pub struct Claim {
     /// The cases that it is about: those for which this is not 0.
     #[serde(default)]
     pub when: Option<Expression>,
-    /// What it teaches if it is missed.
+    /// What it teaches if it is not met.
     pub why: String,
 }
 
@@ -241,28 +241,28 @@ impl Bound {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// One instruction at least that begins with one of these, by whole words: an opcode, and
-    /// the number that is its first operand, if it is one (`cp.async.wait_group 1`).
+    /// At least one instruction begins with one of these, in whole words: an opcode, with its first
+    /// operand if that is a number (`cp.async.wait_group 1`).
     #[serde(default)]
     pub uses: Vec<String>,
-    /// No instruction that does.
+    /// No instruction begins with one of these.
     #[serde(default)]
     pub never: Vec<String>,
     /// The kernel's static shared memory is no larger, in bytes.
     #[serde(default)]
     pub shared_bytes: Option<u32>,
-    /// What it teaches if it is missed.
+    /// What it teaches if it is not met.
     pub why: String,
 }
 
-/// How a kernel is run, beside the simulator's checks, which are always on.
+/// How a kernel is run, in addition to the simulator's checks, which are always on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checks {
     /// Other orders of blocks, warps and lanes to try.
     #[serde(default)]
     pub schedules: u64,
-    /// Warp instructions that a launch may take; two million if nothing is said.
+    /// Warp instructions that a launch may take; two million by default.
     #[serde(default)]
     pub fuel: Option<u64>,
 }
@@ -271,9 +271,9 @@ pub struct Checks {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Teach {
-    /// Kinds of failure, as verdicts begin with them.
+    /// Kinds of failure, which verdicts begin with.
     pub on: Vec<String>,
-    /// What the learner is told.
+    /// The text for the learner.
     pub say: String,
 }
 

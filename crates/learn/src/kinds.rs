@@ -1,4 +1,4 @@
-//! Kinds of failure, as exercises and cheats name them, and verdicts begin with them.
+//! Kinds of failure, as exercises and cheats name them. Verdicts begin with them.
 //!
 //! | kind | what was seen |
 //! |---|---|
@@ -7,16 +7,16 @@
 //! | `out-of-bounds`, `misaligned` | an access to unallocated memory, or at a wrong address |
 //! | `race` | two accesses in no order |
 //! | `unwritten` | a read of unwritten memory |
-//! | `barrier`, `deadlock` | a barrier that not all reach |
+//! | `barrier`, `deadlock` | a barrier that not all threads reach |
 //! | `endless` | a kernel that does not end |
-//! | `warp` | a warp-wide instruction whose lanes are not there |
-//! | `in-flight` | a touch of what a copy may still be working on |
+//! | `warp` | a warp-wide instruction some of whose lanes are missing |
+//! | `in-flight` | an access to what a copy may still be working on |
 //! | `panic` | a panic, or a trap |
 //! | `fault` | anything else that stops a kernel |
 //! | `result` | wrong results |
 //! | `order` | wrong results in another order than the usual one |
-//! | `contract` | other instructions than the exercise is about |
-//! | `count` | a claim about counts that is missed |
+//! | `contract` | instructions other than those the exercise is about |
+//! | `count` | a claim about counts that is not met |
 
 /// All of them.
 pub const KINDS: [&str; 17] = [

@@ -1,7 +1,7 @@
 //! Exercises that judge themselves.
 //!
 //! An exercise is a folder of data: a kernel with a gap, what the launch looks like, what is
-//! right, what it may cost. Whoever writes one compiles no host code. The judge compiles the
+//! right, what it may cost. Its author compiles no host code. The judge compiles the
 //! learner's kernel, runs it on the simulator with all checks, and compares its results, its
 //! counts and its instructions with what the exercise asks for.
 //!
@@ -12,8 +12,8 @@
 //! - [`workshop`]: from sources to PTX, one file of a learner or many files at once;
 //! - [`judge`]: from PTX to a verdict;
 //! - [`progress`], [`workplace`]: the learner's copies, and which of them are solved;
-//! - [`proof`]: whether an exercise is one: unsolved it fails, solved it passes, and no
-//!   known cheat gets through;
+//! - [`proof`]: validation of an exercise: unsolved it fails, solved it passes, and no known
+//!   cheat gets through;
 //! - [`scaffold`]: a new exercise to begin with.
 //!
 //! Left out: the command line, and how a verdict looks in a terminal.

@@ -9,10 +9,10 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// The exercise at hand; the first one if it is not said.
+    /// The current exercise; the first one by default.
     #[serde(default)]
     pub current: Option<String>,
-    /// Those that have passed once.
+    /// Exercises that have passed once.
     #[serde(default)]
     pub solved: BTreeSet<String>,
     /// How many hints were given, by exercise.
@@ -35,12 +35,12 @@ impl Progress {
             return Ok(Self::default());
         }
         toml::from_str(&read(&path)?).map_err(|e| {
-            let message = format!("{e}\ndelete the file to begin anew; your exercises stay");
+            let message = format!("{e}\ndelete the file to start over; your exercises are kept");
             Error::format(&path, message)
         })
     }
 
-    /// Keeps it.
+    /// Saves it.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Progress {
     pub fn write(&self, workplace: &Path) -> Result<(), Error> {
         let path = workplace.join(FILE);
         let text = toml::to_string(self).map_err(|e| Error::format(&path, e))?;
-        // Whole or not at all: a learner may end the program at any time.
+        // All or nothing: a learner may end the program at any time.
         let new = path.with_extension("new");
         write(&new, &text)?;
         std::fs::rename(&new, &path).map_err(|e| Error::io("write", &path, e))

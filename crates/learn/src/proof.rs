@@ -11,16 +11,16 @@ use crate::workshop::{Built, Compiled, Source, Workshop};
 use cuda_builder::toolchain::Progress;
 use std::path::{Path, PathBuf};
 
-/// A file that was judged for a proof.
+/// A file that was validated.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// The exercise's name.
     pub exercise: String,
     /// The file.
     pub path: PathBuf,
-    /// What it had to come to; none for a solution, which has to pass.
+    /// The failure expected of it; none for a solution, which has to pass.
     pub expected: Option<Expected>,
-    /// What is wrong, if it came to something else.
+    /// What is wrong, if the verdict was another one.
     pub wrong: Option<String>,
 }
 
@@ -36,7 +36,7 @@ struct Task<'a> {
 ///
 /// # Errors
 ///
-/// There is no compiler; an exercise is not in order; a reference fails.
+/// There is no compiler; an exercise is broken; a reference fails.
 pub fn prove(
     workshop: &Workshop,
     exercises: &[Exercise],
@@ -85,7 +85,7 @@ pub fn prove(
     Ok(tried)
 }
 
-/// Compiles and judges files; one by one if some of them does not compile.
+/// Compiles and judges files; one by one if any of them does not compile.
 fn verdicts(
     workshop: &Workshop,
     name: &str,
@@ -115,7 +115,7 @@ fn verdicts(
     }
 }
 
-/// Files and what they have to come to, of all exercises.
+/// The files of all exercises, with the failures expected of them.
 fn tasks<'a>(
     exercises: &'a [Exercise],
     files: impl Fn(&Exercise) -> Result<Vec<(PathBuf, Option<Expected>)>, Error>,
@@ -145,9 +145,9 @@ impl Task<'_> {
     fn tried(self, verdict: &Verdict) -> Tried {
         let wrong = match (verdict, &self.expected) {
             (Verdict::Passed(_), None) => None,
-            (Verdict::Passed(_), Some(_)) => Some("it passes, and must not".to_owned()),
+            (Verdict::Passed(_), Some(_)) => Some("it passes, but must not".to_owned()),
             (Verdict::Failed(failure), None) => Some(format!(
-                "it must pass, and fails\n{}: {}",
+                "it must pass, but fails\n{}: {}",
                 failure.kind,
                 failure.text()
             )),
@@ -156,7 +156,7 @@ impl Task<'_> {
                     && squeezed(&failure.text()).contains(&squeezed(&expected.words));
                 (!holds).then(|| {
                     format!(
-                        "it must fail by `{}: {}`, and fails\n{}: {}",
+                        "it must fail with `{}: {}`, but fails with\n{}: {}",
                         expected.kind,
                         expected.words,
                         failure.kind,
@@ -174,7 +174,7 @@ impl Task<'_> {
     }
 }
 
-/// A text whose words are one space apart: where its lines break does not matter.
+/// A text with single spaces between its words: line breaks do not matter.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! A new exercise, which works at once: to be changed bit by bit into another one.
+//! A new exercise that works at once, to be changed step by step into another one.
 
 use crate::error::{Error, write};
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::path::Path;
 pub const FILES: [(&str, &str); 5] = [
     (
         "exercise.toml",
-        "what is asked, the launch, what is right and what it may cost",
+        "the task, the launch, what is right and what it may cost",
     ),
     ("exercise.rs", "the kernel with the gap"),
-    ("solution.rs", "one that passes"),
+    ("solution.rs", "a kernel that passes"),
     (
         "reference.rs",
-        "one that is plainly right, for the expected results",
+        "a plainly correct kernel, for the expected results",
     ),
-    ("cheats/one_thread.rs", "one that must not pass"),
+    ("cheats/one_thread.rs", "a kernel that must not pass"),
 ];
 
 const TEXTS: [&str; 5] = [
@@ -30,14 +30,13 @@ const TEXTS: [&str; 5] = [
 ///
 /// # Errors
 ///
-/// Something is there, or the folder's name is none for an exercise; files that cannot be
-/// written.
+/// The folder is not empty, its name does not suit an exercise, or a file cannot be written.
 pub fn make(dir: &Path) -> Result<(), Error> {
     crate::exercise::check_name(dir)?;
     let is_empty = |dir: &Path| dir.read_dir().is_ok_and(|mut files| files.next().is_none());
     if dir.exists() && !is_empty(dir) {
         return Err(Error::NotNow(format!(
-            "{} is there already; name another folder",
+            "{} already exists; name another folder",
             dir.display()
         )));
     }

@@ -37,8 +37,8 @@ impl Number {
         }
     }
 
-    /// What each byte of an output is before a launch. Floats are then NaN, which is near
-    /// nothing; whole numbers are ones that hardly are a result.
+    /// The value of each byte of an output before a launch. Floats are then NaN, which is close to
+    /// nothing; whole numbers are unlikely to be a result.
     pub const fn poison(self) -> u8 {
         match self {
             Self::F32 | Self::F16 | Self::F64 => 0xFF,
@@ -104,9 +104,9 @@ impl Fill {
     ///
     /// # Errors
     ///
-    /// What would be one.
+    /// The text is not a fill.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not a way to fill an array; there are {FILLS}");
+        let bad = || format!("`{text}` is not a way to fill an array; the ways are {FILLS}");
         let (name, arguments) = match text.split_once('(') {
             None => (text.trim(), Vec::new()),
             Some((name, rest)) => {

@@ -1,7 +1,7 @@
 //! The learner's folder: a copy of each exercise's file, and the progress.
 //!
 //! It is a crate, so that an editor knows the device library in it. The course's own files are
-//! never written: a copy can be made anew at any time.
+//! never written: a copy can be recreated at any time.
 
 use crate::course::Course;
 use crate::error::{Error, read, write};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct Workplace {
     /// The course.
     pub course: Course,
-    /// How far it has come.
+    /// The learner's progress.
     pub progress: Progress,
     dir: PathBuf,
     workshop: Workshop,
@@ -25,7 +25,7 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// Opens the folder `dir` for a course; what is not there yet is made. `root` is the
+    /// Opens the folder `dir` for a course, and creates what is missing. `root` is the
     /// repository's.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Workplace {
         &self.dir
     }
 
-    /// The place of the exercise at hand.
+    /// The place of the current exercise.
     pub fn current(&self) -> usize {
         let named = self.progress.current.as_deref();
         let mut names = self.course.exercises.iter().map(|e| Some(e.name.as_str()));
@@ -80,7 +80,7 @@ impl Workplace {
         self.dir.join(format!("{}.rs", self.exercise(place).name))
     }
 
-    /// The path of the learner's file, as shown to people: from the current folder, where it is below.
+    /// The path of the learner's file, as shown to people: relative to the current folder if below it.
     pub fn shown(&self, place: usize) -> String {
         let file = self.file(place);
         let here = std::env::current_dir().ok();
@@ -101,21 +101,21 @@ impl Workplace {
         places.filter(|&place| self.is_solved(place)).count()
     }
 
-    /// Makes an exercise the one at hand.
+    /// Makes an exercise the current one.
     ///
     /// # Errors
     ///
-    /// The progress cannot be kept.
+    /// The progress cannot be saved.
     pub fn go_to(&mut self, place: usize) -> Result<(), Error> {
         self.progress.current = Some(self.exercise(place).name.clone());
         self.progress.write(&self.dir)
     }
 
-    /// Judges the learner's file, and keeps what it has come to.
+    /// Judges the learner's file, and saves the progress.
     ///
     /// # Errors
     ///
-    /// There is no compiler, or the exercise itself is not in order.
+    /// There is no compiler, or the exercise itself is broken.
     pub fn check(
         &mut self,
         place: usize,
@@ -143,8 +143,8 @@ impl Workplace {
         Ok(verdict)
     }
 
-    /// The kernel that says what is right. All of the course are compiled at once; where that
-    /// fails, this one alone: an exercise that is broken stops only itself.
+    /// The reference kernel. All of the course are compiled at once; if that fails, this one is
+    /// compiled alone: a broken exercise stops only itself.
     fn reference(
         &mut self,
         place: usize,
@@ -171,7 +171,7 @@ impl Workplace {
     ///
     /// # Errors
     ///
-    /// The progress cannot be kept.
+    /// The progress cannot be saved.
     pub fn hint(&mut self, place: usize) -> Result<Vec<String>, Error> {
         let exercise = self.exercise(place).clone();
         let hints = &exercise.manifest.hints;
@@ -182,7 +182,7 @@ impl Workplace {
         Ok(hints[..given].to_vec())
     }
 
-    /// Makes the learner's copy anew, and keeps the old one beside it.
+    /// Recreates the learner's copy, and keeps the old one next to it.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl Workplace {
         Ok(kept)
     }
 
-    /// A solution, for those who have one.
+    /// A solution, for those who have solved the exercise.
     ///
     /// # Errors
     ///
@@ -209,7 +209,7 @@ impl Workplace {
     pub fn solution(&self, place: usize) -> Result<String, Error> {
         if !self.is_solved(place) {
             return Err(Error::NotNow(format!(
-                "{} is not solved yet; `hint` helps, and the solution is shown afterwards",
+                "{} is not solved yet; `hint` helps, and the solution is shown once it is solved",
                 self.exercise(place).name
             )));
         }

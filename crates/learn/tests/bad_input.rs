@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// An exercise that is in order.
+/// A valid exercise.
 fn exercise() -> (TempDir, PathBuf) {
     let outside = tempfile::tempdir().expect("there is room");
     let dir = outside.path().join("mine");
@@ -13,7 +13,7 @@ fn exercise() -> (TempDir, PathBuf) {
     (outside, dir)
 }
 
-/// What opening it says once a text of its manifest is another one.
+/// The error on opening it after a text of its manifest was replaced.
 fn refused(from: &str, to: &str) -> String {
     let (_outside, dir) = exercise();
     let path = dir.join("exercise.toml");
@@ -45,7 +45,7 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
             "global_load_sector",
             &[
                 "no count `global_load_sector`",
-                "`global_load_sectors` is like it",
+                "did you mean `global_load_sectors`?",
             ],
         ),
         (
@@ -67,8 +67,8 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
             "input = \"float\"",
             &["unknown variant `float`", "`f32`"],
         ),
-        ("input = \"f32\"", "", &["`x` is one of `input`"]),
-        ("fill = \"uniform(-1, 1)\"", "", &["`x` has a `fill`"]),
+        ("input = \"f32\"", "", &["`x` needs one of `input`"]),
+        ("fill = \"uniform(-1, 1)\"", "", &["`x` needs a `fill`"]),
         (
             "fill = \"uniform(-1, 1)\"",
             "fill = \"random\"",
@@ -82,14 +82,14 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
         (
             "output = \"f32\"\nlength = \"n\"",
             "output = \"f32\"",
-            &["`y` has a `length`"],
+            &["`y` needs a `length`"],
         ),
         (
             "output = \"f32\"",
             "scratch = \"f32\"\nfill = \"index\"",
             &["what is compared?"],
         ),
-        ("value = \"n\"", "", &["`n` has a `value`"]),
+        ("value = \"n\"", "", &["`n` needs a `value`"]),
         ("at_most = 4\n", "", &["`at_most` or `at_least`"]),
         (
             "hints = [",
@@ -129,7 +129,7 @@ fn missing_files_are_named() {
 #[test]
 fn cheats_say_how_they_fail() {
     for (line, words) in [
-        ("", "a cheat says how it fails"),
+        ("", "a cheat must say how it fails"),
         ("//! fails: somehow", "`somehow` is not a kind of failure"),
     ] {
         let (_outside, dir) = exercise();

@@ -1,5 +1,5 @@
-//! Every exercise is one: unsolved it fails as it says, its cheats fail as they say, and its
-//! solution passes. So is the one that `learn new` makes.
+//! Validation of every exercise: unsolved it fails as it says, its cheats fail as they say, and its
+//! solution passes. The same holds for the one that `learn new` makes.
 
 use cuda_builder::toolchain::Quiet;
 use learn::{Course, Error, Exercise, Verdict, Workplace, Workshop, proof, scaffold};
@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     crates.and_then(Path::parent).expect("it is in crates/")
 }
 
-/// Tries all files; nothing is wrong. Gives the number of cheats.
+/// Validates all files. Returns the number of cheats.
 fn proved(exercises: &[Exercise]) -> usize {
     let workshop = Workshop::of_repository(root());
     let tried = proof::prove(&workshop, exercises, &Quiet).expect("they can be compiled");
@@ -71,7 +71,7 @@ fn a_new_one_works_at_once_and_outside_of_the_repository() {
     let again = scaffold::make(&dir)
         .expect_err("it is there already")
         .to_string();
-    assert!(again.contains("is there already"), "{again}");
+    assert!(again.contains("already exists"), "{again}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Only the element's number is compared: threads beyond the right edge write into the next row.
 //!
-//! fails: race: begins the next row
+//! fails: race: the next row begins
 
 use cuda_std::prelude::*;
 

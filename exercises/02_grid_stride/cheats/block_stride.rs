@@ -1,4 +1,4 @@
-//! Each round moves on by a block, so that blocks do each other's elements again.
+//! Each round moves on by one block, so blocks redo each other's elements.
 //!
 //! fails: race: by the number of its threads
 

@@ -1,4 +1,4 @@
-//! Each round moves on by all blocks of one size, which not all launches have.
+//! Each round assumes blocks of one size, which not all launches have.
 //!
 //! fails: race: as many as this launch has
 

@@ -1,4 +1,4 @@
-//! Each round moves on by the threads of one launch, which are not those of all.
+//! Each round moves on by a fixed number of threads, which is right for some launches only.
 //!
 //! fails: race: as many as this launch has
 

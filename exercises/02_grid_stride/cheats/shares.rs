@@ -1,4 +1,4 @@
-//! Each thread has a contiguous share: right, but lanes are far apart.
+//! Each thread has a contiguous share: correct, but the lanes are far apart.
 //!
 //! fails: count: a share apart
 

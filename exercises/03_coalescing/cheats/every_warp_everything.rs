@@ -1,4 +1,4 @@
-//! Every warp reads all of the block's elements side by side, and one lane's worth is used.
+//! Every warp reads all of the block's elements side by side, and uses an eighth of them.
 //!
 //! fails: count: read once
 

@@ -1,4 +1,4 @@
-//! Reads side by side, keeps in shared memory, and writes as before.
+//! Reads side by side into shared memory, and writes as before.
 //!
 //! fails: count: The loads are side by side
 

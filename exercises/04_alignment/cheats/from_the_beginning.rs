@@ -1,4 +1,4 @@
-//! Begins at a sector, and also writes what comes before `first`.
+//! Begins on a sector boundary, but also writes what comes before `first`.
 //!
 //! fails: result: y[0] is
 

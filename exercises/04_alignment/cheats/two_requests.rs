@@ -1,5 +1,5 @@
-//! Each lane's element in one of two rounds, by its sector: few sectors per request, and twice as
-//! many requests.
+//! Each lane handles its element in one of two rounds, by its sector: few sectors per request, but
+//! twice as many requests.
 //!
 //! fails: count: and one more
 

@@ -1,4 +1,4 @@
-//! Moves the last piece as a whole, too.
+//! Moves even the last piece as a whole.
 //!
 //! fails: out-of-bounds: fewer than four elements
 

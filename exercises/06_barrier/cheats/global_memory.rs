@@ -1,4 +1,4 @@
-//! Does without the exchange: reads global memory backwards.
+//! No exchange: reads global memory backwards.
 //!
 //! fails: contract: what this exercise is about
 

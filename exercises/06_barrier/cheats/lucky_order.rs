@@ -1,4 +1,4 @@
-//! The last warp waits for the first ones, by luck: all elements are put twice, which takes time.
+//! The last warp waits for the first ones, by luck: all elements are stored twice, which takes time.
 //!
 //! fails: race: in any order
 
@@ -11,7 +11,7 @@ use cuda_std::prelude::*;
 pub unsafe fn reverse_blocks(x: *const u32, y: *mut u32, n: u32) {
     let line = shared_array![u32; 256];
     let (i, t) = (thread::index_1d() as usize, thread::thread_idx_x() as usize);
-    // Every thread puts its own element and its partner's: what it takes is there in any order.
+    // Every thread stores its own element and its partner's: what it loads is there in any order.
     *line.add(t) = *x.add(i);
     *line.add(255 - t) = *x.add(i - t + 255 - t);
     *y.add(i) = *line.add(255 - t);

@@ -1,4 +1,4 @@
-//! A barrier of the warp only: other warps' elements may not be there.
+//! A barrier of the warp only: other warps' elements may not be there yet.
 //!
 //! fails: race: the warps of a block run in any order
 

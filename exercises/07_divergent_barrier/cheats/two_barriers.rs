@@ -1,4 +1,4 @@
-//! A barrier in either branch: as many arrive, at different ones.
+//! A barrier in each branch: all threads arrive, but at different barriers.
 //!
 //! fails: barrier: Some lanes of a warp
 

@@ -1,6 +1,6 @@
 //! The tile without a barrier.
 //!
-//! fails: race: What has to stand between
+//! fails: race: What has to come between
 
 use cuda_std::prelude::*;
 

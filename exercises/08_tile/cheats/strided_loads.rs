@@ -1,6 +1,6 @@
 //! Exchanges x and y: now the loads are far apart.
 //!
-//! fails: count: in place of the stores
+//! fails: count: instead of the stores
 
 use cuda_std::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Without shared memory there is no conflict.
 //!
-//! fails: count: both sides are to go by rows
+//! fails: count: both sides should go by rows
 
 use cuda_std::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Permutes by the row's lowest bits only.
 //!
-//! fails: count: meets in few banks
+//! fails: count: share a few banks
 
 use cuda_std::prelude::*;
 

@@ -1,6 +1,6 @@
-//! Padding without the memory for it.
+//! Padding, without the memory for it.
 //!
-//! fails: out-of-bounds: has no room in it
+//! fails: out-of-bounds: does not fit
 
 use cuda_std::prelude::*;
 

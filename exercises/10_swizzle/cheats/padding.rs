@@ -1,4 +1,4 @@
-//! Padding, in memory of its own.
+//! Padding, with the memory for it.
 //!
 //! fails: contract: a permutation that costs no memory
 

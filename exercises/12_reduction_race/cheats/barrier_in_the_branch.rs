@@ -1,4 +1,4 @@
-//! A barrier for those who add.
+//! A barrier for the adding threads only.
 //!
 //! fails: barrier: only the adding threads
 

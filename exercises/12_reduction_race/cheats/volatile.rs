@@ -1,10 +1,10 @@
-//! Volatile accesses in place of the barrier: no race, and no order either.
+//! Volatile accesses instead of the barrier: no race, but no order either.
 //!
 //! fails: result: They order nothing between threads
 
 use cuda_std::prelude::*;
 
-/// Threads in a block, and elements that it adds up.
+/// Threads per block, and elements that a block adds up.
 const BLOCK: u32 = 256;
 
 /// # Safety

@@ -1,6 +1,6 @@
-//! Barriers only while several warps add: within a warp it works in the usual order.
+//! Barriers only while several warps add: a warp alone gets it right in the usual order.
 //!
-//! fails: race: in the round before
+//! fails: race: in the previous round
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The tree in shared memory, with a shuffle for the look of it.
+//! The tree in shared memory, with a shuffle for show.
 //!
 //! fails: contract: neither shared memory nor a barrier
 

@@ -1,4 +1,4 @@
-//! A counter in shared memory hands out places: nobody promises the order.
+//! A counter in shared memory hands out places: their order is not guaranteed.
 //!
 //! fails: contract: Neither a counter in memory
 

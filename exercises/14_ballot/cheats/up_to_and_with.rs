@@ -1,6 +1,6 @@
-//! Counts the lane itself: every element is one place too far.
+//! Counts the lane itself too: every element is one place too far.
 //!
-//! fails: result: stand in their old order
+//! fails: result: in their old order
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id, lanemask_le, warp_vote_ballot};

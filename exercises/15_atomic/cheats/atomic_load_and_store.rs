@@ -1,5 +1,5 @@
-//! Both the load and the store are atomic, and others come in between all the same: no race, and
-//! right in the usual order.
+//! Both the load and the store are atomic, but others still come in between: no race, and right in
+//! the usual order.
 //!
 //! fails: order: come in between
 

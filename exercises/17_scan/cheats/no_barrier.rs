@@ -1,6 +1,6 @@
 //! The totals without a barrier.
 //!
-//! fails: race: What stands between
+//! fails: race: What has to come between
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id, warp_shuffle_up};

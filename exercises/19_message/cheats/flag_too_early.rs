@@ -1,4 +1,4 @@
-//! Without the barrier before the flag: thread 0 speaks for warps that are not done.
+//! No barrier before the flag: thread 0 speaks for warps that are not done.
 //!
 //! fails: race: What was written before a flag
 

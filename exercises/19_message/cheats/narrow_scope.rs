@@ -1,4 +1,4 @@
-//! Release and acquire among the threads of one block: the other block is none of them.
+//! Release and acquire in the scope of one block, which does not contain the other block.
 //!
 //! fails: race: contains both threads
 

@@ -1,5 +1,5 @@
-//! Volatile accesses in place of fences: right in the usual order, and none of them waits for
-//! another one's.
+//! Volatile accesses instead of fences: right in the usual order, but none of them waits for
+//! another.
 //!
 //! fails: race: a relaxed atomic orders
 

@@ -1,4 +1,4 @@
-//! A fence of the writers alone.
+//! A fence in the writers alone.
 //!
 //! fails: race: on the reader's side
 

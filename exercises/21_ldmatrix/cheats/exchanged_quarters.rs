@@ -1,4 +1,4 @@
-//! Matrices 1 and 2 are exchanged: as the *right* operand wants them.
+//! Matrices 1 and 2 are exchanged, as for the *right* operand.
 //!
 //! fails: result: are wrong
 

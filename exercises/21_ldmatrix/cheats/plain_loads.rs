@@ -1,4 +1,4 @@
-//! Loads each register by itself.
+//! Loads each register separately.
 //!
 //! fails: contract: by `ldmatrix`
 

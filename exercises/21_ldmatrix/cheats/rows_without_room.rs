@@ -1,4 +1,4 @@
-//! Rows of 16 elements follow each other: two rows meet in one bank.
+//! Rows of 16 elements without padding: two rows share a bank.
 //!
 //! fails: count: share banks
 

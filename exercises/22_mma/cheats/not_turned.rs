@@ -1,4 +1,4 @@
-//! B is loaded as A is.
+//! B is loaded like A.
 //!
 //! fails: result: occur nowhere
 

@@ -1,4 +1,4 @@
-//! Waits for everything, also for the tile that was to run ahead.
+//! Waits for everything, even the tile that should run ahead.
 //!
 //! fails: contract: nothing runs ahead
 

@@ -1,4 +1,4 @@
-//! The same parity for both: nobody begins.
+//! The same parity for both: neither warp begins.
 //!
 //! fails: endless: Before the first round
 

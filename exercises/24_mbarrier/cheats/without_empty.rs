@@ -1,6 +1,6 @@
 //! The filling warp does not wait for room.
 //!
-//! fails: endless: does not wait in its turn
+//! fails: endless: skips a wait
 
 use cuda_std::mbarrier;
 use cuda_std::prelude::*;

@@ -1,9 +1,9 @@
 //! Kernels with one defect each, named after it: here transposes, and in modules
 //! of their own [`reduction`]s, [`neighbor`] lists, products of tiles
-//! ([`tensor`]), what only checks can see ([`unseen`]) or other orders of the warps
-//! ([`orders`]), and what shows in a library ([`reports`]).
+//! ([`tensor`]), defects that only checks ([`unseen`]) or other orders of the warps
+//! ([`orders`]) reveal, and defects that show inside a library ([`reports`]).
 //!
-//! They take what the transposes of `gpu-kernels` take, so that the lesson's own
+//! They have the parameters of `gpu-kernels`' transposes, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
@@ -77,18 +77,18 @@ pub unsafe fn transposed_shape(input: *const f32, output: *mut f32, n_rows: u32,
     let (row, column) = place();
     if row < n_rows && column < n_columns {
         let index = column * n_columns + row;
-        // Not even this keeps a wrong kernel from being found out.
+        // Even with this guard the kernel must be found wrong.
         if index < n_rows * n_columns {
             *output.add(index as usize) = *input.add((row * n_columns + column) as usize);
         }
     }
 }
 
-/// Loads whole tiles, also where the matrix ends inside one.
+/// Loads whole tiles, even where the matrix ends inside one.
 ///
 /// # Safety
 ///
-/// None that keeps it from reading past `input`.
+/// Nothing keeps it from reading past `input`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reads_past_input(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -98,7 +98,7 @@ pub unsafe fn reads_past_input(input: *const f32, output: *mut f32, n_rows: u32,
     }
 }
 
-/// Writes one element behind its output.
+/// Writes one element past the end of its output.
 ///
 /// # Safety
 ///
@@ -148,7 +148,7 @@ pub unsafe fn writes_nan(input: *const f32, output: *mut f32, n_rows: u32, n_col
     }
 }
 
-/// Waits for an element of the output to change, which nobody changes.
+/// Waits for an element of the output to change, which nothing changes.
 ///
 /// # Safety
 ///
@@ -163,7 +163,7 @@ pub unsafe fn never_ends(input: *const f32, output: *mut f32, n_rows: u32, n_col
     }
 }
 
-/// Asserts what is not so.
+/// Asserts something false.
 ///
 /// # Safety
 ///
@@ -182,7 +182,7 @@ pub unsafe fn panics(input: *const f32, output: *mut f32, n_rows: u32, n_columns
 ///
 /// # Safety
 ///
-/// None that makes its store aligned.
+/// Nothing makes its store aligned.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn misaligned_store(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();

@@ -1,7 +1,7 @@
 //! Neighbour lists with one defect each, named after it.
 //!
-//! They take what `neighbor_atomic` of `gpu-kernels` takes, so that the lesson's
-//! own checks run on them. Thread `n` goes through all atoms and enters atom `n`
+//! They have the parameters of `gpu-kernels`' `neighbor_atomic`, so that the lesson's
+//! own checks run on them. Thread `n` goes through all atoms, and enters atom `n`
 //! in the lists of those that are near.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
@@ -27,7 +27,7 @@ unsafe fn for_each_near(
     while other < n_atoms {
         let dx = *x.add(other as usize) - *x.add(atom as usize);
         let dy = *y.add(other as usize) - *y.add(atom as usize);
-        // Not fused as in the lesson: no distance here is so near the cut-off.
+        // Not fused as in the lesson: no distance here is that close to the cut-off.
         if dx * dx + dy * dy < cutoff_squared && other != atom {
             found(other, atom);
         }
@@ -52,7 +52,7 @@ pub unsafe fn neighbor_count_read_apart(
     overflow: *mut u32,
 ) {
     for_each_near(x, y, n_atoms, cutoff_squared, |center, atom| {
-        // `add` returns this very value, and gives it to nobody else.
+        // `add` returns this very value, and returns it to no other thread.
         let k = *n_neighbors.add(center as usize);
         atomic::add(n_neighbors.add(center as usize), 1, Global, Device, Relaxed);
         if k < MAX_NEIGHBORS {
@@ -63,7 +63,7 @@ pub unsafe fn neighbor_count_read_apart(
     });
 }
 
-/// Does not ask whether there is a place left: the eleventh neighbour goes to the
+/// Does not check whether there is a place left: the eleventh neighbour goes to the
 /// next atom's places, or past the end.
 ///
 /// # Safety

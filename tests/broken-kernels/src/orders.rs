@@ -1,6 +1,6 @@
 //! Defects that the usual order of warps hides: results are right until the warps take
-//! turns in another order, which a GPU may choose at any time. Each has its corrected version
-//! beside it.
+//! turns in another order, which a GPU may choose at any time. Each has its corrected
+//! version next to it.
 //!
 //! Each is for one block of [`BLOCK_THREADS`] threads, two warps.
 
@@ -39,7 +39,7 @@ pub unsafe fn handed_over_with_barrier(input: *const u32, output: *mut u32) {
 }
 
 /// Both warps add their number of lanes, by a load and a store. Both are atomic, so
-/// that this is not a race; what the other added in between is lost all the same.
+/// that this is not a race; but what the other adds in between is lost.
 ///
 /// # Safety
 ///
@@ -62,7 +62,7 @@ pub unsafe fn added_in_one_step(_input: *const u32, output: *mut u32) {
     }
 }
 
-/// Adds under two locks, which warp `w` takes in the order that `first` says.
+/// Adds under two locks, which warp `w` takes in the order given by `first`.
 #[inline(always)]
 unsafe fn add_under_locks(output: *mut u32, first: impl Fn(usize) -> usize) {
     let locks = shared_array![u32; 2];

@@ -1,13 +1,13 @@
 //! Reductions with one defect each, named after it.
 //!
-//! They take what `reduce_shared` and `reduce_atomic` of `gpu-kernels` take, so
+//! They have the parameters of `gpu-kernels`' `reduce_shared` and `reduce_atomic`, so
 //! that the lesson's own checks run on them.
 
 use cuda_std::prelude::*;
 
 const BLOCK_THREADS: u32 = 128;
 
-/// This thread's element, or 0 behind the end.
+/// This thread's element, or 0 past the end.
 #[inline(always)]
 unsafe fn own_element(input: *const f32, n: u32) -> f32 {
     let index = thread::index_1d();

@@ -1,5 +1,5 @@
 //! Kernels whose defect shows inside a function of `cuda_std`, in a macro or in a
-//! function of their own: a report must name the line that is marked `<- here` first.
+//! function of their own: a report must first name the line that is marked `<- here`.
 //!
 //! Each is for one block of [`BLOCK_THREADS`] threads, an element each.
 
@@ -14,7 +14,7 @@ use cuda_std::{cp_async, mbarrier};
 pub const BLOCK_THREADS: u32 = 64;
 const N: usize = BLOCK_THREADS as usize;
 
-/// Adds behind the end of its output.
+/// Adds past the end of its output.
 ///
 /// # Safety
 ///
@@ -26,7 +26,7 @@ pub unsafe fn atomic_past_the_end(input: *const f32, output: *mut f32) {
     atomic::add(output.add(thread + 1), value, Global, Device, Relaxed); // <- here
 }
 
-/// Adds to a sum that a thread sets to zero without a barrier behind it.
+/// Adds to a sum that a thread sets to zero, without a barrier in between.
 ///
 /// # Safety
 ///
@@ -59,7 +59,7 @@ pub unsafe fn shuffle_outside_the_mask(input: *const f32, output: *mut f32) {
     *output.add(thread) = value;
 }
 
-/// Lanes vote with others that do not come.
+/// Lanes vote with others that never arrive.
 ///
 /// # Safety
 ///
@@ -74,7 +74,7 @@ pub unsafe fn vote_with_absent_lanes(input: *const f32, output: *mut f32) {
     *output.add(thread) = value;
 }
 
-/// Lanes meet by masks that do not agree.
+/// Lanes synchronise with masks that do not agree.
 ///
 /// # Safety
 ///
@@ -91,7 +91,7 @@ pub unsafe fn warp_barrier_of_two_masks(input: *const f32, output: *mut f32) {
     warp::sync_warp(mask); // <- here
 }
 
-/// A part of a warp comes to a block barrier.
+/// Part of a warp reaches a block barrier.
 ///
 /// # Safety
 ///
@@ -107,7 +107,7 @@ pub unsafe fn barrier_for_some(input: *const f32, output: *mut f32) {
     }
 }
 
-/// The two warps come to one barrier with different counts.
+/// The two warps reach one barrier with different counts.
 ///
 /// # Safety
 ///
@@ -123,7 +123,7 @@ pub unsafe fn barrier_of_two_counts(input: *const f32, output: *mut f32) {
     }
 }
 
-/// Threads arrive at a barrier in memory that nobody has made.
+/// Threads arrive at a barrier in memory that was never initialised.
 ///
 /// # Safety
 ///
@@ -137,7 +137,7 @@ pub unsafe fn arrival_without_a_barrier(input: *const f32, output: *mut f32) {
     *output.add(thread) = *input.add(thread);
 }
 
-/// All wait at a barrier in memory for one that does not come.
+/// All wait at a barrier in memory for one arrival that never comes.
 ///
 /// # Safety
 ///
@@ -155,7 +155,7 @@ pub unsafe fn too_few_arrivals(input: *const f32, output: *mut f32) {
     *output.add(thread) = *input.add(thread);
 }
 
-/// A lock that its holder does not free.
+/// A lock that its holder does not release.
 ///
 /// # Safety
 ///
@@ -243,7 +243,7 @@ macro_rules! take {
     };
 }
 
-/// A race whose both sides are in macros.
+/// A race with both sides in macros.
 ///
 /// # Safety
 ///

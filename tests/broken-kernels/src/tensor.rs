@@ -1,9 +1,9 @@
 //! Products of 16×16 blocks out of a 16×32 tile, each with one mistake in how
 //! the tile or the fragments are used.
 //!
-//! They take what `gpu_kernels::tensor::wide`'s kernels take. None of them is a
+//! They have the parameters of `gpu_kernels::tensor::wide`'s kernels. None of them is a
 //! fault that memory checks could find: every access is in bounds, aligned and
-//! initialised. Only the comparison with the reference tells.
+//! initialised. Only the comparison with the reference shows it.
 
 use cuda_std::half::f16;
 use cuda_std::mma::{
@@ -56,7 +56,7 @@ unsafe fn write(output: *mut f32, left: FragmentA<f16, M16N8K16>, right: Right) 
 }
 
 /// L·Rᵀ, the tile stored plain and loaded swizzled: the mistake that a layout in
-/// the type is there to prevent, made by force.
+/// the type prevents, made by force.
 ///
 /// # Safety
 ///
@@ -81,7 +81,7 @@ pub unsafe fn b_without_trans(input: *const f16, output: *mut f32) {
     write(output, load_a(tile, 0, 0), load_b_transposed(tile, 0, SIDE));
 }
 
-/// A·B with the right operand's quarters 1 and 2 changed, as they are for Bᵀ.
+/// A·B with the right operand's quarters 1 and 2 exchanged, as they are for Bᵀ.
 ///
 /// # Safety
 ///
@@ -95,7 +95,7 @@ pub unsafe fn fragments_swapped(input: *const f16, output: *mut f32) {
     write(output, load_a(tile, 0, 0), load_b_pair([r0, r2, r1, r3]));
 }
 
-/// A·B as it should be, for the check that the checks let it pass.
+/// A·B as it should be, to test that the checks let it pass.
 ///
 /// # Safety
 ///

@@ -84,7 +84,7 @@ pub unsafe fn shuffle_from_absent_lanes(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x();
     if thread < 16 {
         let own = *input.add(thread as usize);
-        // The width should be 16, so that lane 8 has nobody to read from.
+        // The width should be 16, so that lane 8 has no lane to read from.
         let (other, _) = warp::warp_shuffle_down(0xFFFF, own, 8, 32);
         *output.add(thread as usize) = own + other;
     }

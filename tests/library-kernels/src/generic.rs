@@ -5,9 +5,9 @@ use cuda_std::TensorMap;
 use cuda_std::prelude::*;
 use cuda_std::view::{DeviceCopy, Disjoint, Global};
 
-/// What there is of a number's type.
+/// A type of number.
 pub trait Number: DeviceCopy + Add<Output = Self> + Mul<Output = Self> {
-    /// What sums of it are kept in.
+    /// The type in which it is summed.
     type Wide: Number + From<Self>;
 }
 
@@ -24,7 +24,7 @@ impl Number for u64 {
     type Wide = u64;
 }
 
-/// Sums each `N` neighbours, times a factor, in the wide type.
+/// Sums every `N` neighbours, times a factor, in the wide type.
 #[kernel(
     launch_bounds(32 * N as u32),
     instances(
@@ -49,7 +49,7 @@ pub unsafe fn sum_neighbours<T: Number, const N: usize>(
     *sums = sum;
 }
 
-/// A safe one.
+/// A safe instance.
 #[kernel(instances(double_floats = double_safely::<f32>, double_words = double_safely::<u32>))]
 pub fn double_safely<T: Number>(x: Global<[T; n]>, mut y: Disjoint<[T; n]>, n: u32) {
     if let (Some(x), Some(y)) = (x.get(thread::index_1d()), y.own()) {

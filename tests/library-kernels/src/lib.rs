@@ -1,5 +1,5 @@
 //! Kernels that try out the device library, `cuda_std`, and ordinary Rust on the device.
-//! They teach nothing; `tests/all` runs them and knows what must come out.
+//! They teach nothing; `tests/all` runs them and checks the results.
 //!
 //! Each feature is a PTX module of its own.
 // Each test launches its kernel with buffers that fit; `# Safety` sections would

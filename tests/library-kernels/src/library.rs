@@ -161,7 +161,7 @@ pub unsafe fn read_only(words: *const u32, out: *mut u32) {
     *place.add(5) = double as u32 ^ (double >> 32) as u32;
 }
 
-/// Two kernels out of one macro, with two arrays each that the macro writes on
+/// Two kernels from one macro, with two arrays each that the macro writes on
 /// one line: all four are different memory.
 macro_rules! family {
     ($($name:ident: $value:literal;)*) => { $(

@@ -3,7 +3,7 @@
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
 
-/// How many functions [`all`] has.
+/// The number of functions in [`all`].
 pub const N_FUNCTIONS: usize = 20;
 
 /// Every function of `GpuFloat`, of `x` and `y`.

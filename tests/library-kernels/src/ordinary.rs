@@ -1,5 +1,5 @@
-//! Ordinary Rust, and crates that know nothing of GPUs: functions that the host can call
-//! as well, and must give the same bits there.
+//! Ordinary Rust, and crates that know nothing about GPUs: functions that the host can call
+//! as well, and that must give the same bits there.
 
 use core::convert::Infallible;
 use core::fmt::{self, Write};
@@ -100,7 +100,7 @@ fn enums_with_data(i: u32) -> u64 {
     single(Shape::new(i).as_ref().map_or(-1.0, Shape::size))
 }
 
-/// Errors that go up with `?`.
+/// Errors propagated with `?`.
 fn results(i: u32) -> u64 {
     #[derive(Debug, PartialEq)]
     enum Error {

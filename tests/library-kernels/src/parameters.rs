@@ -25,7 +25,7 @@ pub struct Mixed {
     pub half: f16,
 }
 
-/// As large as a tensor map, and as aligned as a structure can be.
+/// As large as a tensor map, and with the largest alignment of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, KernelArg)]
 #[repr(C, align(16))]
 pub struct Map(pub [u64; 16]);
@@ -81,7 +81,7 @@ pub unsafe fn looks_up(table: Table, out: *mut u32) {
     *out.add(i) = table.values[i % 512];
 }
 
-/// A structure that is handed on, and changed.
+/// A structure that is passed on, and changed.
 #[kernel]
 pub unsafe fn changes_its_copy(mut mixed: Mixed, out: *mut f64) {
     #[inline(never)]
@@ -97,8 +97,8 @@ pub unsafe fn changes_its_copy(mut mixed: Mixed, out: *mut f64) {
     }
 }
 
-/// 16 threads copy the words of two maps from where these are, and how far that is from a
-/// multiple of 64.
+/// 16 threads copy the words of two maps, and how far the maps' addresses are from a multiple
+/// of 64.
 #[kernel]
 pub unsafe fn reads_maps(
     offsets: &[u32],

@@ -43,7 +43,7 @@ pub fn imports(sources: &[Source]) -> Graph {
     graph
 }
 
-/// What stands for what in a crate.
+/// The names in a crate, and what they stand for.
 struct Names<'a> {
     /// The file of each module.
     files: BTreeMap<&'a [String], &'a str>,
@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
         Self { files, uses }
     }
 
-    /// The file that defines what a module names so, if it is one of the crate's.
+    /// The file that defines a path named in a module, if it is one of the crate's.
     fn file(&self, module: &[String], path: &[String]) -> Option<String> {
         let mut at = module.to_vec();
         let mut path: VecDeque<String> = path.iter().cloned().collect();
@@ -111,8 +111,8 @@ pub fn module_of(file: &str) -> String {
     top.trim_end_matches(".rs").to_owned()
 }
 
-/// The same for the modules at a crate's top, each with all the files below it. What
-/// `lib.rs` holds itself is a module of that name.
+/// The same for the modules at a crate's top, each with all the files below it. The code in
+/// `lib.rs` itself is a module of that name.
 pub fn of_modules(graph: &Graph) -> Graph {
     let mut modules = Graph::new();
     for (file, targets) in graph {
@@ -159,7 +159,7 @@ fn reached_from<'g>(graph: &'g Graph, file: &str) -> BTreeSet<&'g str> {
 }
 
 /// A sentence for each group of files that import each other, with the shortest
-/// way round from one of them.
+/// circle through one of them.
 pub fn circles(graph: &Graph) -> Vec<String> {
     let sentence = |group: Vec<&str>| {
         let way = way_between(graph, group[0], group[0]).unwrap_or_default();
@@ -169,7 +169,7 @@ pub fn circles(graph: &Graph) -> Vec<String> {
     groups(graph).into_iter().map(sentence).collect()
 }
 
-/// The shortest way of at least one import.
+/// The shortest path of at least one import.
 fn way_between(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
     let mut ways = VecDeque::from([vec![from.to_owned()]]);
     let mut seen = BTreeSet::new();

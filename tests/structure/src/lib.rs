@@ -4,8 +4,8 @@
 //!   and the inside of macros does;
 //! - [`mod@imports`] makes a graph of them and looks for circles.
 //!
-//! What counts as an import is said there. Tests of several crates use it; that no crate's files
-//! import each other in a circle is a test of the whole repository (`tests/tidy`).
+//! The latter says what counts as an import. Tests of several crates use it; a test of the whole
+//! repository (`tests/tidy`) checks that no crate's files import each other in a circle.
 
 pub mod imports;
 pub mod source;
@@ -16,7 +16,7 @@ pub use source::{Source, read};
 use std::path::Path;
 
 /// The imports of the crate whose sources are in `src`. There must be more files and
-/// imports than `least`: a crate that is not read has no circles either.
+/// imports than `least`: a crate that was not read would have no circles either.
 ///
 /// # Panics
 ///

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A name for another: in the module that has the `use`, by the name that it
-/// gives, the path that it stands for.
+/// An alias: a name that a `use` gives in its module, and the path that it
+/// stands for.
 pub struct Use {
     /// The module that has it.
     pub module: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// How many those are.
+    /// The number of its lines.
     pub fn n_lines(&self) -> usize {
         self.lines.1 - self.lines.0 + 1
     }
@@ -41,13 +41,13 @@ pub struct Source {
     pub file: String,
     /// The module that it is.
     pub module: Vec<String>,
-    /// Modules that it declares: other files, and (true) those written out in it.
+    /// Modules that it declares: other files, and (true) inline modules.
     pub children: BTreeMap<Vec<String>, bool>,
-    /// The files of those that say theirs: `#[path = "01_copy.rs"]`.
+    /// The files of those that name theirs: `#[path = "01_copy.rs"]`.
     pub named_files: BTreeMap<Vec<String>, String>,
-    /// Names for others.
+    /// Aliases.
     pub uses: Vec<Use>,
-    /// Paths outside `use`, of the modules that have them.
+    /// Paths outside `use`, with the modules that have them.
     pub paths: Vec<(Vec<String>, Vec<String>)>,
     /// Names outside `use`.
     pub names: BTreeSet<String>,
@@ -55,7 +55,7 @@ pub struct Source {
     pub functions: Vec<Function>,
 }
 
-/// A module, the files that it may be in, and whether its own modules' files lie beside it.
+/// A module, the files that it may be in, and whether its own modules' files lie next to it.
 type Waiting = (Vec<String>, Vec<String>, bool);
 
 /// Reads a crate, from its `lib.rs` on, or from `main.rs` if it has no library.
@@ -136,7 +136,7 @@ impl Source {
         }
     }
 
-    /// Takes what begins at a token; gives where the next begins.
+    /// Reads what begins at a token; returns where the next begins.
     fn scan_at(&mut self, tokens: &[TokenTree], at: usize, module: &[String]) -> usize {
         match &tokens[at] {
             TokenTree::Punct(p) if p.as_char() == '#' => return after_attribute(tokens, at),
@@ -230,7 +230,7 @@ impl Source {
         at + 3
     }
 
-    /// `fn name … { … }`, but neither a type of functions nor one without a body.
+    /// `fn name … { … }`, but neither a function type nor a function without a body.
     fn note_function(&mut self, tokens: &[TokenTree], at: usize) {
         let Some(TokenTree::Ident(name)) = tokens.get(at + 1) else {
             return;
@@ -267,7 +267,7 @@ impl Source {
     }
 }
 
-/// Where what follows an attribute begins: after the item, if that is for tests only.
+/// Where to go on after an attribute: after its item, if that is for tests only.
 fn after_attribute(tokens: &[TokenTree], at: usize) -> usize {
     let Some(TokenTree::Group(attribute)) = tokens.get(at + 1) else {
         return at + 1;
@@ -284,7 +284,7 @@ fn after_attribute(tokens: &[TokenTree], at: usize) -> usize {
     item.map_or(tokens.len(), |n| at + 2 + n + 1)
 }
 
-/// The file that an attribute of a module names, `#[path = "…"]`, of all that stands before `mod`.
+/// The file that a module's attribute `#[path = "…"]` names, among the tokens before `mod`.
 fn named_file(before: &[TokenTree]) -> Option<String> {
     let is_visibility = |token: &&TokenTree| match token {
         TokenTree::Ident(word) => *word == "pub",

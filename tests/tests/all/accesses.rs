@@ -1,11 +1,11 @@
 //! Single memory accesses, carried out by the simulator: each must cost what an
-//! H200's counters said, and what the rules say of its addresses alone.
+//! H200's counters showed, and what the rules predict from its addresses alone.
 
 use cli::accesses::file::{self, Numbered};
 use cli::accesses::{instructions, measure, patterns, rules};
 use lockstep_tests::simulator;
 
-/// What the hardware said.
+/// What the hardware counted.
 const MEASURED: [&str; 4] = [
     include_str!("../../../simulator/ptx_sim/tests/data/h200-access-counters.csv"),
     include_str!("../../../simulator/ptx_sim/tests/data/h200-access-counters-2.csv"),

@@ -1,7 +1,7 @@
 //! The book's chapters name what exists, and their links lead somewhere.
 //!
 //! Nothing generated is committed: numbers, excerpts and pictures are inserted when the book is
-//! built. So what can be wrong before that is a name; all of them are looked up here.
+//! built. So only names can be wrong before that; all of them are looked up here.
 
 use cli::book::Book;
 use lockstep_tests::ptx;

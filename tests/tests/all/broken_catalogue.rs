@@ -49,7 +49,7 @@ macro_rules! neighbor {
 
 #[test]
 fn reduction_without_a_barrier() {
-    // One warp has nobody to wait for; of two, the first does not see the second.
+    // One warp has no other to wait for; of two, the first does not see the second.
     must_fail(
         reduction!(reduce_without_barrier),
         &Shape::every(&[300]),

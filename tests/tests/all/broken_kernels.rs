@@ -1,4 +1,4 @@
-//! Every check is able to fail: each kernel has one defect, and the transpose
+//! Every check can fail: each kernel has one defect, and the transpose
 //! lesson, run as `run-all` runs it, must reject it and say why and where.
 
 use broken_kernels as broken;

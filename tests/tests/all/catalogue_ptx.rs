@@ -9,7 +9,7 @@ fn module() -> Module {
     lockstep_tests::ptx::merged("sm_80")
 }
 
-/// How often each opcode stands in the kernel.
+/// How often each opcode occurs in the kernel.
 fn opcodes(module: &Module, kernel: &str) -> BTreeMap<String, usize> {
     let entry = module
         .functions
@@ -29,7 +29,7 @@ fn operation(operation: Operation, ty: &str) -> String {
     let is_packed = ty.ends_with("x2");
     match operation {
         Operation::Add | Operation::Sub if is_packed => format!("add.noftz.{ty}"),
-        // Bits wrap alike, with and without sign.
+        // Bits wrap the same way, with and without sign.
         Operation::Add | Operation::Sub if ty == "s64" => "add.u64".to_owned(),
         Operation::Add | Operation::Sub => format!("add.{ty}"),
         Operation::Exch | Operation::Cas | Operation::And | Operation::Or | Operation::Xor => {
@@ -105,7 +105,7 @@ fn no_atomic_leaves_its_scope_or_order_open() {
     }
 }
 
-/// Which of `wanted` is not in the kernel.
+/// Asserts that the kernel has each of `wanted`.
 fn must_have(kernel: &str, wanted: &[&str]) {
     let opcodes = opcodes(&module(), kernel);
     for opcode in wanted {

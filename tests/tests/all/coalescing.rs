@@ -1,5 +1,5 @@
 //! The catalogue's figures of coalescing: sectors per request and degree, of each
-//! load and store apart, and 16-byte accesses where they were promised.
+//! load and store separately, and 16-byte accesses where they were promised.
 
 use crate::support::{Simulator, count, entry, instructions};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -11,7 +11,7 @@ use ptx_sim::InstructionCounts;
 
 type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
-/// Sectors a request, and percent of their bytes that were asked for.
+/// Sectors per request, and percent of their bytes that were asked for.
 fn figures(instruction: &InstructionCounts) -> (f64, f64) {
     let sectors = instruction.sectors as f64;
     (

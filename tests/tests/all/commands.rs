@@ -1,4 +1,4 @@
-//! `cargo xtask` lists what `lockstep` can do: no more, no less.
+//! `cargo xtask` lists the commands of `lockstep`: no more, no less.
 
 #[path = "../../../xtask/src/commands.rs"]
 mod typed;

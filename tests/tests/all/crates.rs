@@ -56,7 +56,7 @@ fn needs() -> Graph {
     members().into_iter().map(of).collect()
 }
 
-/// What the libraries and programs of a product may need of others; tests may need more.
+/// What the libraries and programs of a product may need from others; tests may need more.
 const PRODUCTS: [(&str, &[&str]); 6] = [
     ("simulator", &[]),
     ("crates", &["simulator"]),

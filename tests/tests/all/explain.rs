@@ -1,4 +1,4 @@
-//! The maps of kernels: what is traced of them is what the catalogue claims of their counts.
+//! The maps of kernels: their traces agree with what the catalogue claims about counts.
 
 use cli::explain::default_shape;
 use cli::profile::{run_case, with_helpers};
@@ -71,7 +71,7 @@ fn counted(trace: &Trace) -> Counts {
     counts
 }
 
-/// Launches of at most this many blocks are traced whole: claims about totals are of such.
+/// Launches of at most this many blocks are traced in full: claims about totals are about those.
 const FEW_BLOCKS: u32 = 8;
 
 /// What the maps of the kernel's launch at its default shape show, of all blocks or of the first;

@@ -1,5 +1,5 @@
-//! The kernels of GEMM with one line of their PTX changed each, as a slip of the pen would: the
-//! simulator's checks must find every one, and name a line of source.
+//! The kernels of GEMM, each with one line of its PTX changed as if by a slip: the simulator's
+//! checks must find every change, and name a line of source.
 //!
 //! Left out: changes that are not defects, such as a wait for more than is needed. What the checks
 //! do not find is at the end, and in `docs/checks.md`.
@@ -28,7 +28,7 @@ fn mutant(kernel: &str, what: &str, change: fn(&str) -> String) -> PtxModule {
     PtxModule::of_text("mutant.ptx", changed).with_sources(lockstep_tests::ptx::root())
 }
 
-/// What the checks say of a mutant at a size; nothing if they find nothing.
+/// What the checks say about a mutant at a size; nothing if they find nothing.
 fn found(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> String) -> String {
     checked(kernel, dims, mutant(kernel, what, change))
 }
@@ -127,8 +127,8 @@ mutants! {
         "race";
 }
 
-/// What is found above is the mutants' own: not with several tiles for a block, with tiles that stick
-/// out, and with sums that blocks share.
+/// The findings above are the mutants' own: the unchanged kernels have none, even with several
+/// tiles per block, tiles that stick out, and sums that blocks share.
 #[test]
 fn kernels_as_they_are_have_nothing_to_find() {
     for kernel in host::lessons::gemm::LESSON.kernels {
@@ -143,8 +143,8 @@ fn kernels_as_they_are_have_nothing_to_find() {
     }
 }
 
-/// What a GPU may punish and the checks do not look for: barriers in memory that the copy engine
-/// uses without a fence after they were made.
+/// Defects that a GPU may punish and the checks do not look for: barriers in memory that the copy
+/// engine uses without a fence after their initialisation.
 #[test]
 fn fences_of_new_barriers_are_not_missed() {
     for what in ["fence.mbarrier_init", "fence.proxy.async;"] {

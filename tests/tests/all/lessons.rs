@@ -1,4 +1,4 @@
-//! Every lesson, on every engine that is there, at its quick sizes, and the
+//! Every lesson, on every available engine, at its quick sizes, and the
 //! catalogue's claims about its counts.
 
 use host::registry::matching;

@@ -54,7 +54,7 @@ fn without_hashes(line: &str) -> String {
     text + rest
 }
 
-/// What stands before the crate's number in the name of a constant without one.
+/// The text before the crate's number in the name of a constant without one.
 const ANONYMOUS: &str = "anon_$_";
 
 /// Where a crate's number may begin.

@@ -172,7 +172,7 @@ fn the_playground_does_what_the_maps_say() {
             "{}×{} {} by {}, {}",
             question.rows, question.columns, question.element, question.access, question.layout
         );
-        // What is refused, with a reason, depends on tile and layout.
+        // Which patterns are refused, with a reason, depends on tile and layout.
         let Ok(answer) = tile::answer(&question) else {
             continue;
         };
@@ -190,7 +190,7 @@ fn the_playground_does_what_the_maps_say() {
     }
 }
 
-/// The library and node, or why the test cannot be made.
+/// The library and node, or why the test cannot be run.
 fn wasm() -> Result<PathBuf, String> {
     let wasm = ptx::root().join("target/live/wasm32-unknown-unknown/live/live.wasm");
     let absent = |_| "the library was not built; `cargo xtask book` builds it".to_owned();
@@ -205,7 +205,7 @@ fn wasm() -> Result<PathBuf, String> {
     };
     match dep_info::sources(&note).iter().find(|path| is_newer(path)) {
         Some(path) => Err(format!(
-            "the library is older than {}; `cargo xtask book` renews it",
+            "the library is older than {}; `cargo xtask book` rebuilds it",
             path.display()
         )),
         None => Ok(wasm),

@@ -152,6 +152,6 @@ fn the_shared_tile_moves_16_bytes_an_access() {
         });
         assert_eq!(n_wide.count(), 5, "{opcode}");
     }
-    // What is narrower are the ends of the array, and the tile's columns.
+    // Only the ends of the array and the tile's columns are narrower.
     assert_eq!(count(&entry, "st.global"), 5 + 1);
 }

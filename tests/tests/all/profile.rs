@@ -48,7 +48,7 @@ fn transpose_shared_shows_the_32_way_line() {
     assert_eq!(bad.wavefronts, 32 * n_warps);
     assert_eq!(bad.ideal_wavefronts, n_warps);
     assert!(good.iter().all(|row| row.ways <= 1 && row.conflicts == 0));
-    // Beside it: the tile's store, and one load and one store of global memory.
+    // In addition: the tile's store, and one load and one store of global memory.
     assert_eq!(good.len(), 3);
 
     let place = bad.line.as_ref().expect("seen above").short();
@@ -80,8 +80,8 @@ fn transpose_swizzled_shows_none() {
     assert_eq!(verdict::verdicts(&profile.rows), []);
 }
 
-/// What is inlined from the device library is reported by the kernel's own line, with
-/// the library's beside it.
+/// Code inlined from the device library is reported by the kernel's own line, along with
+/// the library's.
 #[test]
 fn inlined_accesses_have_the_kernels_line() {
     let profile = profile("mma_simple_plain", &[1]);
@@ -113,7 +113,7 @@ fn strided_stores_are_named() {
     );
 }
 
-/// The module of the kernels, with what `edit` makes of one.
+/// The module of a kernel, whose text `edit` has changed.
 fn edited(name: &str, edit: impl Fn(&str) -> String) -> PtxModule {
     let module = host::kernels::module_with(name, None).expect("it compiles");
     let module = module.text().expect("it compiles");
@@ -123,8 +123,8 @@ fn edited(name: &str, edit: impl Fn(&str) -> String) -> PtxModule {
     PtxModule::of_text("edited", module.replace(text, &changed))
 }
 
-/// A tile that lies as it comes: loads down a column meet in one bank. The result is
-/// right, and what differs is on the line of that load alone.
+/// A tile without its swizzle: loads down a column hit one bank. The result is
+/// right, and only the line of that load differs in its counts.
 #[test]
 fn bad_counts_are_profiled_and_named_with_their_line() {
     let module = edited("transpose_swizzled", |text| {
@@ -154,7 +154,7 @@ fn bad_counts_are_profiled_and_named_with_their_line() {
     };
     let column = profile.rows.iter().find(|row| reads_column(row));
     assert_eq!(line.place, column.expect("it is there").line);
-    // At a shape of which nothing is claimed nothing differs.
+    // At a shape about which nothing is claimed, nothing differs.
     let profile = simulate(registered, &Shape::of(&[128, 65]), &module);
     assert!(
         profile
@@ -169,8 +169,8 @@ fn run_and_fail(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     transpose::run(trial, transpose_swizzled, transpose::by_input)?;
     let nothing = Buffer::<f32>::poisoned(trial.engine(), "nothing", 1)?;
     let pointers = (DevicePtr::new(nothing.address()), DevicePtrMut::new(0));
-    // SAFETY: none is needed on the simulator, whose report of the fault is what is
-    // wanted.
+    // SAFETY: none is needed on the simulator; the test wants its report of the
+    // fault.
     let launch = unsafe {
         Prepared::of::<transpose_swizzled>(
             transpose::by_input(64, 64),
@@ -180,7 +180,7 @@ fn run_and_fail(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     trial.launch(&launch)
 }
 
-/// What ended before a fault was counted whole, and is shown.
+/// A launch that ended before a fault was counted in full, and is shown.
 #[test]
 fn launches_before_a_fault_are_profiled() {
     let entry = KernelEntry::of(transpose_swizzled, "", run_and_fail);
@@ -196,7 +196,7 @@ fn launches_before_a_fault_are_profiled() {
     assert!(why.contains("out of bounds"), "{why}");
 }
 
-/// Without a whole launch there is nothing to show but the fault.
+/// Without a complete launch there is nothing to show but the fault.
 #[test]
 fn a_fault_in_the_first_launch_has_no_profile() {
     let module = edited("transpose_coalesced_read", |text| {

@@ -16,7 +16,7 @@ use lesson::KernelEntry;
 use lockstep_tests::ptx;
 use ptx_sim::ir::{Function, Module};
 
-/// Beginnings of the names of kernels whose subject is local memory.
+/// Prefixes of the names of kernels whose subject is local memory.
 const LOCAL_MEMORY_IS_THE_SUBJECT: &[&str] = &["running_mean_local"];
 
 /// The modules of every topic and architecture, parsed.
@@ -29,7 +29,7 @@ fn base() -> Module {
     ptx::merged(ARCHES[0])
 }
 
-/// The kernels with what only Hopper can do.
+/// The kernels that use what only Hopper can do.
 fn hopper() -> Module {
     ptx::merged(ARCHES[1])
 }
@@ -154,9 +154,9 @@ fn local_memory_is_used_only_where_it_is_the_subject() {
     }
 }
 
-/// What a function executes, in no order. A condition and its opposite are one: which way
-/// out of a branch comes first is the compiler's choice, and costs or saves a jump. So are a
-/// sum and the `or` that it is where the compiler knows that no bit carries.
+/// The instructions of a function, in no order. A condition and its opposite count as one: the
+/// compiler chooses which side of a branch comes first, which costs or saves a jump. So do a
+/// sum and the `or` that replaces it where the compiler knows that no bit carries.
 fn work(function: &Function) -> Vec<&str> {
     let mut work: Vec<_> = opcodes(function)
         .filter(|&opcode| opcode != "bra.uni")

@@ -1,4 +1,4 @@
-//! Races and the like in Rust kernels, as `run-all --check` reports them: both
+//! Races and similar defects in Rust kernels, as `run-all --check` reports them: both
 //! accesses, each with thread and source line. That the catalogue raises no alarm is tested
 //! where its lessons are (`lessons.rs`).
 

@@ -8,7 +8,7 @@ use lockstep_tests::{ptx, simulator};
 
 const FILE: &str = "tests/broken-kernels/src/reports.rs";
 
-/// The line of a kernel that has this mark.
+/// The line of a kernel with this mark.
 fn marked(kernel: &str, mark: &str) -> usize {
     let text = std::fs::read_to_string(ptx::root().join(FILE)).expect("the kernels' source");
     let mut lines = (1..).zip(text.lines());
@@ -39,7 +39,7 @@ macro_rules! reported {
         };
         assert!(report.contains($words), "{report}");
         let line = marked(stringify!($kernel), "here");
-        // Of a race's two sides, that of the thread that is reported is the last.
+        // Of a race's two sides, that of the reported thread comes last.
         let places = report.lines().filter(|line| line.contains("in kernel `"));
         let places: Vec<&str> = places.collect();
         let named = format!(", at {FILE}:{line}:");
@@ -169,8 +169,8 @@ fn macros_are_named_where_they_are_used() {
     names_line(&report, "race_in_macros", "also");
 }
 
-/// Calls of one loop that the compiler has unrolled: the instructions of each have those of
-/// others between them.
+/// Calls in a loop that the compiler has unrolled: the instructions of the calls are
+/// interleaved.
 #[test]
 fn calls_of_one_loop_are_told_apart() {
     let (report, _) = reported!(waits_in_two_halves, "it may never end", 6u32);

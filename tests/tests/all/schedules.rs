@@ -1,5 +1,5 @@
-//! Kernels that the usual order of the warps hides the defects of: a search of other
-//! orders finds them, and lets their corrected versions pass; so it does the catalogue.
+//! Kernels whose defects the usual order of the warps hides: a search of other orders finds
+//! them, and lets their corrected versions and the catalogue pass.
 
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -28,7 +28,7 @@ fn judge<K: Kernel<Args = (DevicePtr<u32>, DevicePtrMut<u32>)>>(
     trial.verdict(compare(&output.read()?, expected, Tolerance::Exact))
 }
 
-/// The entry of a kernel that leaves this.
+/// The entry of a kernel that must leave this result.
 macro_rules! entry {
     ($kernel:ident, $expected:expr) => {
         KernelEntry::of(orders::$kernel, "broken", |trial| {
@@ -55,8 +55,8 @@ fn result(kernel: &KernelEntry, sim: &Sim, orders: &Orders) -> CaseResult {
 
 const SEEDS: Orders = Orders::Seeds(0..40);
 
-/// The usual order hides it, others show it, and the same again when asked for what was
-/// reported; the corrected version passes in all. Gives the reason.
+/// The usual order hides the defect, others show it, and so does the reported order when asked
+/// for; the corrected version passes in all. Returns the reason.
 fn only_others_show(kernel: &KernelEntry, corrected: &KernelEntry, sim: &Sim) -> String {
     let usual = result(kernel, sim, &Orders::Usual);
     assert_eq!(usual.status, Status::Passed, "{:?}", usual.reason);
@@ -118,9 +118,9 @@ fn what_fails_in_the_usual_order_is_told_without_a_schedule() {
     assert_eq!((result.schedule, result.n_schedules_passed), (None, None));
 }
 
-/// Blocks, and warps, that wait for others have the company that they wait for, whoever
-/// begins first; and nobody is at fault who waits for long. Counts, which depend on what
-/// lanes do together, are not held against the catalogue's claims.
+/// Blocks and warps that wait for others get what they wait for, whichever begins first, and a
+/// long wait is not a fault. Counts, which depend on what lanes do together, are not checked
+/// against the catalogue's claims.
 #[test]
 fn kernels_that_wait_for_each_other_pass_in_other_orders() {
     let names = [

@@ -75,7 +75,7 @@ fn the_same_without_a_mistake_is_right() {
 // Counters
 // ---------------------------------------------------------------------------
 
-/// What an H200's counters said, kernel by kernel (`tests/data/README.md`).
+/// An H200's counters, kernel by kernel (`tests/data/README.md`).
 const COUNTERS: &str = include_str!("../../data/h200-tensor-counters.csv");
 
 #[test]
@@ -170,7 +170,7 @@ fn name(opcode: &str) -> &str {
     opcode.split('.').next().unwrap_or(opcode)
 }
 
-/// The kernels of the tensor lessons, each as it is in every module it is in.
+/// The kernels of the tensor lessons, each from every module that has it.
 fn kernels() -> Vec<Function> {
     let ids: Vec<&str> = LESSONS
         .iter()
@@ -188,9 +188,9 @@ fn kernels() -> Vec<Function> {
     found
 }
 
-/// Which way each branch of a kernel could part the lanes: none may, between the
-/// start and an instruction of the whole warp. Only the loop over the digits of
-/// an exponent branches at all, and all lanes have the same exponent.
+/// No branch of a kernel may split the lanes between the start and an instruction of the
+/// whole warp. Only the loop over the digits of an exponent branches at all, and all lanes
+/// have the same exponent.
 #[test]
 fn warp_wide_instructions_stand_in_straight_line_code() {
     for kernel in kernels() {

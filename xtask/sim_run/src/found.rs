@@ -1,10 +1,10 @@
-//! The driver's report of a program, as its JSON has it, and how the program was run.
+//! The driver's report of a program, as read from its JSON, and how the program was run.
 
 use cpp_demangle::Symbol;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// All that was found out.
+/// The full report.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Found {
@@ -23,13 +23,13 @@ pub struct Found {
 pub struct Run {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Its exit status; as a shell tells a signal.
+    /// Its exit status; for a signal, the one that a shell gives.
     pub status: u8,
     /// How long it ran.
     pub seconds: f64,
 }
 
-/// What the simulated machine was like, and what was looked for.
+/// The simulated machine, and what was looked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -43,7 +43,7 @@ pub struct Machine {
     pub schedule: Option<String>,
 }
 
-/// What is known of a kernel.
+/// What is known about a kernel.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -114,11 +114,11 @@ impl Found {
         format!("{text}; {leaks} never freed")
     }
 
-    /// The same with names as C++ has them.
+    /// The same with demangled names.
     pub fn demangled(mut self) -> Self {
         for (name, kernel) in std::mem::take(&mut self.kernels) {
             let demangled = demangled(&name);
-            // Two that C++ calls the same stay apart.
+            // Two that demangle to the same name stay apart.
             let is_new = !self.kernels.contains_key(&demangled);
             self.kernels
                 .insert(if is_new { demangled } else { name }, kernel);
@@ -136,7 +136,7 @@ impl Found {
 }
 
 impl Finding {
-    /// Which launch it is, and in which order.
+    /// The launch, and its order.
     pub fn heading(&self) -> String {
         let Self { kernel, launch, .. } = self;
         match &self.schedule {
@@ -145,14 +145,14 @@ impl Finding {
         }
     }
 
-    /// How all launches run in its order.
+    /// The command that runs all launches in its order.
     pub fn again(&self) -> Option<String> {
         let schedule = self.schedule.as_ref()?;
         Some(format!("cargo xtask sim-run --schedule {schedule} -- …"))
     }
 }
 
-/// A text with its mangled names as C++ has them.
+/// A text with its mangled names demangled.
 fn demangled(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let mut rest = text;

@@ -1,8 +1,8 @@
-//! `cargo xtask sim-run -- PROGRAM ARGS…`: any CUDA program on the simulator, and what was
-//! found out while it ran.
+//! `cargo xtask sim-run -- PROGRAM ARGS…`: any CUDA program on the simulator, and a report of the
+//! findings.
 //!
-//! [`found`] is what the driver reports, [`text`] tells it to a terminal, [`mod@page`] makes a page
-//! of it, with the lines of [`sources`].
+//! [`found`] is the driver's report, [`text`] prints it to a terminal, [`mod@page`] makes a page
+//! of it, with source lines from [`sources`].
 
 mod found;
 mod page;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// Run any CUDA program on the simulator, and tell what it finds.
+/// Run any CUDA program on the simulator, and report what it finds.
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask sim-run")]
 struct Options {
@@ -46,7 +46,7 @@ struct Options {
     #[arg(long, value_name = "N", conflicts_with = "schedule")]
     schedules: Option<u64>,
 
-    /// How many launches of each kernel are tried so, each of another shape; or `all` launches
+    /// How many launches of each kernel to try this way, each of a different shape; or `all`
     #[arg(long, value_name = "L", requires = "schedules")]
     schedule_launches: Option<String>,
 
@@ -54,7 +54,7 @@ struct Options {
     #[arg(long, value_name = "S")]
     schedule: Option<String>,
 
-    /// Also write all that was found out to this file, a page (.html) or JSON (.json)
+    /// Also write the full report to this file, as a page (.html) or as JSON (.json)
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ struct Options {
     program: Vec<OsString>,
 }
 
-/// Where all that was found out goes, and as what.
+/// The file for the full report, and its format.
 enum Report {
     Html(PathBuf),
     Json(PathBuf),
@@ -84,13 +84,13 @@ fn usage(what: String) -> anyhow::Error {
     clap::Error::raw(ErrorKind::InvalidValue, what + "\n").into()
 }
 
-/// Runs the program and tells; fails if it does, if something was found, or if a module was not
-/// loaded.
+/// Runs the program and reports. Fails if the program does, if something was found, or if a module
+/// was not loaded.
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     check_program(&options.program[0])?;
     let report = options.report.as_deref().map(Report::new).transpose()?;
     let library = driver()?;
-    let temporary = tempfile::tempdir().context("there is no place for a report")?;
+    let temporary = tempfile::tempdir().context("cannot make a temporary folder for the report")?;
     let file = temporary.path().join("report.json");
     let started = Instant::now();
     let status = command(options, &library, &file)
@@ -99,7 +99,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let seconds = started.elapsed().as_secs_f64();
     let code = code(status);
     let Ok(text) = std::fs::read_to_string(&file) else {
-        eprintln!("lockstep: the program used no CUDA driver, or was ended before it could tell");
+        eprintln!("lockstep: the program used no CUDA driver, or was ended before it could report");
         return Ok(code.into());
     };
     let mut all: Value = serde_json::from_str(&text).context("the report cannot be read")?;
@@ -123,9 +123,9 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Has `cargo xtask` build the simulator's driver; gives its folder.
+/// Has `cargo xtask` build the simulator's driver; returns its folder.
 fn driver() -> anyhow::Result<PathBuf> {
-    let variable = |name| std::env::var_os(name).context("start it by `cargo xtask sim-run`");
+    let variable = |name| std::env::var_os(name).context("start it with `cargo xtask sim-run`");
     let folder = Path::new(&variable("LOCKSTEP_ROOT")?).join("target/sim-driver");
     let mut build = Command::new(variable("LOCKSTEP_XTASK")?);
     build.arg("sim-driver").arg(&folder).stdout(Stdio::null());
@@ -147,7 +147,7 @@ fn check_program(program: &OsStr) -> anyhow::Result<()> {
             std::env::split_paths(&folders).any(|folder| can_be_run(&folder.join(path))),
             " on the PATH",
         ),
-        // Without a PATH, the system has folders of its own.
+        // Without a PATH, the system uses folders of its own.
         None if !is_named_by_path => (true, ""),
         _ => (can_be_run(path), ""),
     };
@@ -161,7 +161,7 @@ fn check_program(program: &OsStr) -> anyhow::Result<()> {
 }
 
 impl Report {
-    /// By the file's ending; an error if it has another one or no place.
+    /// By the file's extension; an error if it has another one, or if its folder is missing.
     fn new(file: &Path) -> anyhow::Result<Self> {
         let path = std::path::absolute(file).context("the report has no path")?;
         let report = match file.extension().and_then(|ending| ending.to_str()) {
@@ -181,7 +181,7 @@ impl Report {
                 file.display()
             )));
         }
-        // That of an earlier run says nothing of this one.
+        // An earlier run's report says nothing about this one.
         let _ = std::fs::remove_file(path);
         Ok(report)
     }
@@ -238,7 +238,7 @@ fn command(options: &Options, library: &Path, report: &Path) -> Command {
     command
 }
 
-/// The program's own exit code; as a shell tells a signal.
+/// The program's own exit code; for a signal, the one that a shell gives.
 fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| Some(128 + status.signal()?));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

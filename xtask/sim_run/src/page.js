@@ -1,4 +1,4 @@
-// Findings by their words. Without this script all are shown.
+// Filters findings by text. Without this script all are shown.
 const box = document.getElementById("filter");
 if (box) {
   const findings = [...document.querySelectorAll("#findings article")];

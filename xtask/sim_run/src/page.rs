@@ -1,8 +1,8 @@
-//! The findings as a page for a browser: one file, nothing to fetch. It suits a phone and a wide
-//! screen, light and dark, keyboards and screen readers.
+//! The findings as a page for a browser: one file, nothing to fetch. It suits phones and wide
+//! screens, light and dark themes, keyboards and screen readers.
 //!
-//! Of thousands of findings the browser lays out those in view; long lists of lines are closed at
-//! first.
+//! Of thousands of findings the browser lays out only those in view; long lists of lines are
+//! collapsed at first.
 
 use crate::found::{Finding, Found, Kernel, Leak, Line, plural};
 use crate::sources::{Excerpt, Sources};
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Lists of more lines are closed at first.
+/// Lists of more lines are collapsed at first.
 const MOST_OPEN: usize = 40;
-/// Findings from which on there is a box to filter them by.
+/// From this many findings on, there is a filter box.
 const WORTH_FILTERING: usize = 5;
 
 /// The whole page.
@@ -91,7 +91,7 @@ fn section(id: &str, name: &str, content: Markup) -> Markup {
     }
 }
 
-/// Says that there is nothing of a kind, or something of all.
+/// A remark on a whole section.
 fn faint(text: &str) -> Markup {
     html! { p class="faint" { (text) } }
 }
@@ -116,7 +116,7 @@ fn summary(found: &Found) -> Markup {
         looked_for.push(format!("all launches under schedule {schedule}"));
     }
     if looked_for.is_empty() {
-        looked_for.push("what every launch is held to".to_owned());
+        looked_for.push("what is checked in every launch".to_owned());
     }
     let rows = [
         ("command", arguments.join(" ")),
@@ -138,7 +138,7 @@ fn findings(found: &Found, sources: &mut Sources) -> Markup {
         @for text in &found.not_loaded { article { pre { (text) } } }
         @if found.findings.len() >= WORTH_FILTERING {
             div class="filter" hidden {
-                label for="filter" { "Show those with" }
+                label for="filter" { "Show those containing" }
                 input id="filter" type="search";
                 span id="shown" class="faint" role="status" {}
             }
@@ -155,7 +155,7 @@ fn findings(found: &Found, sources: &mut Sources) -> Markup {
 fn notes(found: &Found, sources: &mut Sources) -> Markup {
     let about = match found.notes.is_empty() {
         true => "There are none.",
-        false => "Results that depend on the order of threads, as atomics may leave them open.",
+        false => "Results that depend on the order of threads, as atomics may allow.",
     };
     let content = html! { (faint(about)) (articles("note", &found.notes, sources)) };
     section("notes", "Notes", content)
@@ -214,14 +214,14 @@ fn cell(label: &str, text: &str) -> Markup {
     html! { td data-label=(label) { (text) } }
 }
 
-/// A number that is better 0.
+/// A number that should be 0.
 fn marked(label: &str, n: u64) -> Markup {
     html! { td data-label=(label) { span class=[(n > 0).then_some("bad")] { (grouped(n)) } } }
 }
 
 fn kernels(found: &Found) -> Markup {
     if found.kernels.is_empty() {
-        return section("kernels", "Kernels", faint("None was launched."));
+        return section("kernels", "Kernels", faint("No kernel was launched."));
     }
     let names = [
         "kernel",
@@ -269,7 +269,7 @@ fn about_kernel(name: &str, kernel: &Kernel) -> Markup {
             details {
                 summary { "Counts of " code { (name) } }
                 table {
-                    (headings(1, &["what", "all launches"]))
+                    (headings(1, &["count", "all launches"]))
                     tbody {
                         @for (what, n) in &kernel.counts {
                             tr {
@@ -290,7 +290,7 @@ fn lines(found: &Found, sources: &mut Sources) -> Markup {
             @if found.machine.counters {
                 (faint("There are none."))
             } @else {
-                (faint("They were not counted: --counters does."))
+                (faint("They were not counted: use --counters."))
             }
         }
         @for (name, kernel) in &found.kernels {
@@ -305,13 +305,7 @@ fn lines_of(kernel: &str, lines: &BTreeMap<String, Line>, sources: &mut Sources)
     let mut costliest: Vec<(&String, &Line)> = lines.iter().collect();
     let wasted = |line: &Line| line.conflicts + line.sectors.saturating_sub(line.ideal_sectors);
     costliest.sort_by_key(|(_, line)| std::cmp::Reverse(wasted(line)));
-    let names = [
-        "line",
-        "instruction",
-        "bank conflicts",
-        "sectors",
-        "would do",
-    ];
+    let names = ["line", "instruction", "bank conflicts", "sectors", "needed"];
     html! {
         details open[lines.len() <= MOST_OPEN] {
             summary { code { (kernel) } ": " (plural(lines.len() as u64, "line", "lines")) }
@@ -327,7 +321,7 @@ fn lines_of(kernel: &str, lines: &BTreeMap<String, Line>, sources: &mut Sources)
                             td class="left" { code { (line.opcode) } }
                             (marked("bank conflicts", line.conflicts))
                             (cell("sectors", &grouped(line.sectors)))
-                            (cell("would do", &grouped(line.ideal_sectors)))
+                            (cell("needed", &grouped(line.ideal_sectors)))
                         }
                     }
                 }

@@ -7,7 +7,7 @@ const CONTEXT: usize = 2;
 /// Larger files are not read.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Files that have been read; none for what cannot be.
+/// Files that have been read; none for those that cannot be.
 #[derive(Default)]
 pub struct Sources(HashMap<String, Option<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! The findings for a terminal: only the beginning where there are many.
+//! The findings for a terminal: only the first ones if there are many.
 
 use crate::found::{Finding, Found, Leak, Line, plural};
 use std::io::{Result, Write};
@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 /// Lines of source, findings and allocations that are shown; the report has all.
 const MOST_SHOWN: usize = 20;
 
-/// Tells what was found out.
+/// Prints the report.
 pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
     writeln!(out)?;
     let kernels = plural(found.kernels.len() as u64, "kernel", "kernels");

@@ -1,5 +1,5 @@
-//! The pages in a browser: `book/browser/pages.mjs`, run by node, with a Chromium that is on the
-//! machine.
+//! Browser tests of the book's pages: `book/browser/pages.mjs`, run by node, with a Chromium on
+//! this machine.
 //!
 //! Left out: other browsers.
 
@@ -12,7 +12,7 @@ use std::process::Command;
 pub enum Outcome {
     Passed,
     Failed,
-    /// Why it could not be made.
+    /// Why it could not be run.
     NotRun(String),
 }
 
@@ -21,7 +21,7 @@ const VARIABLE: &str = "LOCKSTEP_BROWSER";
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const SCRIPTS: [&str; 2] = ["package.json", "pages.mjs"];
 
-/// Looks at the pages in `out`.
+/// Tests the pages in `out`.
 pub fn test(out: &Path, has_simulator: bool) -> anyhow::Result<Outcome> {
     let Some(browser) = browser() else {
         let names = BROWSERS.join(", ");

@@ -1,9 +1,9 @@
-//! `cargo xtask book`: the book as pages, and the tests that look at them in a browser.
+//! `cargo xtask book`: the book as pages, and their tests in a browser.
 //!
 //! Three programs work on it: cargo compiles the simulator for WebAssembly ([`wasm`]), `lockstep
 //! book` writes the chapters out, and `book/builder`, a workspace of its own, has mdBook make
-//! pages. Without the first the book is made all the same; the first time it is made so before the
-//! first is begun, so that there is something to read.
+//! pages. Without the simulator the book is made all the same. On the first run it is made that way
+//! before the simulator is compiled, so that there is something to read meanwhile.
 
 mod browser;
 mod wasm;
@@ -20,24 +20,24 @@ pub struct Options {
     /// The folder for the pages [default: target/book]
     dir: Option<PathBuf>,
 
-    /// Open it in a browser; the first time before its live parts are compiled
+    /// Open it in a browser; the first time, before its live parts are compiled
     #[arg(long)]
     open: bool,
 
-    /// Also look at the pages in a browser without a window: whether live parts answer, whether
-    /// anything is cut off, and whether they are accessible
+    /// Also test the pages in a headless browser: whether live parts respond, whether anything is
+    /// cut off, and whether they are accessible
     #[arg(long)]
     test: bool,
 
-    /// Leave the simulator out: live parts show cases that were computed before
+    /// Leave out the simulator: live parts show cases that were computed before
     #[arg(long)]
     no_simulator: bool,
 }
 
-/// What was not run is not a success.
+/// The exit status if the browser tests were not run: that is not a success.
 const NOT_ALL_RAN: u8 = 4;
 
-/// Makes the pages, and does with them what is asked.
+/// Makes the pages, and opens or tests them if asked.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let out = match &options.dir {
         Some(dir) => std::path::absolute(dir).context("the folder has no path")?,
@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     folder::check(&out)?;
     let is_first = !options.no_simulator && !wasm::file().is_file();
     if is_first {
-        say("the first time this takes minutes; --no-simulator leaves most of it out");
+        say("the first time this takes minutes; --no-simulator skips most of it");
     }
     let is_read_meanwhile = is_first && options.open;
     if is_read_meanwhile {
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     print(|to| writeln!(to, "{}", index(&out).display()))?;
     match options.open {
         true if !is_read_meanwhile => open(&out)?,
-        true if library.is_some() => say("the live parts are there: reload the page"),
+        true if library.is_some() => say("the live parts are ready: reload the page"),
         _ => {}
     }
     if !options.test {
@@ -89,12 +89,12 @@ fn say(text: &str) {
     anstream::eprintln!("{style}{text}{style:#}");
 }
 
-/// The simulator for the pages; where it cannot be made, that is said.
+/// The simulator for the pages; if it cannot be built, prints why.
 fn library() -> Option<PathBuf> {
     match wasm::build() {
         Ok(library) => Some(library),
         Err(error) => {
-            eprintln!("live pages will show cases computed before: {error:#}");
+            eprintln!("the pages will show cases that were computed before: {error:#}");
             None
         }
     }
@@ -126,7 +126,7 @@ fn run_builder(chapters: &Path, out: &Path, library: Option<&Path>) -> anyhow::R
     let target = workspace::own_folder("book-builder");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.arg("run");
-    // The first time there are minutes of compiling to look at.
+    // The first time it compiles for minutes, and cargo's progress is worth showing.
     let program = format!("debug/book-builder{}", std::env::consts::EXE_SUFFIX);
     if target.join(program).is_file() {
         command.arg("--quiet");
@@ -170,5 +170,5 @@ fn open(out: &Path) -> anyhow::Result<()> {
     let opened = Command::new(program).arg(&file).spawn();
     opened
         .map(drop)
-        .with_context(|| format!("{program} cannot be run; the book is {}", file.display()))
+        .with_context(|| format!("cannot run {program}; the book is at {}", file.display()))
 }

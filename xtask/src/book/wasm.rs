@@ -1,10 +1,10 @@
 //! The simulator as WebAssembly, for the book's live pages.
 //!
 //! The host's Rust need not know the target: the kernels' compiler does, and brings the
-//! standard library's sources (`-Zbuild-std`). What links is `rust-lld`, which comes with
+//! standard library's sources (`-Zbuild-std`). The linker is `rust-lld`, which comes with
 //! rustup's toolchains, or LLVM's `wasm-ld` or `lld`.
 //!
-//! Left out: fetching a linker. A page that has no WebAssembly shows cases computed before.
+//! Left out: fetching a linker. A page without WebAssembly shows cases that were computed before.
 
 use crate::{progress, workspace};
 use anyhow::{Context, bail};
@@ -13,11 +13,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What rustc compiles it for.
+/// The target.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The cargo profile that it is compiled with. Small code: a page loads it whole, and
-/// kernels of a page are small.
+/// The cargo profile that it is compiled with. Optimised for size: a page loads all of it, and its
+/// kernels are small.
 const PROFILE: [&str; 6] = [
     "inherits='release'",
     "opt-level='s'",
@@ -27,7 +27,7 @@ const PROFILE: [&str; 6] = [
     "strip=true",
 ];
 
-/// Variables by which the user's habits for the host's code would change what is made.
+/// Variables with the user's settings for host code, which would change the output.
 const NOT_FOR_IT: [&str; 6] = [
     "CARGO_BUILD_RUSTFLAGS",
     "CARGO_BUILD_TARGET",
@@ -37,7 +37,7 @@ const NOT_FOR_IT: [&str; 6] = [
     "RUSTUP_TOOLCHAIN",
 ];
 
-/// Builds the library if what it is made of has changed; gives its file.
+/// Builds the library if its inputs have changed; returns its file.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub fn build() -> anyhow::Result<PathBuf> {
     let file = file();
     match file.is_file() {
         true => Ok(file),
-        false => bail!("cargo made no {}", file.display()),
+        false => bail!("cargo did not make {}", file.display()),
     }
 }
 
@@ -90,7 +90,7 @@ fn cargo(toolchain: &Toolchain, linker: &Path) -> Command {
     }
     command
         .env("RUSTC", &toolchain.rustc)
-        // A stable compiler, of which `-Zbuild-std` is asked.
+        // Allows `-Zbuild-std` in a stable compiler.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     command
@@ -106,7 +106,7 @@ fn linker() -> Option<PathBuf> {
     })
 }
 
-/// That of the host's toolchain.
+/// The linker of the host's toolchain.
 fn rust_lld(sysroot: &Path) -> Option<PathBuf> {
     let hosts = std::fs::read_dir(sysroot.join("lib/rustlib")).ok()?;
     let mut programs = hosts.flatten().map(|host| {
@@ -116,7 +116,7 @@ fn rust_lld(sysroot: &Path) -> Option<PathBuf> {
     programs.find(|program| program.is_file())
 }
 
-/// `wasm-ld`, also by the names that distributions give it: `wasm-ld-19`.
+/// `wasm-ld`, or one of the names that distributions give it, such as `wasm-ld-19`.
 fn on_path(folders: &[PathBuf]) -> Option<PathBuf> {
     let is_it = |name: &str| {
         let version = name.strip_prefix("wasm-ld");

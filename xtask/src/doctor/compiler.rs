@@ -1,4 +1,4 @@
-//! The compilers, and the place where one is kept.
+//! Checks of the compilers, and of the folder where one is kept.
 
 use super::check::Check;
 use crate::workspace;
@@ -32,7 +32,7 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
             checks.push(Check::missing(
                 DEVICE,
                 detail.lines().next().unwrap_or_default(),
-                "unset LOCKSTEP_RUSTC, or let it name a rustc 1.97 or newer with rust-src",
+                "unset LOCKSTEP_RUSTC, or set it to a rustc 1.97 or newer with rust-src",
             ));
             None
         }
@@ -59,9 +59,9 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
 /// The name of the check of the kernels' compiler.
 pub(super) const DEVICE: &str = "device compiler";
 
-const CURE_CACHE: &str = "export LOCKSTEP_CACHE=/some/folder/that/may/be/written/to";
+const CURE_CACHE: &str = "export LOCKSTEP_CACHE=/some/writable/folder";
 
-/// Where to look is not known.
+/// The places to look in are not known.
 fn unknown(error: &ToolchainError) -> Check {
     let detail = error.to_string();
     let cure = match error {
@@ -109,12 +109,12 @@ fn to_be_fetched(locator: &Locator) -> Check {
     match locator.prospect() {
         Ok(way) => Check::absent(
             DEVICE,
-            format!("not here yet; {way}"),
+            format!("not installed yet; {way}"),
             "cargo xtask run-all    # the first run fetches it",
         ),
         Err(reasons) => Check::missing(
             DEVICE,
-            format!("not here, and no way to fetch it:\n{reasons}"),
+            format!("not installed, and it cannot be fetched:\n{reasons}"),
             format!(
                 "rustup toolchain install {} --profile minimal --component rust-src\n\
                  export LOCKSTEP_RUSTC=/path/to/rustc    # or: 1.97 or newer, with rust-src",
@@ -124,12 +124,12 @@ fn to_be_fetched(locator: &Locator) -> Check {
     }
 }
 
-/// Nothing must be fetched, so that nothing can be wrong with it.
+/// Nothing has to be fetched, so nothing can be wrong with it.
 fn cache_in_use(locator: &Locator) -> Check {
     let dir = locator.cache_dir.display();
     let detail = match locator.room() {
         Ok(room) => format!("{dir}, {} free", HumanBytes(room.free)),
-        Err(_) => format!("{dir}; it cannot be written to, nor need it be"),
+        Err(_) => format!("{dir}; it cannot be written to, and need not be"),
     };
     Check::ok("cache folder", detail)
 }

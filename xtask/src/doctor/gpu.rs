@@ -1,4 +1,4 @@
-//! The driver and the GPUs. Nothing needs them: without, kernels run on the simulator.
+//! The driver and the GPUs. Both are optional: without them, kernels run on the simulator.
 
 use super::check::Check;
 use cuda_driver::DeviceInfo;
@@ -21,7 +21,7 @@ pub(super) fn checks() -> Vec<Check> {
     let cure = |error: &cuda_driver::DriverError| {
         error
             .cure()
-            .unwrap_or("nvidia-smi    # tells more about the driver")
+            .unwrap_or("nvidia-smi    # shows more about the driver")
             .to_string()
     };
     if let Err(error) = driver.init() {
@@ -38,7 +38,7 @@ pub(super) fn checks() -> Vec<Check> {
     match driver.devices() {
         Ok(devices) if devices.is_empty() => checks.push(Check::absent(
             "GPU",
-            "the driver shows none",
+            "the driver reports none",
             "unset CUDA_VISIBLE_DEVICES, if it is set",
         )),
         Ok(devices) => checks.extend(

@@ -1,4 +1,4 @@
-//! `cargo xtask doctor`: what this machine has, and what to do about what it lacks.
+//! `cargo xtask doctor`: a check of this machine, with a remedy for whatever is missing.
 
 mod check;
 mod compiler;
@@ -22,7 +22,7 @@ pub struct Options {
     json: bool,
 }
 
-/// Checks, prints, and fails if something is missing that everything needs.
+/// Checks, prints, and fails if something essential is missing.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mut checks = compiler::checks(options.deep);
     checks.extend(gpu::checks());
@@ -88,7 +88,7 @@ fn verdict(checks: &[Check]) -> String {
     };
     let place = match has("GPU", Status::Ok) {
         true => "on the GPU and on the simulator.",
-        false => "on the simulator (there is no GPU to use).",
+        false => "on the simulator (there is no usable GPU).",
     };
     format!("{ready} kernels compile, and run {place}")
 }

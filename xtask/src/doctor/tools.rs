@@ -1,4 +1,4 @@
-//! NVIDIA's tools: none is needed, each adds something.
+//! NVIDIA's tools: all are optional, each adds something.
 
 use super::check::Check;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ),
     (
         "ncu",
-        "hardware counters to hold ours against",
+        "hardware counters to compare ours with",
         "install Nsight Compute",
     ),
     (

@@ -10,7 +10,7 @@ use ptx_sim::{Counts, Report};
 /// Lines that are shown.
 const N_SHOWN: usize = 2;
 
-/// The first claim that the launch does not keep.
+/// The first claim that the launch does not meet.
 pub(super) fn missed(
     manifest: &Manifest,
     case: usize,
@@ -52,7 +52,7 @@ fn is_at_most(small: f64, large: f64) -> bool {
     small <= large
 }
 
-/// What was counted of all that is claimed, a line each.
+/// The counts that claims are about, one line per claim.
 pub(super) fn told(manifest: &Manifest, report: &Report) -> Vec<String> {
     let case = manifest.case.last().map(|case| (case, &manifest.claim));
     let claims = case
@@ -84,7 +84,7 @@ fn sum(names: &[String], counts: &Counts) -> u64 {
         .sum()
 }
 
-/// A ratio to nothing is nothing: no request has no sectors.
+/// A ratio to zero is zero: without requests there are no sectors.
 fn counted(claim: &Claim, counts: &Counts) -> f64 {
     let total = sum(&claim.count, counts) as f64;
     match sum(&claim.per, counts) {
@@ -102,7 +102,7 @@ fn name(claim: &Claim) -> String {
     }
 }
 
-/// With two digits behind the point, where there are any.
+/// With two decimals, if there are any.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             counted(&ratio, &Counts::default()),
             0.0,
-            "no request has no sectors"
+            "without requests there are no sectors"
         );
         assert_eq!(
             (number(3.0), number(3.254), number(100.0)),

@@ -8,7 +8,7 @@ use crate::values::Number;
 /// Wrong elements that are shown.
 const N_SHOWN: usize = 3;
 
-/// What of a run is not as the reference leaves it.
+/// The first difference between a run's buffers and the reference's.
 pub(super) fn compare(
     manifest: &Manifest,
     case: usize,
@@ -41,13 +41,13 @@ pub(super) fn compare(
     None
 }
 
-/// An output of which a reference has left an element as it was.
+/// An output in which a reference has left an element unwritten.
 pub(super) fn left_out(manifest: &Manifest, run: &Run) -> Option<String> {
     let outputs = manifest.argument.iter().zip(&run.buffers);
     let mut outputs = outputs.filter(|(argument, _)| argument.output.is_some());
     outputs.find_map(|(argument, contents)| {
         let contents = contents.as_ref()?;
-        // A byte can be anything.
+        // A byte can have any value.
         let size = Some(contents.number.size_bytes()).filter(|size| *size > 1)?;
         let mut elements = contents.after.chunks(size);
         let index = elements.position(|element| is_untouched(contents.number, element))?;
@@ -55,12 +55,12 @@ pub(super) fn left_out(manifest: &Manifest, run: &Run) -> Option<String> {
     })
 }
 
-/// Whether an element of an output is as it was before the launch.
+/// Whether an element of an output is unchanged since before the launch.
 fn is_untouched(number: Number, element: &[u8]) -> bool {
     element.iter().all(|byte| *byte == number.poison())
 }
 
-/// An input that is not as it was.
+/// An input that was changed.
 fn changed(argument: &Argument, got: &Contents) -> Option<Failure> {
     let size = got.number.size_bytes();
     let pairs = got.before.chunks(size).zip(got.after.chunks(size));
@@ -70,7 +70,7 @@ fn changed(argument: &Argument, got: &Contents) -> Option<Failure> {
     Some(Failure::new(
         "result",
         format!(
-            "`{name}` is an input, and was changed: {name}[{index}] was {}, and is {}",
+            "`{name}` is an input, but was changed: {name}[{index}] was {}, and is now {}",
             got.number.read(before).1,
             got.number.read(after).1
         ),
@@ -194,7 +194,7 @@ mod tests {
         assert!(changed(&input, &contents(&[1.0, 2.0], &[1.0, 2.0])).is_none());
         let failure = changed(&input, &contents(&[1.0, 2.0], &[1.0, 3.0])).expect("it was changed");
         assert!(
-            failure.message.contains("x[1] was 2, and is 3"),
+            failure.message.contains("x[1] was 2, and is now 3"),
             "{}",
             failure.message
         );

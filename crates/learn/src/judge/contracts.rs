@@ -5,7 +5,7 @@ use crate::format::Manifest;
 use crate::workshop::Built;
 use ptx_sim::ir::{Instruction, Operand};
 
-/// The first contract that the kernel does not keep.
+/// The first contract that the kernel does not meet.
 pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
     let entry = built.ir.functions.iter().find(|f| f.name == built.entry)?;
     let body: Vec<&Instruction> = entry.body.iter().flatten().collect();
@@ -27,7 +27,7 @@ pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
         let mut offending = body.iter().filter(|i| is_one_of(i, &contract.never));
         if let Some(first) = offending.next() {
             message = Some(format!(
-                "the kernel has `{}` {} times, and is to do without it",
+                "the kernel has `{}` {} times, but should do without it",
                 first.opcode,
                 1 + offending.count()
             ));

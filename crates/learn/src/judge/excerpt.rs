@@ -1,8 +1,8 @@
-//! A line of the learner's, shown.
+//! Excerpts of the learner's file.
 
 use crate::workshop::Built;
 
-/// The line, where it stands, and a remark below it.
+/// A line, its place, and a remark below it.
 pub(super) fn line(built: &Built, line: u32, remark: &str) -> String {
     let text = built.text.lines().nth(line.saturating_sub(1) as usize);
     let text = text.unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::workshop::Built;
 use ptx_sim::LaunchError;
 use ptx_sim::diagnostics::{AccessSide, AsyncFault, FaultKind, Place};
 
-/// What is reported of it.
+/// The failure to report.
 pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
     let NoRun::Launch(error) = error else {
         return Failure::new("launch", error.to_string());
@@ -21,7 +21,7 @@ pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
         | LaunchError::Internal { place, .. } => ("fault", Some(&**place), None),
     };
     let message = built.in_own_names(&error.to_string());
-    // The verdict begins with the kind already.
+    // The verdict already begins with the kind.
     let message = message
         .strip_prefix(&format!("{kind}: "))
         .unwrap_or(&message);
@@ -62,7 +62,7 @@ fn own_line(built: &Built, place: &Place) -> Option<u32> {
     Some(own.line)
 }
 
-/// The other one of two accesses.
+/// The other of two accesses.
 fn earlier(kind: &FaultKind) -> Option<&AccessSide> {
     match kind {
         FaultKind::Race { other, .. } | FaultKind::NotConstant { other, .. } => Some(other),

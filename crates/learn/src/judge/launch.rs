@@ -5,14 +5,14 @@ use crate::values::Number;
 use crate::workshop::Built;
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, MemoryError, Report, Schedule};
 
-/// Warp instructions that a launch may take where the exercise does not say: far more than any
-/// case needs, and about a second.
+/// Warp instructions that a launch may take by default: far more than any case needs, and about a
+/// second's worth.
 const FUEL: u64 = 2_000_000;
 
-/// What a launch left.
+/// The result of a launch.
 pub(super) struct Run {
     pub report: Report,
-    /// Before and after, by argument; none of numbers.
+    /// Before and after, by argument; none for numbers.
     pub buffers: Vec<Option<Contents>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum NoRun {
     /// The case needs more memory than there is.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The exercise says something that cannot be.
+    /// The exercise is invalid.
     #[error("{0}")]
     Exercise(String),
     /// The file has no such kernel.

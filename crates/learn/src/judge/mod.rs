@@ -1,10 +1,10 @@
 //! From PTX to a verdict.
 //!
-//! In this order, and the first that is missed is reported: the kernel runs, under all checks and
-//! with every case; its results are right; they are right in other orders too, where the
-//! exercise asks for them; its instructions are those that the exercise is about; it costs what
-//! the exercise says. So a race that happens to work fails, and so does a right result by
-//! another way than the one to be learned.
+//! Checked in this order, of which the first failure is reported: the kernel runs, under all checks
+//! and with every case; its results are right; they are right in other orders too, if the exercise
+//! asks for them; its instructions are those that the exercise is about; it costs what the exercise
+//! says. So a race that happens to work fails, and so does a correct result reached in another way
+//! than the one to be learned.
 
 mod claims;
 mod compare;
@@ -23,7 +23,7 @@ use ptx_sim::schedule;
 
 pub use verdict::{Failure, Passed, Verdict};
 
-/// Judges a kernel of an exercise; `reference` is the exercise's own, which says what is right.
+/// Judges a kernel of an exercise; `reference` is the one that gives the expected results.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn judge(exercise: &Exercise, built: &Built, reference: &Built) -> Result<Ve
     }))
 }
 
-/// What the reference leaves.
+/// The reference's results.
 fn expected(exercise: &Exercise, case: usize, reference: &Built) -> Result<Run, Error> {
     let one_thread = Geometry {
         grid: Vec::new(),

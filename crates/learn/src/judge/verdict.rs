@@ -1,12 +1,12 @@
-//! The verdict that a learner reads in the end.
+//! The verdict that a learner reads.
 
 use crate::format::Manifest;
 use crate::kinds::KINDS;
 
-/// What the judge says of a kernel.
+/// The judge's verdict on a kernel.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// All is as it should be.
+    /// Everything is as it should be.
     Passed(Passed),
     /// Something is not.
     Failed(Failure),
@@ -28,7 +28,7 @@ pub struct Passed {
 pub struct Failure {
     /// One of [`KINDS`].
     pub kind: &'static str,
-    /// The inputs that it shows with, by their variables.
+    /// The inputs with which it shows, by their variables.
     pub case: Option<String>,
     /// What was seen, and what was expected.
     pub message: String,
@@ -45,7 +45,7 @@ impl From<Failure> for Verdict {
 }
 
 impl Failure {
-    /// Of a kind, with what was seen.
+    /// A failure of a kind, with what was seen.
     pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Self {
         debug_assert!(KINDS.contains(&kind), "{kind}");
         Self {
@@ -57,12 +57,12 @@ impl Failure {
         }
     }
 
-    /// Of sources that do not compile.
+    /// The failure of sources that do not compile.
     pub fn compile(rendered: String, manifest: &Manifest) -> Self {
         Self::new("compile", rendered.trim_end()).taught(manifest)
     }
 
-    /// It shows with these inputs.
+    /// Adds the inputs with which it shows.
     pub(crate) fn in_case(mut self, manifest: &Manifest, case: usize) -> Self {
         let variables = manifest.case[case].iter();
         let words: Vec<String> = variables
@@ -73,7 +73,7 @@ impl Failure {
         self
     }
 
-    /// With what the exercise has to say of such failures, if it has not said it yet.
+    /// Adds what the exercise says about such failures, unless it is there already.
     pub(crate) fn taught(mut self, manifest: &Manifest) -> Self {
         let mut teach = manifest.teach.iter();
         let meant = teach.find(|teach| teach.on.iter().any(|kind| kind == self.kind));

@@ -2,10 +2,10 @@
 //!
 //! Two ways, both through [`KernelCrate`], which compiles only what has changed:
 //!
-//! - a workplace is a crate with a module for each exercise, of which the one at hand is
-//!   compiled alone: what a learner waits for is one file;
-//! - a batch is a crate of many files at once, whose kernels are renamed so that several of one
-//!   name have room in it: references, and everything that a proof compares.
+//! - a workplace is a crate with a module for each exercise, of which only the current one is
+//!   compiled: a learner waits for a single file;
+//! - a batch is a crate of many files, whose kernels are renamed so that several may have the same
+//!   name: references, and everything that a proof compares.
 //!
 //! Both share the folder in which the lessons' kernels are compiled, and with it `core`.
 
@@ -25,14 +25,14 @@ use std::path::{Path, PathBuf};
 pub struct Workshop {
     /// The repository, whose device library they use.
     root: PathBuf,
-    /// Where everything goes that is made.
+    /// Where all build outputs go.
     target: PathBuf,
 }
 
 /// A source to compile in a batch.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
-    /// What exercise it belongs to.
+    /// The exercise that it belongs to.
     pub exercise: &'a Exercise,
     /// Its file.
     pub path: PathBuf,
@@ -43,7 +43,7 @@ pub struct Source<'a> {
 pub struct Built {
     /// Its module on the simulator.
     pub module: Module,
-    /// The same, to look at its instructions.
+    /// The same, for inspecting its instructions.
     pub ir: std::sync::Arc<ir::Module>,
     /// The kernel's name in the PTX.
     pub entry: String,
@@ -51,25 +51,25 @@ pub struct Built {
     pub file: String,
     /// Its text.
     pub text: String,
-    /// What stands in messages, and what is said instead, in this order.
+    /// Texts in messages and their replacements, in this order.
     pub said: Vec<(String, String)>,
     /// Its file, for people.
     pub shown: String,
 }
 
 impl Built {
-    /// A message of compiler or simulator in the learner's own names.
+    /// A message of the compiler or the simulator, in the learner's own names.
     pub fn in_own_names(&self, message: &str) -> String {
         let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
         self.said.iter().fold(message.to_owned(), replace)
     }
 }
 
-/// What compiling led to.
+/// The outcome of compiling.
 pub enum Compiled<T> {
     /// Something to run.
     Built(T),
-    /// What the compiler has to say against it.
+    /// The compiler's errors.
     Refused(String),
 }
 
@@ -134,8 +134,8 @@ impl Workshop {
         }))
     }
 
-    /// Compiles many sources in one run for each architecture; `purpose` tells apart what is
-    /// kept of different batches.
+    /// Compiles many sources in one run for each architecture; `purpose` keeps the files of
+    /// different batches apart.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Workshop {
         sources: &[Source<'_>],
         progress: &dyn Progress,
     ) -> Result<Compiled<Vec<Built>>, Error> {
-        // Not in the compiler's own folder: what lies there it takes for made, not for a source.
+        // Not in the compiler's own folder: it would take files there for outputs, not for sources.
         let dir = self.target.with_file_name("lockstep-learn").join(name);
         let mut said = vec![
             (format!("{}/", self.root.display()), String::new()),
@@ -198,7 +198,7 @@ impl Workshop {
             said.push((entry(kernel, place), kernel.clone()));
             texts.push(text);
         }
-        // `v1` is the beginning of `v12`.
+        // `v1` is a prefix of `v12`.
         said[2..].sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
         Package::of_batch(&self.root, name, places).write(&dir, &self.root)?;
         let arch = Arch::new(arch);
@@ -230,7 +230,7 @@ fn parsed(ptx: &str, path: &Path) -> Result<(Module, std::sync::Arc<ir::Module>)
     Ok((module, ir.into()))
 }
 
-/// The names that `shared_array!` makes of a package's, and what to say instead.
+/// The names that `shared_array!` makes of a package's, and their replacement.
 fn shared_arrays(package: &str) -> (String, String) {
     (format!("{package}_shared_"), "shared_array_".to_owned())
 }

@@ -10,7 +10,7 @@ pub(super) struct Package {
     library: String,
 }
 
-/// What both kinds have in common. Of a gap in the code rustc would say much that does not help.
+/// Lints of both kinds of crate. Of a gap in the code, rustc would say much that does not help.
 const LINTS: &str = "\
 [lints.rust]
 unsafe_op_in_unsafe_fn = \"allow\"
@@ -19,15 +19,15 @@ unreachable_pub = \"allow\"
 ";
 
 impl Package {
-    /// A workplace: of its features, each with the name of a file, the device compiler takes one,
-    /// and an editor all.
+    /// A workplace. Each of its features has the name of a file; the device compiler enables one,
+    /// an editor all of them.
     pub fn of_workplace(root: &Path, dir: &Path, names: &[&str]) -> Self {
         let mut manifest = head(root, &of_workplace(dir));
         let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
         let _ = writeln!(manifest, "[features]\ndefault = [{}]", quoted.join(", "));
         let mut library = String::from(
-            "//! Open this folder in an editor with rust-analyzer: it knows all exercises by this file.\n\
-             //! Made by `cargo xtask learn`; the exercises are the files beside it.\n",
+            "//! Open this folder in an editor with rust-analyzer: it finds all exercises through this file.\n\
+             //! Made by `cargo xtask learn`; the exercises are the files next to it.\n",
         );
         for name in names {
             let _ = writeln!(manifest, "\"{name}\" = []");
@@ -49,12 +49,12 @@ impl Package {
         }
     }
 
-    /// Writes both into a folder, unless they are there; with the versions of packages that the
-    /// repository has, so that nothing is looked for in a registry.
+    /// Writes both into a folder, unless they are there; with the repository's versions of
+    /// packages, so that no registry is consulted.
     pub fn write(&self, dir: &Path, root: &Path) -> Result<(), Error> {
         let lock = root.join("Cargo.lock");
         let lock = std::fs::read_to_string(&lock).map_err(|e| Error::io("read", &lock, e))?;
-        // cargo takes out of the copy what is not needed, so that it cannot be compared itself.
+        // cargo removes unneeded packages from the copy, so the copy itself cannot be compared.
         let manifest = format!(
             "# Made with versions {:08x}.\n{}",
             hash(&lock),
@@ -81,7 +81,7 @@ pub(super) fn of_batch(name: &str) -> String {
 }
 
 fn head(root: &Path, name: &str) -> String {
-    // A path in TOML: backslashes mean something there.
+    // A path in TOML, where backslashes are escapes.
     let root = root.display().to_string().replace('\\', "/");
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\

@@ -36,7 +36,7 @@ pub fn sums(
     Ok((output.read()?, report))
 }
 
-/// What both ways cost, as a page for a browser. It is counted on the simulator, and traced, so
+/// The cost of both ways, as a page for a browser. It is counted on the simulator, and traced, so
 /// that the page has maps of what lanes touch.
 pub fn page() -> Result<Page, Error> {
     let device = Device::simulator_with(Simulator {

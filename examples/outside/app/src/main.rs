@@ -1,5 +1,5 @@
-//! Sums the rows of a matrix on the GPU, or on the simulator where there is none. With the name
-//! of a file it also writes a page there of what that costs.
+//! Sums the rows of a matrix on the GPU, or on the simulator if there is none. Given the name of a
+//! file, it also writes a page there that shows the cost.
 
 use lockstep::Device;
 use outside_app::{Way, page, sums};

@@ -1,4 +1,4 @@
-//! The page of what the kernels cost.
+//! The page that shows the kernels' cost.
 
 #[test]
 fn the_page_has_both_kernels_with_their_lines_and_maps() {

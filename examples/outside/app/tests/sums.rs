@@ -1,4 +1,4 @@
-//! Results and cost, without a GPU.
+//! Results and cost of the sums, without a GPU.
 
 use lockstep::{Device, Simulator};
 use outside_app::{Way, sums};

@@ -1,4 +1,4 @@
-//! Sums of a matrix's rows, twice.
+//! Sums of a matrix's rows, computed in two ways.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::FULL_MASK;
@@ -6,10 +6,10 @@ use cuda_std::warp::FULL_MASK;
 /// Lanes of a warp.
 pub const LANES: u32 = 32;
 
-/// Rows that a block sums: a warp each.
+/// Rows that a block sums, each by a warp.
 pub const ROWS: u32 = 8;
 
-/// What a sum is, on both sides: pairs of halves, as lanes add them.
+/// The definition of a sum, for host and device: halves added pairwise, as lanes do.
 pub fn pairwise(values: [f32; LANES as usize]) -> f32 {
     let mut values = values;
     let mut half = values.len() / 2;
@@ -47,7 +47,7 @@ pub unsafe fn row_sums(matrix: *const f32, sums: *mut f32, n_rows: u32, n_column
 }
 
 /// The same through shared memory. Each row of the block's table is one element longer than
-/// it needs: the threads that add, one to a row, then meet different banks.
+/// it needs: the threads that add, one per row, then hit different banks.
 ///
 /// # Safety
 ///

@@ -6,7 +6,7 @@ use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel};
 use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Report};
 use std::path::PathBuf;
 
-/// This package's folder. Asked when a test runs: a checkout may have been moved.
+/// This package's folder, determined when a test runs: a checkout may have been moved.
 fn package() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     PathBuf::from(package)
@@ -32,7 +32,7 @@ pub fn ptx(module: &str) -> String {
 pub struct Bench {
     device: Device,
     module: Module,
-    /// What was uploaded, which stays.
+    /// Uploads, kept as long as the device.
     buffers: Vec<Buffer<u8>>,
 }
 
@@ -121,8 +121,8 @@ impl Bench {
     }
 }
 
-/// Launches a kernel that panics: the fault's report, which begins with who panicked, where,
-/// why, and the line.
+/// Launches a kernel that panics: the fault's report, which begins with the thread that panicked,
+/// where, why, and the line.
 pub fn panicking<K: Kernel>(
     module: &str,
     kernel: K,

@@ -1,4 +1,4 @@
-//! Instances of generic kernels: entries of their own, with the work of what is written out.
+//! Instances of generic kernels: entries of their own, which do the work of code written out.
 
 use crate::bench::{Bench, ptx};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap};
@@ -51,7 +51,7 @@ fn safe_instances_compute_too() {
     assert_eq!(bench.read_words(out, 2), doubled);
 }
 
-/// By which two threads would write one element, or some behind the buffer's end.
+/// A launch in which two threads would write one element, or some past the buffer's end.
 #[test]
 fn a_launch_that_does_not_fit_a_safe_kernel_is_refused() {
     let device = lockstep::Device::simulator();

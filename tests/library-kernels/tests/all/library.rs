@@ -457,7 +457,7 @@ fn launch_bounds_reach_the_ptx() {
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
 }
 
-/// How the report of a panic at the line that is `code` begins, after the thread.
+/// The beginning of the report of a panic at the line `code`, after the thread.
 fn at(code: &str) -> String {
     let line = line_of(include_str!("../../src/library.rs"), code);
     format!(" panicked at tests/library-kernels/src/library.rs:{line}:")
@@ -473,7 +473,7 @@ fn panics_tell_file_line_block_and_thread() {
     let report = panicking("library", kernels::panics_by_assertion, &x, |x, out| {
         (x, out)
     });
-    // Without the text, for which the module has not asked, and with the line.
+    // Without the text, which the module has not asked for, but with the line.
     let told = format!("{thread}{}5\n    {of_assertion}\n", at(of_assertion));
     assert!(report.starts_with(&told), "{report}");
 
@@ -499,7 +499,7 @@ fn of_many_panics_one_is_told() {
 
 #[test]
 fn a_panic_without_a_sink_still_stops_the_grid() {
-    // Nobody finds it by another name.
+    // It is not found under another name.
     let text = ptx("library");
     assert!(text.contains(SINK_SYMBOL));
     let mut bench = Bench::of_text(text.replace(SINK_SYMBOL, "nobodys_sink"));

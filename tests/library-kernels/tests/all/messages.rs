@@ -1,4 +1,4 @@
-//! Panics tell their message where the kernel crate asks for it.
+//! Panics report their message if the kernel crate asks for it.
 
 use crate::bench::{line_of, panicking};
 use library_kernels::messages as kernels;
@@ -23,12 +23,12 @@ fn assertions_tell_their_text() {
     assert!(report.starts_with(&told), "{report}");
 }
 
-/// What stands between the place and the line.
+/// The text between the place and the line.
 fn message(report: &str) -> &str {
     let (_, rest) = report
         .split_once("messages.rs:")
-        .expect("it tells the file");
-    let (_, rest) = rest.split_once(": ").expect("it tells a message");
+        .expect("it names the file");
+    let (_, rest) = rest.split_once(": ").expect("it has a message");
     rest.rsplit_once("\n    ").expect("it shows the line").0
 }
 

@@ -1,5 +1,5 @@
-//! In no crate do files, or the modules at its top, import each other in a circle: who needs something
-//! from both sides finds it a third place.
+//! No circles of imports: neither a crate's files nor the modules at its top import each other.
+//! What both sides need gets a third place.
 
 use crate::repository::{root, rust_files};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn crates() -> BTreeSet<String> {
     files.filter_map(of_root).collect()
 }
 
-/// A crate's circles: those of its files, and of its modules those that no circle of files makes.
+/// A crate's circles: those of its files, and those of its modules that no circle of files causes.
 fn found(graph: &Graph) -> Vec<Vec<String>> {
     let owned = |groups: Vec<Vec<&str>>| -> Vec<Vec<String>> {
         let own = |group: Vec<&str>| group.into_iter().map(str::to_owned).collect();
@@ -45,7 +45,7 @@ fn nothing_imports_itself_by_way_of_others() {
         let circles = found(&graph).into_iter();
         all.extend(circles.map(|group| format!("{krate}: {group:?} import each other")));
     }
-    // What is not read has no circles either.
+    // Files that were not read would have no circles either.
     assert!(
         crates.len() > 25 && n_files > 800 && n_imports > 2500,
         "only {} crates, {n_files} files and {n_imports} imports",

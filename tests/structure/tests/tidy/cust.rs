@@ -1,5 +1,5 @@
-//! Lessons reach a GPU through `cust`: what every launch is made of is declared in one file of ours,
-//! which is not compiled where `lockstep`'s feature `cust` is on.
+//! Lessons reach a GPU through `cust`: our own declarations of what every launch needs are in one
+//! file, which is not compiled if `lockstep`'s feature `cust` is on.
 
 use crate::repository::{rust_files, text};
 
@@ -24,7 +24,7 @@ const OF_CUST: [&str; 14] = [
     "cuMemsetD8Async",
 ];
 
-/// The functions of `cust`'s that a text declares as the driver's.
+/// The functions of `cust`'s that a text declares itself, as the driver's.
 fn declared(text: &str) -> Vec<&'static str> {
     let mut blocks = text.split("unsafe extern \"C\" {").skip(1);
     let mut found = Vec::new();

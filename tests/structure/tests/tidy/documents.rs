@@ -1,4 +1,4 @@
-//! README and docs/tools.md show code that is in the repository, and lines by their right numbers.
+//! Code in README and docs/tools.md: it is in the repository, and lines have the right numbers.
 
 use crate::repository::{files_below, text};
 
@@ -15,7 +15,7 @@ fn blocks<'t>(document: &'t str, language: &str) -> Vec<&'t str> {
         .collect()
 }
 
-/// The paragraphs of `code` that `source` does not have, letter by letter and in order.
+/// The paragraphs of `code` that `source` does not have, verbatim and in order.
 fn missing<'c>(code: &'c str, source: &str) -> Vec<&'c str> {
     let mut rest = source;
     let mut missing = Vec::new();

@@ -21,7 +21,7 @@ const fn exception(file: &'static str, function: &'static str, lines: usize) -> 
     }
 }
 
-/// Nothing is added here, and no number raised: a function that gets too long is divided.
+/// Nothing is added here, and no number raised: a function that gets too long is split.
 const EXCEPTIONS: [Exception; 11] = [
     exception(
         "crates/cuda_std_macros/src/format_string.rs",
@@ -90,7 +90,7 @@ fn measured(file: &str, text: &str) -> Vec<Measured> {
 }
 
 /// What is wrong with functions and exceptions: a function is too long, or an exception
-/// is not needed any more.
+/// is no longer needed.
 fn wrong(functions: &[Measured], exceptions: &[Exception]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut is_used = vec![false; exceptions.len()];
@@ -117,7 +117,7 @@ fn wrong(functions: &[Measured], exceptions: &[Exception]) -> Vec<String> {
     let unused = exceptions.iter().zip(is_used).filter(|(_, used)| !used);
     wrong.extend(unused.map(|(one, _)| {
         let Exception { file, function, .. } = one;
-        format!("{file}: {function} needs no exception any more")
+        format!("{file}: {function} no longer needs an exception")
     }));
     wrong
 }
@@ -155,7 +155,7 @@ fn long_functions_and_needless_exceptions_are_found() {
     for functions in [long(80), Vec::new()] {
         assert_eq!(
             wrong(&functions, &exceptions),
-            ["a.rs: long needs no exception any more"]
+            ["a.rs: long no longer needs an exception"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Every Rust file says first what it is, and names its subject there.
+//! Heads of Rust files: each file has one, and it names the file's subject.
 
 use crate::repository::{rust_files, text};
 

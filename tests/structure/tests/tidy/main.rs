@@ -1,7 +1,7 @@
 //! Rules for the repository's files as files: their order, their heads, what they name.
 //!
-//! Each check is a function of texts that gives what is wrong. Beside the test of the
-//! repository stands one that proves, on a made-up input, that the check can fail.
+//! Each check is a function of texts that returns what is wrong. Next to the test of the
+//! repository is one that proves, on a made-up input, that the check can fail.
 
 mod circles;
 mod cust;

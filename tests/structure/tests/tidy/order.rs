@@ -1,9 +1,8 @@
-//! One reading order: that of the kernels' files, of their modules and of the lessons.
+//! The reading order: the same for the kernels' files, their modules and the lessons.
 
 use crate::repository::{files_below, text};
 
-/// The files of a text's numbered modules (`#[path = "04_transpose/mod.rs"]`), in the order
-/// in which they stand there.
+/// The files of a text's numbered modules (`#[path = "04_transpose/mod.rs"]`), in its order.
 fn numbered(text: &str) -> Vec<&str> {
     let paths = text.lines().filter_map(|line| {
         let path = line.trim().strip_prefix("#[path = \"")?;
@@ -29,8 +28,8 @@ fn steps(text: &str) -> Option<[u32; 2]> {
     Some([first.parse().ok()?, last.parse().ok()?])
 }
 
-/// What is wrong with the numbers of things in this order: they count from `first`, in steps
-/// where a thing says that it has some (`steps_of`).
+/// What is wrong with the numbers of things in this order: they count from `first`, and a thing
+/// may take several numbers for its steps (`steps_of`).
 fn out_of_order<'n>(
     first: u32,
     names: impl IntoIterator<Item = &'n str>,
@@ -48,7 +47,7 @@ fn out_of_order<'n>(
     wrong
 }
 
-/// Where a folder's numbers begin: at 1, but in one that goes on with another's ladder.
+/// Where a folder's numbers begin: at 1, except in one that continues another's ladder.
 fn first_number(file: &str) -> u32 {
     match file.ends_with("12_gemm/02_hopper/mod.rs") {
         true => numbered(&text("gpu-kernels/src/12_gemm/01_mma/mod.rs")).len() as u32 + 1,

@@ -1,4 +1,4 @@
-//! Everything that documents name is there: paths in ARCHITECTURE.md and in the book's page of
+//! Everything that documents name exists: paths in ARCHITECTURE.md and in the book's page of
 //! the articles, and the targets of links everywhere.
 
 use crate::repository::{documents, root, text};
@@ -22,7 +22,7 @@ fn named(document: &str) -> Vec<&str> {
         } else if is_block {
             paths.extend(line.split_whitespace().filter(is_path));
         } else {
-            // Every second piece stands between backticks.
+            // Every second piece is between backticks.
             paths.extend(line.split('`').skip(1).step_by(2).filter(is_path));
         }
     }
@@ -60,8 +60,8 @@ fn anchors(document: &str) -> Vec<String> {
         .collect()
 }
 
-/// The links of a document in `folder` that lead nowhere; `read` gives the text of a path
-/// that is there, which a folder's is empty.
+/// The links of a document in `folder` that lead nowhere; `read` gives the text of an existing
+/// path, which is empty for a folder.
 fn broken<'d>(
     document: &'d str,
     folder: &str,

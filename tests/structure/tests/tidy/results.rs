@@ -1,4 +1,4 @@
-//! No file of `bench/results` that nothing reads.
+//! Files of `bench/results`: code reads each of them.
 
 use crate::repository::{files_below, rust_files, text};
 

@@ -1,5 +1,5 @@
-//! No time and no rate is typed into a kernel's file: figures that were measured stand in
-//! documents that a program writes, or in a dated log (`docs/tuning`).
+//! No times or rates are typed into a kernel's file: measured figures belong in documents that a
+//! program writes, or in a dated log (`docs/tuning`).
 
 use crate::repository::{files_below, text};
 
@@ -34,7 +34,7 @@ fn typed_times(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A number before a unit, beside it or a space away, or a unit that is spelt out.
+/// A number before a unit, with or without a space, or a unit that is spelt out.
 fn has_time(comment: &str) -> bool {
     let words: Vec<&str> = comment
         .split(|c: char| c.is_whitespace() || "(),;:|`".contains(c))
@@ -58,10 +58,7 @@ fn no_times_are_typed_into_kernels() {
         let found = typed_times(&text(&file));
         typed.extend(found.into_iter().map(|line| format!("{file}: {line}")));
     }
-    assert!(
-        typed.is_empty(),
-        "these belong into docs/tuning: {typed:#?}"
-    );
+    assert!(typed.is_empty(), "these belong in docs/tuning: {typed:#?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::repository::{documents, files_below, rust_files, text};
 /// This file, which has the words that it looks for.
 const SELF: &str = "tests/structure/tests/tidy/words.rs";
 
-/// Words behind "is no" that are not what something is not.
+/// Comparatives, which may follow "is no".
 const COMPARED: [&str; 13] = [
     "longer", "more", "less", "later", "earlier", "older", "larger", "smaller", "wider",
     "narrower", "slower", "faster", "better",
@@ -25,7 +25,7 @@ const REPLACED: [(&str, &str); 7] = [
     ("dice", "choices"),
 ];
 
-/// CUDA has functions with these names: elsewhere they are replaced, too.
+/// CUDA has functions with these names: only elsewhere are they replaced.
 const REPLACED_BUT_FOR_CUDA: [(&str, &str); 2] = [("peer", "baseline"), ("peers", "baselines")];
 
 /// Folders with CUDA's own functions.
@@ -73,8 +73,8 @@ fn parts(line: &str) -> Vec<String> {
     parts
 }
 
-/// The lines of a file with a replaced word, each with the word for it now. What reads old results
-/// and flags may name them: `alias = "twins"`.
+/// The lines of a file with a replaced word, each with the word for it now. Code that reads old
+/// results and flags may name them: `alias = "twins"`.
 fn replaced(path: &str, text: &str) -> Vec<String> {
     let is_cuda = CUDA.iter().any(|folder| path.starts_with(folder));
     let more = if is_cuda {
