@@ -27,7 +27,7 @@ fn a_multiprocessor_holds_as_many_blocks_as_it_has_room_for() {
         .device
         .get_attribute(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)
         .expect("told") as u32;
-    // Each block also has a kilobyte that the system keeps.
+    // Each block also has a kilobyte that the system reserves.
     assert_eq!(blocks(32, 40 << 10), shared / (41 << 10));
     let (grid, block) = kernel
         .suggested_launch_configuration(0, BlockSize::x(0))

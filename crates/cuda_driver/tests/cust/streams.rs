@@ -1,4 +1,4 @@
-//! Streams: beside each other, in order within, with priorities and callbacks.
+//! Streams: concurrent with each other, in order within, with priorities and callbacks.
 
 use std::sync::mpsc;
 
