@@ -106,12 +106,12 @@ impl Report {
         }
     }
 
-    /// Panics unless a warp's loads from global memory take this many 32-byte sectors on average. 4
-    /// is best for 32 lanes of 4 bytes.
+    /// Panics unless a warp's load from global memory takes this many 32-byte sectors on average.
+    /// 4 is best for 32 lanes of 4 bytes.
     ///
     /// # Panics
     ///
-    /// They take more or fewer, nothing was loaded, or the launch was not counted.
+    /// It takes more or fewer, nothing was loaded, or the launch was not counted.
     #[track_caller]
     pub fn expect_sectors_per_load(&self, n: f64) {
         self.expect_of(Metric::GlobalLoadSectorsPerRequest, n, Work::GlobalLoads);

@@ -162,7 +162,7 @@ fn memory_comes_back_with_the_primary_context() {
         ok(call!(cuCtxSetCurrent(primary)));
         load_module();
         ok(call!(cuDevicePrimaryCtxReset_v2(device())));
-        // After the reset it may not be retained any more.
+        // Released in case it is still retained.
         call!(cuDevicePrimaryCtxRelease_v2(device()));
         ok(call!(cuCtxSetCurrent(client.context)));
     });

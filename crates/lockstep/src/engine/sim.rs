@@ -134,7 +134,7 @@ impl Sim {
         self.check
     }
 
-    /// Runs a launch with `ptx_sim`'s own options, and returns its own report.
+    /// Runs a launch with `ptx_sim`'s own options, and returns `ptx_sim`'s report.
     ///
     /// # Errors
     ///
