@@ -14,7 +14,8 @@ const MARKER: &str = "// lockstep.launch_bounds ";
 pub enum LaunchBoundsError {
     /// The comment is not what this module expects from `cuda_std`.
     #[error(
-        "cannot read the launch bounds in `{line}`: do cuda_std and cuda_builder have the same version?"
+        "cannot read the launch bounds in `{line}`: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     Unreadable {
         /// The comment.

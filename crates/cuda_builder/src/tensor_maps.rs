@@ -16,7 +16,8 @@ const MARKER: &str = "// lockstep.tensor_map ";
 pub enum TensorMapError {
     /// The comment is not what this module expects from `cuda_std`.
     #[error(
-        "cannot read the tensor map in `{line}`: do cuda_std and cuda_builder have the same version?"
+        "cannot read the tensor map in `{line}`: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     Unreadable {
         /// The comment.
@@ -24,8 +25,9 @@ pub enum TensorMapError {
     },
     /// The module lacks the entry or its parameter, or has it in another form than rustc's.
     #[error(
-        "parameter {index} of kernel `{kernel}` is a tensor map, but the PTX has no such parameter of 128 bytes: do \
-         cuda_std and cuda_builder have the same version?"
+        "parameter {index} of kernel `{kernel}` is a tensor map, \
+         but the PTX has no such parameter of 128 bytes: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     NoParameter {
         /// The kernel's name.

@@ -139,7 +139,8 @@ impl Gpu {
         if !can_run(&module, self.properties.sm) {
             return Err(EngineError::Module {
                 log: format!(
-                    "it is compiled for {}, but this GPU is sm_{}; compile it for that or for an earlier one",
+                    "it is compiled for {}, but this GPU is sm_{}; \
+                     compile it for that or for an earlier one",
                     module.target_name().unwrap_or("another architecture"),
                     self.properties.sm
                 ),

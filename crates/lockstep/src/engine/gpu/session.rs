@@ -337,14 +337,16 @@ fn check_resources(
     if n_threads > u64::from(max_threads) {
         let n_registers = function.attribute(Attribute::Registers)?;
         return Err(refused(format!(
-            "{n_threads} threads per block, but with {n_registers} registers per thread and its launch bounds the kernel allows {max_threads}"
+            "{n_threads} threads per block, but with \
+             {n_registers} registers per thread and its launch bounds the kernel allows {max_threads}"
         )));
     }
     let dynamic = launch.config().dynamic_shared_bytes;
     let fixed = function.attribute(Attribute::SharedSizeBytes)?;
     if u64::from(dynamic) + u64::from(fixed) > u64::from(device.shared_per_block_bytes) {
         return Err(refused(format!(
-            "{dynamic} bytes of dynamic and {fixed} of static shared memory, but a block of this GPU has at most {}",
+            "{dynamic} bytes of dynamic and {fixed} of static shared memory, \
+             but a block of this GPU has at most {}",
             device.shared_per_block_bytes
         )));
     }
