@@ -337,8 +337,8 @@ fn check_resources(
     if n_threads > u64::from(max_threads) {
         let n_registers = function.attribute(Attribute::Registers)?;
         return Err(refused(format!(
-            "{n_threads} threads per block, but with \
-             {n_registers} registers per thread and its launch bounds the kernel allows {max_threads}"
+            "{n_threads} threads per block, but with {n_registers} registers per thread \
+             and its launch bounds the kernel allows {max_threads}"
         )));
     }
     let dynamic = launch.config().dynamic_shared_bytes;
