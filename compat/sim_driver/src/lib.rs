@@ -11,7 +11,7 @@
 //! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders, and
 //! `copies`: [`operation`], what streams consist of; [`user_object`], `session` and [`event`];
 //! [`graph`], [`capture`], [`stream`] and [`executable`]; `ending`, which ends contexts, and
-//! `start`; `client`, the memory behind its pointers; [`api`], the functions themselves.
+//! `start`; `client`, the memory behind pointers; [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual memory
 //! management: those functions report that they are not supported. The driver's undocumented tables
