@@ -1,4 +1,4 @@
-//! What a program does, collected while it runs and reported when it ends.
+//! The record of a program's run: collected while it runs, and reported when it ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
