@@ -1,4 +1,4 @@
-//! Lists the driver's functions: those that `sim_driver` has, and those that it does not
+//! Lists the driver's functions: those that `sim_driver` contains, and those that it does not
 //! simulate.
 
 mod list;

@@ -1,5 +1,5 @@
-//! The list of what a library exports: part of the build scripts of the driver's library and of
-//! the runtime's.
+//! The list of a library's exports: shared by the build scripts of the driver's library and the
+//! runtime's.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 /// A library.
 pub struct Library<'a> {
-    /// The crate that has its functions, in modules of `api`.
+    /// The crate that contains its functions, in modules of `api`.
     pub krate: &'a str,
-    /// Which of CUDA's references says what they do.
+    /// The CUDA reference that documents them.
     pub reference: &'a str,
     /// The folder of their source.
     pub api: PathBuf,
-    /// How their names begin, before a capital letter.
+    /// The prefixes of their names, before a capital letter.
     pub prefixes: &'a [&'a str],
-    /// A file with the names of all functions that there are.
+    /// A file with the names of all existing functions.
     pub all: PathBuf,
 }
 
 impl Library<'_> {
-    /// Module and name of the functions that it has, found in their source; but for those of
+    /// Module and name of the functions that it contains, found in their source, except those of
     /// some modules.
     pub fn simulated(&self, is_left_out: impl Fn(&str) -> bool) -> BTreeSet<(String, String)> {
         println!("cargo::rerun-if-changed={}", self.api.display());
@@ -60,7 +60,7 @@ impl Library<'_> {
             .collect()
     }
 
-    /// The names of all functions that there are.
+    /// The names of all existing functions.
     pub fn all(&self) -> BTreeSet<String> {
         println!("cargo::rerun-if-changed={}", self.all.display());
         let all = std::fs::read_to_string(&self.all).expect("the functions' names");

@@ -1,5 +1,5 @@
-//! Lists the runtime's functions of a version: those that `sim_runtime` has, and those that it
-//! does not simulate.
+//! Lists the runtime's functions of one version: those that `sim_runtime` contains, and those that
+//! it does not simulate.
 
 #[path = "../sim_driver_library/list.rs"]
 mod list;
@@ -20,18 +20,18 @@ fn main() {
         prefixes: &["cuda", "__cuda"],
         all: root.join("functions.txt"),
     };
-    // What another version has otherwise.
+    // What only another version has, or has in another form.
     let is_other = |module: &str| module.strip_prefix('v').is_some_and(|v| v != version);
     let simulated = library.simulated(is_other);
     let all = library.all();
     for (_, name) in &simulated {
-        assert!(all.contains(name), "{name} is none of version {version}");
+        assert!(all.contains(name), "version {version} has no {name}");
     }
     library.write(&simulated);
 }
 
-/// Gives the library its name, and its symbols a version of that name: programs that were
-/// linked with NVIDIA's ask for it. Of the usual linkers only GNU's does so by itself.
+/// Gives the library its name, and its symbols a version of that name, which programs linked with
+/// NVIDIA's ask for. Of the usual linkers, only GNU's does so by default.
 fn link(version: &str) {
     for argument in [
         "-fuse-ld=bfd".to_owned(),

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Which other devices than its own code runs on.
+/// The devices other than its own that code runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
     /// PTX runs on every later device.
     Portable,
     /// `f`: PTX runs on later devices of the same generation.
     Family,
-    /// `a`: runs on this architecture only.
+    /// `a`: runs only on this architecture.
     Specific,
 }
 
@@ -18,12 +18,12 @@ pub enum Variant {
 pub struct Architecture {
     /// Compute capability times ten: 90.
     pub number: u32,
-    /// Which other devices the code runs on.
+    /// The other devices that the code runs on.
     pub variant: Variant,
 }
 
 impl Architecture {
-    /// Whether PTX for this architecture can be compiled for a device of that number.
+    /// Whether PTX for this architecture can be compiled for a device with that number.
     pub fn ptx_runs_on(self, device: u32) -> bool {
         match self.variant {
             Variant::Portable => self.number <= device,

@@ -1,4 +1,4 @@
-//! Little-endian numbers at offsets of bytes that may be too few.
+//! Little-endian numbers at offsets in bytes that may be too few.
 
 use crate::Error;
 

@@ -12,7 +12,7 @@ use crate::{Entry, Error, Kind};
 /// | 0 | `u32` | this |
 /// | 4 | `u16` | version, 1 |
 /// | 6 | `u16` | bytes of the header, 16 |
-/// | 8 | `u64` | bytes of the entries behind it |
+/// | 8 | `u64` | bytes of the entries that follow |
 pub const FAT_BINARY_MAGIC: u32 = 0xba55_ed50;
 
 /// Bytes of a fat binary's header.
@@ -42,7 +42,7 @@ pub(crate) fn header_bytes(bytes: &[u8]) -> Result<u64, Error> {
 }
 
 impl<'a> FatBinary<'a> {
-    /// The fat binary at the start of these bytes, and what is behind it.
+    /// The fat binary at the start of these bytes, and the rest.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
         let start = header_bytes(bytes)?;
         let payload = slice(bytes, start, u64_at(bytes, 8)?)?;
@@ -57,7 +57,7 @@ impl<'a> FatBinary<'a> {
         Ok((Self { entries }, behind))
     }
 
-    /// Fat binaries one after the other, with nothing but zeros between them.
+    /// Consecutive fat binaries, with nothing but zeros between them.
     pub(crate) fn read_all(bytes: &'a [u8]) -> Result<Vec<Self>, Error> {
         let mut found = Vec::new();
         let mut left = bytes;
@@ -74,11 +74,11 @@ impl<'a> FatBinary<'a> {
         Ok(found)
     }
 
-    /// The PTX that a device of that architecture would compile: of what it can run, that
-    /// for the highest architecture, and of those the most special.
+    /// The PTX that a device of that architecture would compile: of those that it can run, the one
+    /// for the highest architecture, and among these the most specific.
     ///
     /// # Errors
-    /// If there is none, or it cannot be restored.
+    /// There is none, or it cannot be restored.
     pub fn ptx_for(&self, device: u32) -> Result<Cow<'a, str>, Error> {
         let of_kind = |kind| self.entries.iter().filter(move |entry| entry.kind == kind);
         let architectures = |kind| of_kind(kind).map(|entry| entry.architecture).collect();

@@ -1,4 +1,4 @@
-//! Machine code, as far as its kinds must be distinguished.
+//! Machine code, as far as its kinds must be told apart.
 
 use crate::bytes::{u16_at, u32_at};
 use crate::{Architecture, Error, Variant};
@@ -17,7 +17,7 @@ const NEW_ABI: u8 = 8;
 /// An ELF file with machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cubin {
-    /// What it is for. Its letter is not read.
+    /// The architecture that it is for. Its letter is not read.
     pub architecture: Architecture,
 }
 
@@ -25,7 +25,7 @@ impl Cubin {
     /// Reads the header.
     ///
     /// # Errors
-    /// If it is cut short or for another machine.
+    /// It is cut short or for another machine.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         check_header(bytes)?;
         let flags = u32_at(bytes, 48)?;
@@ -43,9 +43,9 @@ impl Cubin {
     }
 }
 
-/// An error unless they are the first of a file with NVIDIA's machine code.
+/// An error unless these are the first bytes of a file with NVIDIA's machine code.
 pub(crate) fn check_header(bytes: &[u8]) -> Result<(), Error> {
-    // The last field of the header is there.
+    // Up to the last field, the header is complete.
     u16_at(bytes, ELF_HEADER_BYTES - 2)?;
     for (what, offset, expected) in [("ELF class", 4, 2), ("ELF byte order", 5, 1)] {
         if bytes[offset] != expected {

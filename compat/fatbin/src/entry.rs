@@ -12,8 +12,7 @@ pub enum Kind {
     Ptx,
     /// Machine code.
     Elf,
-    /// What the link-time optimiser takes (`code=lto_80`). It is scrambled, so that it
-    /// cannot be restored.
+    /// Input of the link-time optimiser (`code=lto_80`). It is scrambled, so it cannot be restored.
     Intermediate,
     /// Something else, by its number.
     Other(u16),
@@ -51,16 +50,16 @@ const FAMILY_FLAG: u64 = 0x20_0000;
 pub struct Entry<'a> {
     /// What kind of code it is.
     pub kind: Kind,
-    /// What it is for.
+    /// The architecture that it is for.
     pub architecture: Architecture,
     /// Version of the code, major and minor: of PTX, its `.version`.
     pub version: (u16, u16),
     /// How it is compressed; an error if that is unknown.
     pub compression: Result<Option<Compression>, Error>,
-    /// The file that it was compiled from, where that was kept.
+    /// The file that it was compiled from, if that was kept.
     pub name: Option<&'a str>,
     stored: &'a [u8],
-    /// Bytes once restored, for what is compressed.
+    /// Number of bytes once restored, if it is compressed.
     restored_bytes: u64,
 }
 
@@ -104,11 +103,10 @@ impl<'a> Entry<'a> {
         Ok((entry, u64::from(header_bytes) + code_bytes))
     }
 
-    /// The code, restored if it is compressed. What is not compressed may end with up to
-    /// seven nul bytes.
+    /// The code, restored if it is compressed. If it is not, it may end with up to seven nul bytes.
     ///
     /// # Errors
-    /// If it is compressed in an unknown way, or not as its header says.
+    /// It is compressed in an unknown way, or not as its header says.
     pub fn code(&self) -> Result<Cow<'a, [u8]>, Error> {
         Ok(match self.compression.clone()? {
             None => Cow::Borrowed(self.stored),
@@ -116,10 +114,10 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// The text of PTX, without the nul behind it.
+    /// The text of PTX, without the nul at its end.
     ///
     /// # Errors
-    /// As [`Entry::code`], and if it is not text.
+    /// As for [`Entry::code`], or it is not text.
     pub fn ptx(&self) -> Result<Cow<'a, str>, Error> {
         Ok(match self.code()? {
             Cow::Borrowed(bytes) => Cow::Borrowed(text(bytes)?),
@@ -128,7 +126,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The compression that flags tell of: one bit of four, of which two are known.
+/// The compression that the flags state: one bit of four, of which two are known.
 fn compression(flags: u64) -> Result<Option<Compression>, Error> {
     match flags & 0xf000 {
         0 => Ok(None),
@@ -148,7 +146,7 @@ fn variant(flags: u64) -> Variant {
     }
 }
 
-/// The name in an entry's header. One that is not text is left out: nothing depends on it.
+/// The name in an entry's header. One that is not text is ignored: nothing depends on it.
 fn name(header: &[u8]) -> Result<Option<&str>, Error> {
     let (offset, length) = (u32_at(header, 32)?, u32_at(header, 36)?);
     if length == 0 {

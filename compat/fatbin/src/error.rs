@@ -2,26 +2,26 @@
 
 use crate::{Architecture, Compression};
 
-/// Why bytes could not be read, or hold nothing to run.
+/// Why bytes could not be read, or contain nothing to run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes end too early.
-    #[error("cut short: {needed} bytes are needed, {given} are there")]
+    #[error("cut short: {needed} bytes are needed, but there are {given}")]
     Truncated {
-        /// Bytes from the start that are needed at least.
+        /// Minimum number of bytes needed from the start.
         needed: u64,
         /// Bytes that were given.
         given: u64,
     },
-    /// Neither of what a program can hand over.
+    /// None of the things that a program can pass to the driver.
     #[error("neither PTX, nor a cubin, nor a fat binary: it starts with {start:02x?}")]
     Unknown {
         /// The first bytes.
         start: Vec<u8>,
     },
-    /// The wrapper that points to a fat binary, in its place.
-    #[error("a wrapper of a fat binary: the fat binary itself is where its pointer goes")]
+    /// A wrapper that points to a fat binary, instead of the fat binary.
+    #[error("a wrapper of a fat binary: pass the fat binary itself, which it points to")]
     IsWrapper,
     /// A wrapper of an unknown version.
     #[error("a wrapper of version {0}; 1 and 2 are known")]
@@ -29,10 +29,10 @@ pub enum Error {
     /// A fat binary of an unknown version.
     #[error("a fat binary of version {0}; 1 is known")]
     UnknownVersion(u16),
-    /// A number in a header that cannot be.
-    #[error("the {what} is {value}, which cannot be")]
+    /// An impossible number in a header.
+    #[error("the {what} is {value}, which is impossible")]
     Malformed {
-        /// Which.
+        /// The number's meaning.
         what: &'static str,
         /// The number.
         value: u64,
@@ -53,20 +53,18 @@ pub enum Error {
     Corrupt {
         /// How they are compressed.
         compression: Compression,
-        /// What the library says.
+        /// The library's error.
         reason: String,
     },
-    /// Compressed bytes that give more or less than their header says, or a header that
-    /// says more than so few bytes can give.
-    #[error(
-        "{compressed} bytes of {compression} data do not give the {stated} bytes of the header"
-    )]
+    /// Compressed bytes that give more or less than their header says, or a header that says more
+    /// than that few bytes can give.
+    #[error("{compressed} bytes of {compression} data do not give the stated {stated} bytes")]
     WrongSize {
         /// How they are compressed.
         compression: Compression,
-        /// Bytes that there are.
+        /// Number of bytes given.
         compressed: u64,
-        /// Bytes that the header tells of.
+        /// Number of bytes that the header states.
         stated: u64,
     },
     /// PTX that is not text.
@@ -75,10 +73,10 @@ pub enum Error {
         /// The first such byte.
         at: usize,
     },
-    /// Machine code and no PTX.
+    /// Machine code without PTX.
     #[error("{} (no PTX)", only(.machine_code, *.has_intermediate))]
     NoPtx {
-        /// What the machine code is for.
+        /// The architectures of the machine code.
         machine_code: Vec<Architecture>,
         /// Whether there is code for the link-time optimiser.
         has_intermediate: bool,
@@ -86,7 +84,7 @@ pub enum Error {
     /// PTX for other devices.
     #[error("the PTX is for {}, which an sm_{device} does not run", names("compute_", .ptx))]
     PtxForOthers {
-        /// What the PTX is for.
+        /// The architectures of the PTX.
         ptx: Vec<Architecture>,
         /// The device.
         device: u32,

@@ -12,20 +12,20 @@ const NO_BITS: u32 = 8;
 /// How many bytes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// This many.
+    /// This number.
     Bytes(usize),
-    /// This many can be read for certain; with these, ask again.
+    /// At least this many can be read; ask again with these.
     AtLeast(usize),
     /// Text: up to a nul.
     ToNul,
 }
 
-/// How many bytes an image has that begins with these. Four are enough for an answer,
-/// of which the caller asks again with more where it is [`Extent::AtLeast`]; no more than
-/// that need be readable. Of fat binaries one after the other, it is the first's.
+/// The size in bytes of an image that begins with these bytes. Four are enough for an answer; for
+/// [`Extent::AtLeast`], the caller asks again with that many, and no more than that need be
+/// readable. For consecutive fat binaries, it is the size of the first.
 ///
 /// # Errors
-/// With fewer than four bytes, for a wrapper, and where a header makes no sense.
+/// There are fewer than four bytes, it is a wrapper, or a header makes no sense.
 pub fn extent(start: &[u8]) -> Result<Extent, Error> {
     let magic = u32_at(start, 0)?;
     if magic == WRAPPER_MAGIC {
@@ -52,7 +52,7 @@ pub fn extent(start: &[u8]) -> Result<Extent, Error> {
         })
 }
 
-/// A table of headers: where it starts, how many and how large they are.
+/// A table of headers: where it starts, and their number and size.
 struct Table {
     offset: u64,
     n_entries: u64,
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// How many bytes an ELF file has, of which these are the first.
+/// The size of an ELF file that begins with these bytes.
 fn elf_extent(bytes: &[u8]) -> Result<Extent, Error> {
     if bytes.len() < ELF_HEADER_BYTES {
         return Ok(Extent::AtLeast(ELF_HEADER_BYTES));
@@ -89,7 +89,7 @@ fn elf_extent(bytes: &[u8]) -> Result<Extent, Error> {
         });
     }
     if sections.offset != 0 && sections.n_entries == 0 {
-        // There are more than the header has digits for: the first says how many.
+        // There are more than the header can count: the first one gives the number.
         sections.n_entries = 1;
         let end = address(sections.end())?;
         if bytes.len() < end {

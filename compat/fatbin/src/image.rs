@@ -1,4 +1,4 @@
-//! Images: all that a program may hand to the driver as code.
+//! Images: everything that a program may pass to the driver as code.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use crate::bytes::{text, u32_at};
 use crate::elf::ELF_MAGIC;
 use crate::{Cubin, Error, FAT_BINARY_MAGIC, FatBinary, WRAPPER_MAGIC};
 
-/// What a program hands to the driver.
+/// What a program passes to the driver.
 #[derive(Clone, Debug)]
 pub enum Image<'a> {
     /// PTX text.
     Ptx(&'a str),
     /// Machine code.
     Cubin(Cubin),
-    /// Fat binaries: one, or as many as follow each other.
+    /// Fat binaries: one, or several consecutive ones.
     Fat(Vec<FatBinary<'a>>),
 }
 
 impl<'a> Image<'a> {
-    /// Tells what bytes are. Text may end with a nul, behind which nothing counts.
+    /// Determines what bytes are. Text may end with a nul, after which nothing counts.
     ///
     /// # Errors
-    /// If they are none of that, or cut short.
+    /// They are none of these, or cut short.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         match u32_at(bytes, 0) {
             Ok(WRAPPER_MAGIC) => Err(Error::IsWrapper),
@@ -34,11 +34,11 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// The PTX that a device of that architecture (90 for `sm_90`) would compile; of
-    /// several fat binaries, the first's.
+    /// The PTX that a device of that architecture (90 for `sm_90`) would compile; of several fat
+    /// binaries, that of the first.
     ///
     /// # Errors
-    /// If there is none, or it cannot be restored.
+    /// There is none, or it cannot be restored.
     pub fn ptx_for(&self, device: u32) -> Result<Cow<'a, str>, Error> {
         let no_ptx = |machine_code| Error::NoPtx {
             machine_code,
@@ -55,8 +55,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Whether the first character can be one of PTX: a space, the dot of `.version`, the
-/// slash of a comment.
+/// Whether the first character can begin PTX: a space, the dot of `.version`, the slash of a
+/// comment.
 fn is_text(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match bytes.first() {

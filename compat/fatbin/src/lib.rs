@@ -1,10 +1,10 @@
-//! Finds the PTX in what CUDA programs hand to the driver.
+//! Finds the PTX in what CUDA programs pass to the driver.
 //!
-//! `cuModuleLoadData`, `cuLibraryLoadData` and `__cudaRegisterFatBinary` take a bare
-//! pointer to one of: PTX text that ends with a nul, machine code (an ELF file, a
-//! *cubin*), or a *fat binary* that holds several of both, for several architectures,
-//! compressed or not. [`extent`] says how many bytes that are, [`Image`] what they are,
-//! and [`Image::ptx_for`] which PTX a device would compile.
+//! `cuModuleLoadData`, `cuLibraryLoadData` and `__cudaRegisterFatBinary` take a bare pointer to one
+//! of these: PTX text that ends with a nul, machine code (an ELF file, a *cubin*), or a *fat
+//! binary* that contains several of both, for several architectures, compressed or not. [`extent`]
+//! says how many bytes there are, [`Image`] what they are, and [`Image::ptx_for`] which PTX a
+//! device would compile.
 //!
 //! ```
 //! use fatbin::{Extent, Image, extent};
@@ -16,9 +16,9 @@
 //! # Ok::<(), fatbin::Error>(())
 //! ```
 //!
-//! The format is not documented: what is read here is what nvcc and fatbinary of CUDA
-//! 13.0 write, held by the samples under `tests`. Machine code is recognised, not read;
-//! options of the compiler and hashes that entries carry are passed over.
+//! The format is not documented: what is read here is what CUDA 13.0's nvcc and fatbinary write, as
+//! in the samples under `tests`. Machine code is recognised, but not read; compiler options and
+//! hashes in entries are skipped.
 //!
 //! In reading order: `architecture`, `compression`, `error`, `bytes`; `elf`, `restore`; `entry`,
 //! `container`; `wrapper`, `extent`, `image`.

@@ -7,8 +7,8 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::{Compression, Error};
 
 impl Compression {
-    /// Bytes that one compressed byte can stand for at most. LZ4 counts up to 255 with
-    /// each byte; a block of zstd has 4 bytes at least and gives up to 128 KiB.
+    /// The maximum number of bytes that one compressed byte can stand for. LZ4 counts up to 255
+    /// with each byte; a zstd block has at least 4 bytes and gives up to 128 KiB.
     fn most_per_byte(self) -> u64 {
         match self {
             Self::Lz4 => 255,
@@ -16,7 +16,7 @@ impl Compression {
         }
     }
 
-    /// The `stated` bytes that `compressed` stands for.
+    /// The `stated` bytes that `compressed` restores to.
     pub(crate) fn restore(self, compressed: &[u8], stated: u64) -> Result<Vec<u8>, Error> {
         let n_compressed = compressed.len() as u64;
         let wrong_size = || Error::WrongSize {
@@ -53,8 +53,8 @@ fn lz4(compressed: &[u8], n_bytes: usize) -> Result<Vec<u8>, String> {
     Ok(restored)
 }
 
-/// At most one byte more than stated, which tells that there are more. Memory is taken
-/// as bytes come.
+/// At most one byte more than stated, which shows that there are more. Memory is allocated as bytes
+/// arrive.
 fn zstd(compressed: &[u8], stated: u64) -> Result<Vec<u8>, String> {
     let decoder = StreamingDecoder::new_with_max_window_size(compressed, stated.max(8 << 20))
         .map_err(|error| error.to_string())?;

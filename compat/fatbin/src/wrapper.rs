@@ -1,10 +1,10 @@
-//! The structure that programs of nvcc register, and that points to a fat binary.
+//! The structure that nvcc's programs register, and that points to a fat binary.
 
 use crate::Error;
 use crate::bytes::{u32_at, u64_at};
 
-/// The first word of a wrapper, `__fatBinC_Wrapper_t`, which `__cudaRegisterFatBinary`
-/// is given, and at times `cuModuleLoadData`:
+/// The first word of a wrapper, `__fatBinC_Wrapper_t`, which is passed to `__cudaRegisterFatBinary`
+/// and sometimes to `cuModuleLoadData`:
 ///
 /// | offset | type | |
 /// |--|--|--|
@@ -14,7 +14,7 @@ use crate::bytes::{u32_at, u64_at};
 /// | 16 | pointer | version 1: a file name or null; version 2 (relocatable code): an array of fat binaries to link, that ends with null |
 pub const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 
-/// What a wrapper holds.
+/// The contents of a wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrapper {
     /// 1 or 2.
@@ -26,13 +26,13 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// Bytes of a wrapper.
+    /// Size of a wrapper in bytes.
     pub const BYTES: usize = 24;
 
     /// Reads a wrapper; `None` if these bytes start with something else.
     ///
     /// # Errors
-    /// If it is cut short or of an unknown version.
+    /// It is cut short or of an unknown version.
     pub fn read(bytes: &[u8]) -> Result<Option<Self>, Error> {
         if u32_at(bytes, 0)? != WRAPPER_MAGIC {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Bytes that are not what they seem: an error for each, never a panic, and no memory
-//! that the bytes do not justify.
+//! Bytes that are not what they seem: each gives an error, never a panic, and uses no memory that
+//! the bytes do not justify.
 
 use fatbin::{Compression, Error, Extent, Image, extent};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const SAMPLES: &[&[u8]] = &[
     include_bytes!("samples/scale.ptx"),
 ];
 
-/// Where the first entry's header is, and fields in it.
+/// The offset of the first entry's header, and fields in it.
 const ENTRY: usize = 16;
 const HEADER_BYTES: usize = ENTRY + 4;
 const CODE_BYTES: usize = ENTRY + 8;
@@ -28,14 +28,14 @@ const NAME_OFFSET: usize = ENTRY + 32;
 const FLAGS: usize = ENTRY + 40;
 const RESTORED_BYTES: usize = ENTRY + 56;
 
-/// A sample with other bytes in one place.
+/// A sample with other bytes at one offset.
 fn with(sample: &[u8], offset: usize, bytes: &[u8]) -> Vec<u8> {
     let mut changed = sample.to_vec();
     changed[offset..offset + bytes.len()].copy_from_slice(bytes);
     changed
 }
 
-/// Everything that can be asked.
+/// Makes every query.
 fn read_all(bytes: &[u8]) -> Result<(), Error> {
     let image = Image::read(bytes)?;
     if let Image::Fat(binaries) = &image {
@@ -63,8 +63,8 @@ fn a_restored_size_that_lies_is_found() {
     }
 }
 
-/// A fat binary of one entry: zstd's blocks that repeat one byte, of which each takes four
-/// bytes and gives 128 KiB.
+/// A fat binary with one entry: zstd blocks that repeat one byte, each of which takes four bytes
+/// and gives 128 KiB.
 fn bomb(n_blocks: u32, stated: u64) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
     for i in 1..=n_blocks {
@@ -93,7 +93,7 @@ fn bomb(n_blocks: u32, stated: u64) -> Vec<u8> {
 
 #[test]
 fn a_bomb_is_stopped_at_the_stated_size() {
-    // 640 MiB; of them little more than what was stated is ever restored.
+    // 640 MiB, of which little more than the stated size is ever restored.
     let error = read_all(&bomb(5000, 1000));
     let Err(Error::WrongSize {
         compression,
@@ -104,7 +104,7 @@ fn a_bomb_is_stopped_at_the_stated_size() {
         panic!("{error:?}");
     };
     assert_eq!((compression, stated), (Compression::Zstd, 1000));
-    // The bytes are as good as any if the size is right.
+    // The bytes are valid if the size is right.
     assert_eq!(read_all(&bomb(5, 5 << 17)), Ok(()));
 }
 

@@ -1,4 +1,4 @@
-//! Files written by nvcc and fatbinary, see `samples/make.sh`.
+//! Files written by nvcc and fatbinary; see `samples/make.sh`.
 
 use fatbin::{Architecture, Compression, Entry, Error, Extent, FatBinary, Image, Kind, Variant};
 use fatbin::{Wrapper, extent};
@@ -53,7 +53,7 @@ fn every_compression_gives_the_same_text() {
     assert_eq!(plain.compression, Ok(None));
     let text = plain.ptx().expect("text");
     assert_eq!(kernels(&text), ["scale", "reverse"]);
-    // Blank lines apart it is what nvcc -ptx writes.
+    // Except for blank lines, it is what nvcc -ptx writes.
     let words = |text: &str| text.split_whitespace().collect::<String>();
     let written = include_str!("samples/scale.ptx");
     let without_comments = written.lines().map(|line| line.split("//").next());
@@ -101,7 +101,7 @@ fn the_highest_architecture_that_fits_is_chosen() {
         (75, "sm_75"),
         (80, "sm_80"),
         (89, "sm_80"),
-        // For an H200 what uses its features, which no other device runs.
+        // For an H200, the PTX that uses its features, which no other device runs.
         (90, "sm_90a"),
         (100, "sm_80"),
         (120, "sm_120f"),
@@ -157,14 +157,14 @@ fn machine_code_is_told_apart() {
     ] {
         assert_eq!(message(sample), expected);
     }
-    // Also compressed, it is the file that nvcc -cubin writes.
+    // Restored, it is the same file as nvcc -cubin writes.
     let binary = fat_binary(sample!("machine.fatbin"));
     let code = binary.entries[0].code().expect("machine code");
     assert_eq!(code.len(), sample!("cuda_13.cubin").len());
     assert_eq!(extent(&code), Ok(Extent::Bytes(code.len())));
 }
 
-/// The extent of what is behind a pointer, reading no more than is certain to be there.
+/// The extent of what a pointer points to, reading no more than is certain to be there.
 fn extent_behind_pointer(memory: &[u8]) -> Result<Extent, Error> {
     let mut n_bytes = 4;
     loop {
@@ -201,7 +201,7 @@ fn the_extent_of_every_sample_is_its_size() {
 
 #[test]
 fn the_extent_of_a_file_of_many_sections_is_known() {
-    // Sixty-four thousand sections and more are counted in the first one.
+    // Sections beyond sixty-four thousand are counted in the first one.
     let bytes = sample!("cuda_13.cubin");
     let mut many = bytes.to_vec();
     let n_sections = u16::from_le_bytes([many[60], many[61]]);

@@ -1,15 +1,15 @@
-//! A device's attributes (`cuDeviceGetAttribute`): an H200's answers, as its driver gives them
-//! (580, CUDA 13.0), but for what the settings and the simulator say otherwise.
+//! A device's attributes (`cuDeviceGetAttribute`): an H200's values, as its driver reports them
+//! (580, CUDA 13.0), unless the settings or the simulator say otherwise.
 
 use ptx_sim::DeviceConfig;
 
 use crate::settings::Settings;
 
-/// `CU_DEVICE_ATTRIBUTE_…` and an H200's answers.
+/// `CU_DEVICE_ATTRIBUTE_…` and an H200's values.
 const H200: &[(u32, i32)] = &include!("h200_attributes.in");
 
-/// Attributes that say what can be done and is not simulated: memory operations of streams,
-/// virtual memory, memory and events of other processes, multicast.
+/// Attributes for features that are not simulated: memory operations of streams, virtual memory,
+/// memory and events of other processes, multicast.
 const NOT_SIMULATED: &[u32] = &[
     92, 93, 94, 102, 103, 107, 110, 112, 114, 116, 119, 121, 122, 123, 124, 125, 128, 129, 132,
     141, 142, 144, 145,
@@ -18,7 +18,7 @@ const NOT_SIMULATED: &[u32] = &[
 /// `CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH` and `…_TENSOR_MAP_ACCESS_SUPPORTED`: from Hopper on.
 const SINCE_HOPPER: [u32; 2] = [120, 127];
 
-/// The answer to an attribute; none if there is no such attribute.
+/// The value of an attribute; `None` if there is no such attribute.
 pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Option<i32> {
     let (major, minor) = settings.compute;
     let saturated = |n: u64| i32::try_from(n).unwrap_or(i32::MAX);

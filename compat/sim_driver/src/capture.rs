@@ -1,4 +1,4 @@
-//! Streams that are captured: what is submitted becomes a graph.
+//! Streams under capture: what is submitted becomes a graph.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::status::Outcome;
 pub struct Capture {
     /// The capture.
     pub session: Arc<Session>,
-    /// What it makes.
+    /// The graph that it makes.
     pub graph: Arc<Graph>,
     /// Handles of the nodes that the next one comes after.
     pub last: Vec<usize>,
@@ -21,7 +21,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// That begins in a stream.
+    /// A capture that begins in a stream.
     pub fn begin() -> Self {
         Self {
             session: Arc::new(Session::begin()),
@@ -31,7 +31,7 @@ impl Capture {
         }
     }
 
-    /// The part of another stream, which goes on after an event.
+    /// The part of another stream, which continues after an event.
     pub fn forked(from: Captured) -> Outcome<Self> {
         Ok(Self {
             graph: Graph::of(from.graph)?,
@@ -41,7 +41,7 @@ impl Capture {
         })
     }
 
-    /// What an event knows that is recorded now.
+    /// What an event recorded now knows.
     pub fn so_far(&self) -> Outcome<Captured> {
         Ok(Captured {
             session: Arc::clone(&self.session),
@@ -50,7 +50,7 @@ impl Capture {
         })
     }
 
-    /// Adds an operation in place of submitting it.
+    /// Adds an operation instead of submitting it.
     pub fn add(&mut self, operation: Operation) {
         self.add_work(Work::Operation(operation));
     }
@@ -61,7 +61,7 @@ impl Capture {
         self.last = vec![self.graph.add_work(work, after)];
     }
 
-    /// Lets the next operation come after other nodes, too.
+    /// Makes the next operation come after these nodes as well.
     pub fn join(&mut self, nodes: &[usize]) {
         for &node in nodes {
             if !self.last.contains(&node) {

@@ -1,8 +1,8 @@
-//! Memory behind the client's pointers: values, lists and texts that are taken from it and given to
-//! it.
+//! Memory behind the client's pointers: values, lists and texts that are read from it and written
+//! to it.
 //!
-//! Every pointer is the client's, checked for null; where it leads is the client's to get
-//! right, as with a driver.
+//! Every pointer is the client's, checked for null; as with a driver, the client is responsible for
+//! where it points.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     clippy::missing_safety_doc,
@@ -13,27 +13,27 @@ use std::ffi::{CStr, c_char};
 
 use crate::status::{Outcome, Status};
 
-/// Gives a value to the client.
+/// Writes a value for the client.
 pub(crate) unsafe fn put<T>(out: *mut T, value: T) -> Outcome {
     Status::INVALID_VALUE.when(out.is_null())?;
     unsafe { out.write_unaligned(value) };
     Ok(())
 }
 
-/// Gives a value to the client if it asks for it.
+/// Writes a value for the client, if it asks for it.
 pub(crate) unsafe fn put_if<T>(out: *mut T, value: T) {
     if !out.is_null() {
         unsafe { out.write_unaligned(value) };
     }
 }
 
-/// Takes a value from the client.
+/// Reads a value from the client.
 pub(crate) unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
     Status::INVALID_VALUE.when(from.is_null())?;
     Ok(unsafe { from.read_unaligned() })
 }
 
-/// Takes a list from the client.
+/// Reads a list from the client.
 pub(crate) unsafe fn list<T: Copy>(from: *const T, n: usize) -> Outcome<Vec<T>> {
     if n == 0 {
         return Ok(Vec::new());
@@ -44,8 +44,8 @@ pub(crate) unsafe fn list<T: Copy>(from: *const T, n: usize) -> Outcome<Vec<T>> 
         .collect())
 }
 
-/// Gives as many elements as there is room for, and tells how many there are; without a
-/// list, tells that only.
+/// Writes as many elements as there is room for, and their total number; without a list, only the
+/// number.
 pub(crate) unsafe fn put_list<T: Copy>(values: &[T], out: *mut T, n: *mut usize) -> Outcome {
     let room = unsafe { get(n)? };
     if !out.is_null() {
@@ -57,14 +57,14 @@ pub(crate) unsafe fn put_list<T: Copy>(values: &[T], out: *mut T, n: *mut usize)
     unsafe { put(n, values.len()) }
 }
 
-/// Takes a name from the client.
+/// Reads a name from the client.
 pub(crate) unsafe fn text<'a>(from: *const c_char) -> Outcome<&'a str> {
     Status::INVALID_VALUE.when(from.is_null())?;
     let text = unsafe { CStr::from_ptr(from) };
     text.to_str().map_err(|_| Status::INVALID_VALUE)
 }
 
-/// Gives a text to the client, cut to the room that there is.
+/// Writes a text for the client, truncated to the room there is.
 pub(crate) unsafe fn put_text(out: *mut c_char, room: usize, text: &str) -> Outcome {
     Status::INVALID_VALUE.when(out.is_null() || room == 0)?;
     let n = text.len().min(room - 1);

@@ -1,4 +1,4 @@
-//! Contexts: whose streams, memory and modules they are; and which one a thread uses.
+//! Contexts: owners of streams, memory and modules; and which one a thread uses.
 
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use crate::status::{Outcome, Status};
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`
 const HEAP_BYTES: u32 = 2;
 
-/// A limit's answer if it was not set.
+/// A limit's value if it was not set.
 fn usual_limit(limit: u32) -> Option<usize> {
     Some(match limit {
         0 => 1024,
@@ -52,19 +52,19 @@ pub struct Context {
     pub is_primary: bool,
     /// `CU_LIMIT_…`, as set.
     limits: Mutex<HashMap<u32, usize>>,
-    /// What kernels take memory from, once a module is loaded that does.
+    /// The heap of kernels, once a module that uses it is loaded.
     kernel_heap: Mutex<Option<KernelHeap>>,
     /// Allocations made in it, by address.
     allocations: Mutex<BTreeMap<u64, Allocated>>,
     is_destroyed: AtomicBool,
 }
 
-/// A device's primary context, if anybody has retained it.
+/// A device's primary context, if it has been retained.
 #[derive(Default)]
 pub struct Primary {
     /// The context.
     pub context: Option<Arc<Context>>,
-    /// How often it was retained and not released.
+    /// Number of times it was retained and not released.
     pub n_retained: u32,
     /// `CU_CTX_…`
     pub flags: u32,
@@ -88,7 +88,7 @@ thread_local! {
 }
 
 impl Context {
-    /// On a device; not current anywhere.
+    /// A context on a device, not current anywhere.
     pub fn new(device: &Arc<SimDevice>, flags: u32, is_primary: bool) -> Outcome<Arc<Self>> {
         driver()?;
         device.check()?;
@@ -106,7 +106,7 @@ impl Context {
         Ok(context)
     }
 
-    /// The context of a handle.
+    /// The context with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         match CONTEXTS.get(handle) {
             Err(Status::INVALID_CONTEXT) if CONTEXTS.was(handle) => {
@@ -116,38 +116,38 @@ impl Context {
         }
     }
 
-    /// All of all devices.
+    /// All contexts of all devices.
     pub fn all() -> Vec<Arc<Self>> {
         CONTEXTS.all()
     }
 
-    /// The one that this thread uses, if it can be used.
+    /// The one that this thread uses, if it is usable.
     pub fn current() -> Outcome<Arc<Self>> {
         let top = STACK.try_with(|stack| stack.borrow().last().map(Arc::clone));
-        // Destructors of a program's own that run when its thread has ended.
+        // This may be a destructor of the program's that runs after its thread has ended.
         let top = top.map_err(|_| Status::DEINITIALIZED)?;
         let context = top.ok_or(Status::INVALID_CONTEXT)?;
         context.check()?;
         Ok(context)
     }
 
-    /// The one that this thread uses, whatever its state.
+    /// The one that this thread uses, usable or not.
     pub fn top() -> Option<Arc<Self>> {
         let top = STACK.try_with(|stack| stack.borrow().last().map(Arc::clone));
         top.ok().flatten()
     }
 
-    /// Makes it the one in use, and remembers the one before.
+    /// Makes it the current one, above the previous one.
     pub fn push(context: Arc<Self>) {
         let _ = STACK.try_with(|stack| stack.borrow_mut().push(context));
     }
 
-    /// Goes back to the one before.
+    /// Returns to the previous one.
     pub fn pop() -> Option<Arc<Self>> {
         STACK.try_with(|stack| stack.borrow_mut().pop()).ok()?
     }
 
-    /// Puts it in the place of the one in use; without one, forgets that.
+    /// Replaces the current one; `None` removes it.
     pub fn set_current(context: Option<Arc<Self>>) {
         let _ = STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
@@ -156,7 +156,7 @@ impl Context {
         });
     }
 
-    /// Whether it can be used: neither destroyed, nor has its device failed.
+    /// Whether it is usable: not destroyed, and its device has not failed.
     pub fn check(&self) -> Outcome {
         Status::CONTEXT_IS_DESTROYED.when(self.is_destroyed.load(Ordering::Acquire))?;
         self.device.check()
@@ -169,7 +169,7 @@ impl Context {
         Ok(limits.get(&limit).copied().unwrap_or(usual))
     }
 
-    /// Sets `CU_LIMIT_…`; that of the kernels' heap only as long as there is none.
+    /// Sets `CU_LIMIT_…`; that of the kernels' heap only while there is no heap.
     pub fn set_limit(&self, limit: u32, value: usize) -> Outcome {
         usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
         Status::INVALID_VALUE.when(limit == HEAP_BYTES && self.kernel_heap_now().is_some())?;
@@ -183,7 +183,7 @@ impl Context {
         heap.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What kernels take memory from, made if need be.
+    /// The kernels' heap, created if needed.
     pub fn kernel_heap(&self) -> Outcome<KernelHeap> {
         let n_bytes = self.limit(HEAP_BYTES)? as u64;
         let mut heap = self.kernel_heap_now();
@@ -195,13 +195,13 @@ impl Context {
         Ok(heap.insert(made).clone())
     }
 
-    /// What kernels have taken of it and not freed.
+    /// What kernels have allocated from it and not freed.
     pub fn taken(&self) -> Vec<Taken> {
         let heap = self.kernel_heap_now();
         heap.as_ref().map(KernelHeap::taken).unwrap_or_default()
     }
 
-    /// What has been allocated in it, by address.
+    /// Its allocations, by address.
     pub fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, Allocated>> {
         self.allocations
             .lock()
@@ -217,21 +217,22 @@ impl Context {
         Self::all().into_iter().find(has)
     }
 
-    /// Takes its handle, as whoever ends it must first; an error if somebody has done so.
+    /// Takes its handle, which is the first step of ending it; an error if that has already been
+    /// done.
     pub(crate) fn begin_end(&self) -> Outcome {
         driver()?;
         Status::CONTEXT_IS_DESTROYED.when(self.is_destroyed.swap(true, Ordering::AcqRel))?;
         CONTEXTS.remove(self.handle).map(drop)
     }
 
-    /// Gives its device back what was allocated in it.
+    /// Frees what was allocated in it.
     pub(crate) fn free_allocations(&self) {
         for (address, _) in std::mem::take(&mut *self.allocations()) {
             let _ = self.device.sim.free(address);
         }
     }
 
-    /// Gives its device back what its kernels took memory from.
+    /// Frees the heap of its kernels.
     pub(crate) fn free_kernel_heap(&self) {
         if let Some(heap) = self.kernel_heap_now().take() {
             self.device.sim.free_kernel_heap(&heap);
@@ -239,7 +240,7 @@ impl Context {
     }
 }
 
-/// Takes a context off this thread's stack, if it is the one in use.
+/// Removes a context from this thread's stack, if it is the current one.
 pub fn forget_current(context: &Arc<Context>) {
     STACK.with_borrow_mut(|stack| {
         if stack.last().is_some_and(|top| Arc::ptr_eq(top, context)) {

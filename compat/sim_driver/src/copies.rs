@@ -11,14 +11,14 @@ use crate::status::{Outcome, Status};
 pub struct Side {
     /// Address of the first byte.
     pub address: u64,
-    /// Bytes from a row to the next.
+    /// Bytes from one row to the next.
     pub pitch: u64,
-    /// Rows from a slice to the next.
+    /// Rows from one slice to the next.
     pub rows: u64,
 }
 
 impl Side {
-    /// Bytes that follow each other.
+    /// Consecutive bytes.
     pub fn linear(address: u64) -> Self {
         Self {
             address,
@@ -36,19 +36,19 @@ impl Side {
 /// A copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// To where.
+    /// The target.
     pub to: Side,
-    /// From where.
+    /// The source.
     pub from: Side,
-    /// Bytes of a row, rows, and slices.
+    /// Bytes per row, rows, and slices.
     pub extent: [u64; 3],
 }
 
 /// Where an address is.
 enum Place {
-    /// On a device, in an allocation that has the bytes.
+    /// On a device, in an allocation that contains the bytes.
     Device(Arc<SimDevice>),
-    /// In the host's memory, be it known to devices or not.
+    /// In host memory, whether known to devices or not.
     Host,
 }
 
@@ -71,20 +71,20 @@ fn place(address: u64, n_bytes: u64) -> Outcome<Place> {
     Ok(Place::Host)
 }
 
-/// The number of the device that an address belongs to; none if it is the host's.
+/// The number of the device that an address belongs to; `None` for a host address.
 fn home(address: u64) -> Option<u32> {
     let device = driver().ok()?.device_of_address(address)?;
     Some(device.ordinal)
 }
 
-/// Whether an address is one that devices use: theirs, or the host's known to them.
+/// Whether devices can use an address: their own, or a host address known to them.
 pub fn is_known_to_devices(address: u64) -> Outcome<bool> {
     let driver = driver()?;
     let on_device = driver.device_of_address(address).is_some();
     Ok(on_device || HostRange::find(address).is_some())
 }
 
-/// An error unless some bytes are a device's to use.
+/// An error unless devices can use these bytes.
 pub fn must_be_known(address: u64, n_bytes: u64) -> Outcome {
     if n_bytes == 0 || is_known_to_devices(address)? {
         return Ok(());
@@ -93,7 +93,7 @@ pub fn must_be_known(address: u64, n_bytes: u64) -> Outcome {
 }
 
 impl Copy {
-    /// Of bytes that follow each other.
+    /// A copy of consecutive bytes.
     pub fn linear(to: u64, from: u64, n_bytes: u64) -> Self {
         Self {
             to: Side::linear(to),
@@ -107,13 +107,13 @@ impl Copy {
         self.extent.contains(&0)
     }
 
-    /// Whether a side is the host's memory that devices do not know: a copy from or to it
-    /// is over before the client goes on.
+    /// Whether one side is host memory unknown to devices: such a copy is complete before the
+    /// client continues.
     pub fn is_pageable(&self) -> Outcome<bool> {
         Ok(!is_known_to_devices(self.to.address)? || !is_known_to_devices(self.from.address)?)
     }
 
-    /// What is wrong with it, if anything: rows that overlap, or that are in no memory.
+    /// An error if it is invalid: rows that overlap, or that are in no memory.
     pub fn check(&self) -> Outcome {
         let [width, height, depth] = self.extent;
         if self.is_empty() {
@@ -129,7 +129,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Whether a node of an executable graph that does one may do the other: both of one row,
+    /// Whether a node of an executable graph that does one may do the other: both have one row,
     /// between the same devices.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_row = |copy: &Self| copy.extent[1..] == [1, 1];
@@ -137,7 +137,7 @@ impl Copy {
         is_row(self) && is_row(other) && sides(self) == sides(other)
     }
 
-    /// Does it.
+    /// Performs it.
     pub fn run(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
@@ -152,18 +152,18 @@ impl Copy {
     }
 }
 
-/// Copies bytes that follow each other.
+/// Copies consecutive bytes.
 fn copy_row(to: u64, from: u64, n_bytes: u64) -> Outcome {
     let n = usize::try_from(n_bytes).map_err(|_| Status::INVALID_VALUE)?;
     let (target, source) = (to as *mut u8, from as *const u8);
     let result = match (place(to, n_bytes)?, place(from, n_bytes)?) {
         (Place::Device(device), Place::Host) => {
-            // SAFETY: The client says that there are this many bytes.
+            // SAFETY: the client says that there are this many bytes.
             let bytes = unsafe { std::slice::from_raw_parts(source, n) };
             device.sim.write(to, bytes)
         }
         (Place::Host, Place::Device(device)) => {
-            // SAFETY: The client says that there are this many bytes.
+            // SAFETY: the client says that there are this many bytes.
             let bytes = unsafe { std::slice::from_raw_parts_mut(target, n) };
             device.sim.read(from, bytes)
         }
@@ -176,12 +176,12 @@ fn copy_row(to: u64, from: u64, n_bytes: u64) -> Outcome {
             read.and_then(|()| a.sim.write(to, &bytes))
         }
         (Place::Host, Place::Host) => {
-            // SAFETY: The client says that there are this many bytes at both.
+            // SAFETY: the client says that there are this many bytes at both.
             unsafe { std::ptr::copy(source, target, n) };
             Ok(())
         }
     };
-    // Freed since the copy was submitted.
+    // It was freed after the copy was submitted.
     result.map_err(|_| Status::ILLEGAL_ADDRESS)
 }
 
@@ -190,18 +190,18 @@ fn copy_row(to: u64, from: u64, n_bytes: u64) -> Outcome {
 pub struct Fill {
     /// Address of the first byte.
     pub address: u64,
-    /// Bytes from a row to the next.
+    /// Bytes from one row to the next.
     pub pitch: u64,
     /// The value.
     pub value: u32,
     /// Bytes of an element: 1, 2 or 4.
     pub element_bytes: u32,
-    /// Elements of a row, and rows.
+    /// Elements per row, and rows.
     pub extent: [u64; 2],
 }
 
 impl Fill {
-    /// Of elements that follow each other.
+    /// A fill of consecutive elements.
     pub fn linear(address: u64, value: u32, element_bytes: u32, n: u64) -> Self {
         Self {
             address,
@@ -221,7 +221,7 @@ impl Fill {
         self.address.wrapping_add(y.wrapping_mul(self.pitch))
     }
 
-    /// What is wrong with it, if anything.
+    /// An error if it is invalid.
     pub fn check(&self) -> Outcome {
         Status::INVALID_VALUE.when(!matches!(self.element_bytes, 1 | 2 | 4))?;
         let row_bytes = self.row_bytes()?;
@@ -240,13 +240,13 @@ impl Fill {
         Ok(())
     }
 
-    /// Whether a node of an executable graph that does one may do the other: both of one row,
-    /// on the same device.
+    /// Whether a node of an executable graph that does one may do the other: both have one row, on
+    /// the same device.
     pub fn is_like(&self, other: &Self) -> bool {
         self.extent[1] == 1 && other.extent[1] == 1 && home(self.address) == home(other.address)
     }
 
-    /// Does it.
+    /// Performs it.
     pub fn run(&self) -> Outcome {
         const PIECE: u64 = 64 << 10;
         let row_bytes = self.row_bytes()?;
@@ -271,7 +271,7 @@ fn fill_piece(to: u64, bytes: &[u8]) -> Outcome {
             written.map_err(|_| Status::ILLEGAL_ADDRESS)
         }
         Place::Host => {
-            // SAFETY: `check` has found it to be known to devices, which it is until freed.
+            // SAFETY: `check` found it known to devices, which it is until it is freed.
             unsafe { std::ptr::copy(bytes.as_ptr(), to as *mut u8, bytes.len()) };
             Ok(())
         }

@@ -13,18 +13,18 @@ use crate::status::{Outcome, Status};
 pub struct SimDevice {
     /// Its number.
     pub ordinal: u32,
-    /// The simulator's.
+    /// The simulator's device.
     pub sim: Device,
-    /// The error that a launch has left, which all later calls answer, whatever their
-    /// context: as on a GPU, only a new process is rid of it. 0 if none has.
+    /// The error that a launch left, which all later calls return, in any context: as on a GPU,
+    /// only a new process gets rid of it. 0 if there is none.
     pub failed: AtomicU32,
 }
 
-/// What the process has been asked to simulate.
+/// What the process simulates.
 pub struct Driver {
-    /// What it was asked to be like.
+    /// The requested settings.
     pub settings: Settings,
-    /// By number.
+    /// The devices, by number.
     pub devices: Vec<Arc<SimDevice>>,
 }
 
@@ -51,14 +51,14 @@ impl Driver {
         }
     }
 
-    /// The device of a number.
+    /// The device with this number.
     pub fn device(&self, ordinal: i32) -> Outcome<&Arc<SimDevice>> {
         let device = usize::try_from(ordinal).ok();
         let device = device.and_then(|ordinal| self.devices.get(ordinal));
         device.ok_or(Status::INVALID_DEVICE)
     }
 
-    /// The device in whose address space an address lies.
+    /// The device whose address space contains an address.
     pub fn device_of_address(&self, address: u64) -> Option<&Arc<SimDevice>> {
         self.devices
             .iter()
@@ -67,7 +67,7 @@ impl Driver {
 }
 
 impl SimDevice {
-    /// Whether it can be used: no launch has failed.
+    /// Whether it is usable: no launch has failed.
     pub fn check(&self) -> Outcome {
         match self.failed.load(Ordering::Acquire) {
             0 => Ok(()),
@@ -75,7 +75,7 @@ impl SimDevice {
         }
     }
 
-    /// Notes the error that all later calls will answer.
+    /// Records the error that all later calls will return.
     pub fn fail(&self, status: Status) {
         let orders = (Ordering::AcqRel, Ordering::Acquire);
         let _ = self
@@ -84,7 +84,7 @@ impl SimDevice {
     }
 }
 
-/// Makes the driver with these settings, if nobody has made it before.
+/// Makes the driver with these settings, unless it has already been made.
 pub(crate) fn make(
     settings: impl FnOnce() -> Result<Settings, String>,
 ) -> Result<&'static Driver, &'static str> {

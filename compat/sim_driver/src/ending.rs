@@ -1,4 +1,4 @@
-//! Ends contexts, with all that is theirs.
+//! The end of contexts, with everything they own.
 
 use crate::context::Context;
 use crate::driver::driver;
@@ -7,8 +7,8 @@ use crate::module::{Library, Module};
 use crate::status::Outcome;
 
 impl Context {
-    /// Ends it: waits for its work, and frees what was allocated in it and the variables of
-    /// its modules.
+    /// Ends it: waits for its work, and frees what was allocated in it and the variables of its
+    /// modules.
     pub fn destroy(&self) -> Outcome {
         let driver = driver()?;
         self.begin_end()?;

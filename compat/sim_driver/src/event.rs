@@ -32,7 +32,7 @@ pub enum State {
     Recorded {
         /// Done once the event is complete.
         task: Arc<Task>,
-        /// When it was.
+        /// When it was completed.
         at: Arc<OnceLock<Instant>>,
     },
     /// In a stream that is captured.
@@ -54,7 +54,7 @@ pub struct Captured {
 static EVENTS: Table<Event> = Table::new(Kind::Event);
 
 impl Event {
-    /// A new one of a context, never recorded: its handle.
+    /// Creates one in a context, never recorded, and returns its handle.
     pub fn create(context: usize, flags: u32) -> usize {
         let handle = EVENTS.reserve();
         let event = Self {
@@ -67,17 +67,17 @@ impl Event {
         handle
     }
 
-    /// Takes the handle back.
+    /// Invalidates the handle.
     pub fn destroy(handle: usize) -> Outcome {
         EVENTS.remove(handle).map(drop)
     }
 
-    /// Takes back those of a context that ends.
+    /// Invalidates the handles of a context that ends.
     pub(crate) fn forget_all(context: usize) {
         EVENTS.retain(|event| event.context != context);
     }
 
-    /// The event of a handle.
+    /// The event with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         EVENTS.get(handle)
     }
@@ -96,7 +96,7 @@ impl Event {
         }
     }
 
-    /// Waits until it is.
+    /// Waits until it is complete.
     pub fn wait(&self) -> Outcome {
         let state = self.state().clone();
         match state {
@@ -109,7 +109,7 @@ impl Event {
         }
     }
 
-    /// When it was complete.
+    /// When it was completed.
     pub fn time(&self) -> Outcome<Instant> {
         Status::INVALID_HANDLE.when(self.flags & DISABLE_TIMING != 0)?;
         match &*self.state() {

@@ -17,29 +17,29 @@ use crate::user_object::Kept;
 pub struct Executable {
     /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
     pub flags: u64,
-    /// Each after those that it comes after; they have the handles of the graph's.
+    /// In an order in which they may run; they have the handles of the graph's nodes.
     nodes: Mutex<Vec<Node>>,
-    /// The last launch: the next waits for it.
+    /// The last launch, which the next one waits for.
     last: Mutex<Option<Arc<Task>>>,
-    /// What the graph kept of the client's, and those in it.
+    /// The client's objects that the graph and the graphs in it kept.
     kept: Kept,
 }
 
 /// `CUgraphExec`
 static EXECUTABLES: Table<Executable> = Table::new(Kind::Executable);
 
-/// Where a graph is not like an executable one.
+/// Where a graph differs from an executable one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// What has changed.
     pub change: Change,
-    /// The graph's node, if it is one's.
+    /// The graph's node, if it is about one.
     pub node: usize,
     /// The node that it comes after, if that is what has changed.
     pub from: usize,
 }
 
-/// Nodes in an order in which they may run; none if they go round in a circle.
+/// Nodes in an order in which they may run; `None` if they form a cycle.
 fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
     let mut left: Vec<&Node> = nodes.iter().collect();
     let mut done = HashSet::new();
@@ -61,8 +61,8 @@ fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
     Some(order)
 }
 
-/// The nodes of an executable graph with the work of another one's, paired in the order in
-/// which they were made.
+/// The nodes of an executable graph with the work of new ones, paired in the order in which they
+/// were made.
 fn updated(own: &[Node], new: &[Node]) -> Result<Vec<Node>, Mismatch> {
     let mismatch = |change, node, from| Mismatch { change, node, from };
     if own.len() != new.len() {
@@ -97,7 +97,7 @@ fn updated(own: &[Node], new: &[Node]) -> Result<Vec<Node>, Mismatch> {
     Ok(own)
 }
 
-/// Calls a function with a node of these, or of a graph in one of them.
+/// Calls a function with one of these nodes, or one of a graph in them.
 fn with_node<T>(nodes: &mut [Node], handle: usize, f: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
     for node in nodes {
         if node.handle == handle {
@@ -113,7 +113,7 @@ fn with_node<T>(nodes: &mut [Node], handle: usize, f: &mut dyn FnMut(&mut Node) 
 }
 
 impl Executable {
-    /// A new one of a graph as it is now: its handle.
+    /// Creates one of a graph as it is now, and returns its handle.
     pub fn create(graph: &Graph, flags: u64) -> Outcome<usize> {
         let nodes = sorted(&graph.snapshot()).ok_or(Status::INVALID_VALUE)?;
         EXECUTABLES.add(Arc::new(Self {
@@ -124,17 +124,17 @@ impl Executable {
         }))
     }
 
-    /// The one of a handle.
+    /// The one with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         EXECUTABLES.get(handle)
     }
 
-    /// Takes the handle back.
+    /// Invalidates the handle.
     pub fn destroy(handle: usize) -> Outcome {
         EXECUTABLES.remove(handle).map(drop)
     }
 
-    /// Its nodes, each after those that it comes after.
+    /// Its nodes, in an order in which they may run.
     pub fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,7 +145,7 @@ impl Executable {
         done.ok_or(Status::INVALID_VALUE)
     }
 
-    /// Has a node do something else of the same kind.
+    /// Makes a node do something else of the same kind.
     pub fn replace(&self, node: usize, work: &Work) -> Outcome {
         self.with_node(node, |node| {
             Status::INVALID_VALUE.when(node.work.refuses(work).is_some())?;
@@ -161,11 +161,11 @@ impl Executable {
         })?
     }
 
-    /// Has all nodes do what a graph of the same shape does now.
+    /// Makes all nodes do what a graph of the same shape does now.
     pub fn update(&self, graph: &Graph) -> Result<(), Mismatch> {
         let mut nodes = self.nodes();
         let changed = updated(&nodes, &graph.snapshot())?;
-        // Their order stays good: what comes after what is the same.
+        // Their order stays valid: the edges are the same.
         for node in nodes.iter_mut() {
             let same = changed.iter().find(|new| new.handle == node.handle);
             node.work = same.map_or_else(|| node.work.clone(), |new| new.work.clone());
@@ -173,9 +173,9 @@ impl Executable {
         Ok(())
     }
 
-    /// Submits all of it to a stream. In a legacy one it comes after what other contexts have
-    /// in theirs, if they have kernels in it, and before what comes there later: CUDA promises
-    /// no order, but clients rely on one, which a GPU's speed gives them.
+    /// Submits all of it to a stream. In a legacy stream it comes after the work of other contexts'
+    /// legacy streams, if it has kernels of theirs, and before later work there: CUDA promises no
+    /// order, but clients rely on one, which a GPU's speed gives them.
     pub fn launch(&self, context: &Arc<Context>, stream: &Stream) {
         let mut others = match stream.kind {
             StreamKind::Legacy => contexts(&self.nodes()),
@@ -206,7 +206,7 @@ impl Drop for Executable {
     }
 }
 
-/// The contexts that kernels of these nodes run in, by handle.
+/// The contexts that the kernels of these nodes run in, by handle.
 fn contexts(nodes: &[Node]) -> BTreeMap<usize, Arc<Context>> {
     let mut found = BTreeMap::new();
     for node in nodes {
@@ -222,7 +222,7 @@ fn contexts(nodes: &[Node]) -> BTreeMap<usize, Arc<Context>> {
     found
 }
 
-/// Submits nodes after some tasks; gives those that nothing comes after.
+/// Submits nodes after some tasks; returns the tasks that nothing comes after.
 fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) -> Vec<Arc<Task>> {
     let mut tasks: HashMap<usize, Vec<Arc<Task>>> = HashMap::new();
     let mut has_followers = HashSet::new();
@@ -247,7 +247,7 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
         .collect()
 }
 
-/// Submits what a node does after some tasks; gives the tasks that are its end.
+/// Submits what a node does after some tasks; returns the tasks that end it.
 fn submit_work(work: &Work, context: &Arc<Context>, mut after: Vec<Arc<Task>>) -> Vec<Arc<Task>> {
     let submit = |operation: Operation, after: &[Arc<Task>]| {
         Task::submit(operation.into_work(Arc::clone(context)), after)

@@ -1,17 +1,17 @@
 //! Processes that fork.
 //!
-//! A child has its parent's memory and none of its threads: work that those had begun would
-//! never be done there, and who waits for it would wait for ever. So it is as on a GPU: a driver
-//! that a process has initialized, none of its children can use.
+//! A child has its parent's memory but none of its threads: work that those had begun would never
+//! be finished there, and waiting for it would never end. So, as on a GPU, a process's children
+//! cannot use a driver that the process has initialized.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a process before this one has initialized the driver.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
-/// Whether this one's children are told.
+/// Whether this process's children will learn of it.
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// What needs no driver that is initialized.
+/// Functions that need no initialized driver.
 const NEED_NONE: [&str; 6] = [
     "cuDriverGetVersion",
     "cuGetErrorName",
@@ -28,17 +28,17 @@ pub(crate) fn watch() {
         IS_LOST.store(true, Ordering::Relaxed);
     }
     if !IS_WATCHED.swap(true, Ordering::Relaxed) {
-        // SAFETY: The function can be called in any child.
+        // SAFETY: the function can be called in any child.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
 }
 
-/// Whether the driver that this process has memory of is another's.
+/// Whether the driver in this process's memory belongs to another process.
 pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
-/// Whether a function cannot do what it is for, because the driver is another process's.
+/// Whether a function cannot work because the driver belongs to another process.
 pub(crate) fn is_lost_to(function: &str) -> bool {
     is_lost() && !NEED_NONE.contains(&function)
 }

@@ -1,4 +1,4 @@
-//! Graphs: operations, and which come after which.
+//! Graphs: operations, and their order.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +16,11 @@ use crate::user_object::Kept;
 pub struct Node {
     /// Its handle.
     pub handle: usize,
-    /// What is done.
+    /// What it does.
     pub work: Work,
     /// Handles of the nodes that it comes after.
     pub after: Vec<usize>,
-    /// Whether it does its work; only in executable graphs it may not.
+    /// Whether it does its work; only in executable graphs can this be `false`.
     pub is_enabled: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum Work {
     Graph(Arc<Graph>),
     /// Records an event.
     Record(Arc<Event>),
-    /// Waits for an event as it was last recorded when the graph is launched.
+    /// Waits for an event, as last recorded when the graph is launched.
     Wait(Arc<Event>),
 }
 
@@ -55,8 +55,8 @@ impl Work {
         }
     }
 
-    /// A launch keeps the attributes of the one in whose place it is put: its parameters say
-    /// nothing of them.
+    /// A launch keeps the attributes of the one that it replaces: its parameters do not include
+    /// them.
     pub(crate) fn with_attributes_of(self, old: &Self) -> Outcome<Self> {
         let (Self::Operation(Operation::Launch(new)), Self::Operation(Operation::Launch(old))) =
             (&self, old)
@@ -67,7 +67,7 @@ impl Work {
         Ok(Self::Operation(Operation::Launch(launch)))
     }
 
-    /// Why an executable graph's node that does this cannot do something else, if it cannot.
+    /// Why an executable graph's node that does this cannot do `new` instead, if it cannot.
     pub(crate) fn refuses(&self, new: &Self) -> Option<Change> {
         if self.kind() != new.kind() {
             return Some(Change::Kind);
@@ -88,14 +88,13 @@ impl Work {
     }
 }
 
-/// What changes between two graphs that an executable one cannot follow:
-/// `CU_GRAPH_EXEC_UPDATE_ERROR_…`.
+/// Changes between two graphs that an executable one cannot follow: `CU_GRAPH_EXEC_UPDATE_ERROR_…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Change {
-    /// How many nodes there are, or which come after which.
+    /// The number of nodes, or their order.
     Topology = 2,
-    /// What kind of work a node does.
+    /// The kind of a node's work.
     Kind = 3,
     /// What a node works on.
     Parameters = 5,
@@ -110,9 +109,9 @@ pub struct Graph {
     nodes: Mutex<Vec<Node>>,
     /// Its handle, if it has one.
     handle: OnceLock<usize>,
-    /// What the nodes are called here of the graph that it is a copy of.
+    /// The handles here of the nodes of the graph that this one is a copy of.
     origins: HashMap<usize, usize>,
-    /// What it keeps of the client's.
+    /// The client's objects that it keeps.
     kept: Mutex<Kept>,
 }
 
@@ -126,7 +125,7 @@ fn node_handle() -> usize {
 }
 
 impl Graph {
-    /// The graph of a handle.
+    /// The graph with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         GRAPHS.get(handle)
     }
@@ -138,7 +137,7 @@ impl Graph {
         found.ok_or(Status::INVALID_VALUE)
     }
 
-    /// Of nodes, which keep their handles.
+    /// A graph of nodes that keep their handles.
     pub fn with(nodes: Vec<Node>) -> Self {
         Self {
             nodes: Mutex::new(nodes),
@@ -151,7 +150,7 @@ impl Graph {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it keeps of the client's.
+    /// The client's objects that it keeps.
     pub fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,7 +166,7 @@ impl Graph {
         all
     }
 
-    /// Its handle, which it is given if it has none.
+    /// Its handle, which is created if it has none.
     pub fn handle(self: &Arc<Self>) -> Outcome<usize> {
         driver()?;
         let new = || {
@@ -178,7 +177,7 @@ impl Graph {
         Ok(*self.handle.get_or_init(new))
     }
 
-    /// Takes its handle back, and those of the graphs in it.
+    /// Invalidates its handle, and those of the graphs in it.
     pub fn forget(&self) -> Outcome {
         if let Some(&handle) = self.handle.get() {
             driver()?;
@@ -187,7 +186,7 @@ impl Graph {
         self.nodes().iter().try_for_each(Node::forget)
     }
 
-    /// Adds an operation after some nodes of it; gives the node's handle.
+    /// Adds an operation after some of its nodes; returns the new node's handle.
     pub fn add(&self, operation: Operation, after: Vec<usize>) -> usize {
         self.add_work(Work::Operation(operation), after)
     }
@@ -220,7 +219,7 @@ impl Graph {
         found.map(|n| n.work.clone()).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Has a node do something else of the same kind.
+    /// Makes a node do something else of the same kind.
     pub fn replace(&self, node: usize, work: Work) -> Outcome {
         let mut nodes = self.nodes();
         let found = nodes.iter_mut().find(|n| n.handle == node);
@@ -230,7 +229,7 @@ impl Graph {
         Ok(())
     }
 
-    /// What it is now, with the same handles of nodes.
+    /// Its current nodes, with the same handles.
     pub fn snapshot(&self) -> Vec<Node> {
         let nodes = self.nodes();
         let copy = |node: &Node| match &node.work {
@@ -243,7 +242,7 @@ impl Graph {
         nodes.iter().map(copy).collect()
     }
 
-    /// A copy, whose nodes have handles of their own.
+    /// A copy, whose nodes have their own handles.
     pub fn copied(&self) -> Self {
         let nodes = self.nodes();
         let own = nodes.iter().map(|node| (node.handle, node_handle()));
@@ -265,7 +264,7 @@ impl Graph {
         }
     }
 
-    /// What a node of the graph that this one is a copy of is called here.
+    /// The node here that is the copy of a node of the original graph.
     pub fn node_of(&self, original: usize) -> Option<usize> {
         let node = self.origins.get(&original).copied()?;
         self.has(&[node]).then_some(node)
@@ -273,7 +272,7 @@ impl Graph {
 }
 
 impl Node {
-    /// Takes the handles of the graph in it back, if there is one.
+    /// Invalidates the handles of the graph in it, if there is one.
     pub fn forget(&self) -> Outcome {
         match &self.work {
             Work::Graph(graph) => graph.forget(),

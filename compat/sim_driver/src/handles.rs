@@ -1,6 +1,6 @@
-//! Handles: what a client holds of an object, and cannot get wrong without being told.
+//! Handles: a client's names for objects. A wrong one is always reported.
 //!
-//! A handle is a number that was never given out before, not an address. A wrong, freed or
+//! A handle is not an address but a number that was never given out before, so a wrong, freed or
 //! foreign one is found in no table. Each kind's table is with its objects.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a driver answers to a handle that is nobody's.
+    /// What a driver returns for an unknown handle.
     fn unknown(self) -> Status {
         match self {
             Self::Context => Status::INVALID_CONTEXT,
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// All objects of a kind. Nobody finds, adds or removes one in a process that has no driver.
+/// All objects of a kind. In a process without a driver, nothing is found, added or removed.
 pub struct Table<T> {
     kind: Kind,
     next: AtomicU64,
@@ -66,7 +66,7 @@ pub struct Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Of none.
+    /// A table without objects.
     pub const fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -78,17 +78,17 @@ impl<T> Table<T> {
     /// A handle that nothing has yet.
     pub fn reserve(&self) -> usize {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        // Aligned as a pointer is: some clients keep bits there.
+        // Aligned like a pointer: some clients keep bits there.
         ((self.kind as u64) << 40 | number << 4) as usize
     }
 
-    /// Lets a reserved handle stand for an object.
+    /// Assigns a reserved handle to an object.
     pub fn insert(&self, handle: usize, object: Arc<T>) {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         objects.insert(handle, object);
     }
 
-    /// Adds an object; gives its handle.
+    /// Adds an object; returns its handle.
     pub fn add(&self, object: Arc<T>) -> Outcome<usize> {
         driver()?;
         let handle = self.reserve();
@@ -96,7 +96,7 @@ impl<T> Table<T> {
         Ok(handle)
     }
 
-    /// The object of a handle.
+    /// The object with this handle.
     pub fn get(&self, handle: usize) -> Outcome<Arc<T>> {
         driver()?;
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ impl<T> Table<T> {
         found.ok_or(self.kind.unknown())
     }
 
-    /// Whether a handle was given out, be its object still there or not.
+    /// Whether a handle was given out, whether or not its object still exists.
     pub fn was(&self, handle: usize) -> bool {
         let first = (self.kind as u64) << 40 | 1 << 4;
         let end = (self.kind as u64) << 40 | self.next.load(Ordering::Relaxed) << 4;
@@ -112,7 +112,7 @@ impl<T> Table<T> {
         (first..end).contains(&handle) && handle.is_multiple_of(16)
     }
 
-    /// Takes an object out: its handle is nobody's any more.
+    /// Removes an object; its handle becomes invalid.
     pub fn remove(&self, handle: usize) -> Outcome<Arc<T>> {
         driver()?;
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,7 @@ impl<T> Table<T> {
         objects.values().map(Arc::clone).collect()
     }
 
-    /// Takes out all objects but some.
+    /// Removes all objects except some.
     pub fn retain(&self, stays: impl Fn(&T) -> bool) {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         objects.retain(|_, object| stays(object));

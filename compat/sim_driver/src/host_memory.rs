@@ -1,4 +1,4 @@
-//! Memory of the host that devices use at the host's addresses: pinned, managed, registered.
+//! Host memory that devices use at the host's addresses: pinned, managed, registered.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -9,40 +9,40 @@ use memmap2::{MmapMut, MmapOptions};
 use crate::driver::Driver;
 use crate::status::{Outcome, Status};
 
-/// How the host came by it.
+/// How the memory was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostKind {
     /// `cuMemHostAlloc`
     Pinned,
     /// `cuMemAllocManaged`
     Managed,
-    /// A variable that is `__managed__`
+    /// A `__managed__` variable
     Variable,
     /// `cuMemHostRegister`
     Registered,
 }
 
 impl HostKind {
-    /// Whether it is what CUDA calls managed.
+    /// Whether it is what CUDA calls managed memory.
     pub fn is_managed(self) -> bool {
         matches!(self, Self::Managed | Self::Variable)
     }
 }
 
-/// A range of such memory, and what is known of it.
+/// A range of such memory.
 struct HostBlock {
     range: HostRange,
-    /// Its pages, if they are ours.
+    /// Its pages, if we allocated them.
     pages: Option<MmapMut>,
 }
 
 /// All such ranges, by first address.
 static RANGES: Mutex<BTreeMap<u64, HostBlock>> = Mutex::new(BTreeMap::new());
 
-/// What is known of a range.
+/// What is known about a range.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRange {
-    /// How the host came by it.
+    /// How the memory was obtained.
     pub kind: HostKind,
     /// `CU_MEMHOSTALLOC_…`, `CU_MEMHOSTREGISTER_…` or `CU_MEM_ATTACH_…`
     pub flags: u32,
@@ -50,7 +50,7 @@ pub struct HostRange {
     pub base: u64,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// The context that it was made in; 0 if it is not a context's.
+    /// The context that it was made in; 0 if no context owns it.
     pub context: usize,
 }
 
@@ -59,7 +59,7 @@ fn ranges() -> MutexGuard<'static, BTreeMap<u64, HostBlock>> {
 }
 
 impl HostRange {
-    /// The range that an address is in.
+    /// The range that contains an address.
     pub fn find(address: u64) -> Option<Self> {
         let ranges = ranges();
         let (_, HostBlock { range, .. }) = ranges.range(..=address).next_back()?;
@@ -68,7 +68,7 @@ impl HostRange {
 }
 
 impl Driver {
-    /// Zeroed memory that the host and all devices reach at the same address.
+    /// Allocates zeroed memory that the host and all devices access at the same address.
     pub fn allocate_host(
         &self,
         kind: HostKind,
@@ -91,7 +91,7 @@ impl Driver {
         Ok(range.base)
     }
 
-    /// Lets devices use memory that the client has.
+    /// Lets devices use memory of the client.
     pub fn register_host(
         &self,
         pointer: NonNull<u8>,
@@ -120,8 +120,8 @@ impl Driver {
             base, size_bytes, ..
         } = range;
         for (i, device) in self.devices.iter().enumerate() {
-            // SAFETY: Own pages stay until `free_host`, which waits for the device; those of
-            // the client are there until it takes them back, as CUDA asks of it.
+            // SAFETY: our own pages stay until `free_host`, which waits for the device; the client
+            // keeps its own until it unregisters them, as CUDA requires.
             let mapped = unsafe { device.sim.map_host(pointer, size_bytes, label) };
             if mapped.is_err() {
                 let before = &self.devices[..i];
@@ -133,8 +133,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes a range back by its first address; `false` if there is none that the predicate
-    /// is true for. No launch uses it any more.
+    /// Removes a range by its first address; `false` if there is none for which the predicate is
+    /// true. No launch uses it any more.
     pub fn free_host(&self, base: u64, is_meant: impl Fn(HostKind) -> bool) -> bool {
         let block = {
             let mut ranges = ranges();
@@ -151,7 +151,7 @@ impl Driver {
         true
     }
 
-    /// Takes back all of a context that ends.
+    /// Removes all ranges of a context that ends.
     pub(crate) fn free_host_of_context(&self, context: usize) {
         let bases: Vec<u64> = {
             let ranges = ranges();

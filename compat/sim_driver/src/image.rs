@@ -1,5 +1,5 @@
-//! Images that a client gives as a module: PTX text, a file that has some inside, or what was
-//! linked here before.
+//! Images that a client loads as a module: PTX text, a file that contains some, or something linked
+//! here before.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -10,19 +10,19 @@ use ptx_sim::RegisterLimits;
 
 use crate::status::{Outcome, Status};
 
-/// What `cuLinkComplete` gives begins so: a client may keep it, and load it in another
+/// The start of what `cuLinkComplete` returns: a client may keep it, and load it in another
 /// process.
 const LINKED: &[u8; 16] = b"\x7fLOCKSTEP LINKED";
-/// Mark and size of such an image, and what its registers are to be like: four numbers.
+/// Mark and size of such an image, and its register limits: four numbers.
 const LINKED_HEADER: usize = 24 + 16;
 
-/// Parsed modules that are kept for when a client loads the same text again.
+/// Number of parsed modules that are kept in case a client loads the same text again.
 const MOST_PARSED: usize = 256;
 
-/// PTX that has been parsed, by its text.
+/// Parsed PTX, by its text.
 static PARSED: Mutex<BTreeMap<Box<str>, ptx_sim::Module>> = Mutex::new(BTreeMap::new());
 
-/// The module of a text; else what is wrong with it.
+/// The module of a text, or what is wrong with it.
 fn parsed(text: &str) -> Result<ptx_sim::Module, String> {
     let known = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(module) = known.get(text) {
@@ -38,31 +38,31 @@ fn parsed(text: &str) -> Result<ptx_sim::Module, String> {
     Ok(module)
 }
 
-/// What a client gives as a module.
+/// What a client loads as a module.
 pub enum Image {
     /// PTX, a fat binary or machine code.
     Bytes(Vec<u8>),
-    /// PTX texts that belong together, with their names, and what registers are to be like.
+    /// PTX texts that belong together, with their names, and the register limits.
     Linked(Vec<(String, String)>, RegisterLimits),
 }
 
 /// Why an image cannot be loaded.
 pub struct Refusal {
-    /// What a driver answers.
+    /// What a driver returns.
     pub status: Status,
     /// What is wrong, and what to do.
     pub message: String,
 }
 
 impl Image {
-    /// Reads what begins at an address.
+    /// Reads the image that begins at an address.
     ///
     /// # Safety
     /// A whole image begins there, or a text that ends in a nul.
     pub unsafe fn at(start: *const u8) -> Outcome<Self> {
         Status::INVALID_VALUE.when(start.is_null())?;
-        // SAFETY: The caller says that an image is there; each length is one that the bytes
-        // before have reported.
+        // SAFETY: the caller says that an image is there; each length is one that the bytes before
+        // it gave.
         unsafe {
             if begins_with(start, LINKED) {
                 let size = start.add(LINKED.len()).cast::<u64>().read_unaligned();
@@ -81,7 +81,7 @@ impl Image {
         }
     }
 
-    /// Reads bytes that are all there is.
+    /// Reads an image from exactly these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Outcome<Self> {
         match bytes.strip_prefix(LINKED) {
             Some(_) => linked_texts(bytes)
@@ -91,12 +91,12 @@ impl Image {
         }
     }
 
-    /// Its PTX for a device; else why there is none.
+    /// Its PTX for a device, or why there is none.
     pub fn ptx(&self, compute: (u32, u32)) -> Result<String, Refusal> {
         let Self::Bytes(bytes) = self else {
             return Err(Refusal {
                 status: Status::INVALID_IMAGE,
-                message: "it is linked already".to_owned(),
+                message: "it is already linked".to_owned(),
             });
         };
         let device = 10 * compute.0 + compute.1;
@@ -112,7 +112,7 @@ impl Image {
         Ok(text.into_owned())
     }
 
-    /// The module that it is, for devices of this compute capability.
+    /// Its module, for devices of this compute capability.
     pub fn module(&self, compute: (u32, u32)) -> Result<ptx_sim::Module, Refusal> {
         let invalid = |message| Refusal {
             status: Status::INVALID_PTX,
@@ -127,8 +127,7 @@ impl Image {
         }
     }
 
-    /// What its registers are to be like where a client asks for this: what was linked is
-    /// compiled already.
+    /// The register limits where a client asks for these: what was linked is already compiled.
     pub fn limits(&self, asked: RegisterLimits) -> RegisterLimits {
         match self {
             Self::Bytes(_) => asked,
@@ -137,31 +136,31 @@ impl Image {
     }
 }
 
-/// Why machine code alone cannot be loaded. Programs have it from a compiler that they call.
+/// Why machine code alone cannot be loaded. Programs get it from a compiler that they call.
 fn machine_code(error: &fatbin::Error, device: u32) -> Refusal {
     Refusal {
         status: Status::NO_BINARY_FOR_GPU,
         message: format!(
-            "{error}: the simulator runs PTX only; what calls NVRTC has PTX from it with \
-             --gpu-architecture=compute_{device} and nvrtcGetPTX (CuPy with \
-             CUPY_COMPILE_WITH_PTX=1 in its environment), what calls nvcc with --ptx in place of \
-             --cubin; libraries such as cuFFT load machine code only"
+            "{error}: the simulator runs only PTX; a program that calls NVRTC gets PTX with \
+             --gpu-architecture=compute_{device} and nvrtcGetPTX (CuPy: with \
+             CUPY_COMPILE_WITH_PTX=1 set), one that calls nvcc, with --ptx instead of \
+             --cubin; libraries such as cuFFT load only machine code"
         ),
     }
 }
 
-/// What the reader of images says, as a driver says it.
+/// The error of the image reader, as a driver reports it.
 fn refusal(error: fatbin::Error) -> Refusal {
     let (status, cure) = match error {
         fatbin::Error::NoPtx { .. } => (
             Status::NO_BINARY_FOR_GPU,
-            ": the simulator runs PTX only; compile it in with nvcc's \
+            ": the simulator runs only PTX; include it with nvcc's \
              -gencode arch=compute_90,code=compute_90 (NVIDIA's libraries, such as cuBLAS, cuFFT \
-             and cuRAND, have none for most of their kernels)",
+             and cuRAND, have no PTX for most of their kernels)",
         ),
         fatbin::Error::PtxForOthers { .. } => (
             Status::NO_BINARY_FOR_GPU,
-            ": LOCKSTEP_SIM_COMPUTE says what the simulated devices are",
+            ": LOCKSTEP_SIM_COMPUTE sets the compute capability of the simulated devices",
         ),
         fatbin::Error::NotText { .. } => (Status::INVALID_PTX, ""),
         _ => (Status::INVALID_IMAGE, ""),
@@ -175,20 +174,20 @@ fn refusal(error: fatbin::Error) -> Refusal {
 /// Whether the bytes at an address begin with a mark.
 ///
 /// # Safety
-/// As many can be read as are like it, and one more.
+/// As many bytes as match, and one more, can be read.
 unsafe fn begins_with(start: *const u8, mark: &[u8]) -> bool {
     let mut bytes = mark.iter().enumerate();
-    // SAFETY: The caller's promise.
+    // SAFETY: the caller's promise.
     bytes.all(|(i, &byte)| unsafe { *start.add(i) } == byte)
 }
 
 /// The bytes of an image.
 ///
 /// # Safety
-/// One begins there, whole.
+/// A complete image begins there.
 unsafe fn whole<'a>(start: *const u8) -> Outcome<&'a [u8]> {
-    // SAFETY: The caller says that an image is there: at least a nul, four bytes if none of
-    // the first three is one, and then as many as the headers tell of.
+    // SAFETY: the caller says that an image is there: at least a nul, four bytes if none of the
+    // first three is one, and then as many as the headers give.
     unsafe {
         if (0..4).any(|i| *start.add(i) == 0) {
             return Ok(CStr::from_ptr(start.cast()).to_bytes());
@@ -206,7 +205,7 @@ unsafe fn whole<'a>(start: *const u8) -> Outcome<&'a [u8]> {
     }
 }
 
-/// Links texts; else says why they cannot be.
+/// Links texts, or says why they cannot be linked.
 pub fn linked(texts: &[(String, String)]) -> Result<ptx_sim::Module, String> {
     let mut linker = ptx_sim::Linker::new();
     for (name, text) in texts {
@@ -236,7 +235,7 @@ pub fn linked_image(texts: &[(String, String)], limits: RegisterLimits) -> Vec<u
     bytes
 }
 
-/// The texts of such an image, and what its registers are to be like; none if it is broken.
+/// The texts of such an image, and its register limits; `None` if it is broken.
 fn linked_texts(bytes: &[u8]) -> Option<(Vec<(String, String)>, RegisterLimits)> {
     let (header, mut left) = bytes.split_at_checked(LINKED_HEADER)?;
     let numbers = header[LINKED_HEADER - 16..].as_chunks().0;
@@ -286,7 +285,7 @@ mod tests {
 
     #[test]
     fn images_end_where_they_say() {
-        // SAFETY: Each is whole.
+        // SAFETY: each is complete.
         unsafe {
             for text in [c"", c"a", c".ve", c".version 8.0"] {
                 assert_eq!(whole(text.as_ptr().cast()), Ok(text.to_bytes()));

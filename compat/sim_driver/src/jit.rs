@@ -1,7 +1,7 @@
-//! A client's options for the compilation of PTX, and the buffers for its logs.
+//! A client's options for compiling PTX, and the buffers for its logs.
 //!
-//! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
-//! debugging), which does not matter here, and symbols with addresses.
+//! Left out: options that change the code that a GPU would run (optimisation levels, rounding,
+//! debugging), which do not matter here, and symbols with addresses.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -15,7 +15,7 @@ use ptx_sim::RegisterLimits;
 use crate::client::{list, put_if, put_text};
 use crate::status::{Outcome, Status};
 
-/// `CU_JIT_…` options that are heeded.
+/// `CU_JIT_…` options that have an effect.
 const MAX_REGISTERS: u32 = 0;
 const THREADS_PER_BLOCK: u32 = 1;
 const WALL_TIME: u32 = 2;
@@ -27,11 +27,11 @@ const MIN_BLOCKS: u32 = 31;
 const MAX_THREADS: u32 = 32;
 const OVERRIDE_DIRECTIVES: u32 = 33;
 
-/// What a client asks of the compilation.
+/// A client's options for the compilation.
 pub struct Options {
     /// Where it wants to read what went wrong.
     pub logs: Logs,
-    /// What registers are to be like.
+    /// The register limits.
     pub limits: RegisterLimits,
 }
 
@@ -45,14 +45,14 @@ pub struct Logs {
     info_value: *mut *mut c_void,
 }
 
-// SAFETY: The client's buffers are written to by the thread only that makes the call.
+// SAFETY: only the thread that makes the call writes to the client's buffers.
 unsafe impl Send for Logs {}
 
 impl Options {
-    /// Of a list of options.
+    /// Options from a list.
     ///
     /// # Safety
-    /// The two lists are as long.
+    /// The two lists have the same length.
     pub unsafe fn of(n: c_uint, options: *const c_uint, values: *mut *mut c_void) -> Outcome<Self> {
         let mut logs = Logs {
             error: std::ptr::null_mut(),
@@ -65,12 +65,12 @@ impl Options {
         Status::INVALID_VALUE.when(!options.is_empty() && values.is_null())?;
         for (i, option) in options.into_iter().enumerate() {
             let value = unsafe { values.add(i) };
-            // Numbers are in the pointer's own bits.
+            // Numbers are in the bits of the pointer itself.
             let number = || (unsafe { *value }.addr() & 0xffff_ffff) as u32;
             let limit = || Some(number()).filter(|&n| n > 0);
             match option {
                 MAX_REGISTERS => limits.most = limit(),
-                // The answer is for how many threads it was compiled: for this many.
+                // The result is the number of threads it was compiled for: this many.
                 THREADS_PER_BLOCK | MAX_THREADS => limits.block_threads = limit(),
                 MIN_BLOCKS => limits.min_blocks = limit(),
                 OVERRIDE_DIRECTIVES => limits.overrides = number() != 0,
@@ -90,7 +90,7 @@ impl Options {
 }
 
 impl Logs {
-    /// Gives the text to the client.
+    /// Writes the text for the client.
     ///
     /// # Safety
     /// The client's buffers are still there.

@@ -1,4 +1,4 @@
-//! Launches: parameters gathered when they are submitted, kernels run when their turn comes.
+//! Launches: parameters are gathered at submission, kernels run when their turn comes.
 
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
@@ -21,15 +21,15 @@ const EXTRA_SIZE: usize = 2;
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Blocks, by axis.
+    /// Blocks in the grid, by axis.
     pub grid: [u32; 3],
-    /// Threads of a block, by axis.
+    /// Threads per block, by axis.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory per block.
     pub shared_bytes: u32,
     /// Whether all blocks must run at the same time.
     pub cooperative: bool,
-    /// Blocks of a cluster, by axis, if the launch names it.
+    /// Blocks per cluster, by axis, if the launch specifies it.
     pub cluster: Option<[u32; 3]>,
 }
 
@@ -43,17 +43,17 @@ pub struct KernelLaunch {
     shape: Shape,
     /// The parameters' bytes, in order.
     params: Vec<Vec<u8>>,
-    /// Where those are, as a client takes them.
+    /// Their addresses, in the form that clients use.
     addresses: OnceLock<Box<[usize]>>,
 }
 
 impl KernelLaunch {
-    /// Takes the parameters from where the client has them. The function runs in the context
-    /// of the module, which is its own there.
+    /// Copies the parameters from the client. The function runs in the context of the module, which
+    /// is its module there.
     ///
     /// # Safety
-    /// `params` is null or has a pointer for every parameter of the kernel, to as many bytes
-    /// as it has; `extra` is null or a list as `cuLaunchKernel` takes it.
+    /// `params` is null, or has a pointer for every parameter of the kernel to as many bytes as the
+    /// parameter has; `extra` is null, or a list as `cuLaunchKernel` takes it.
     pub unsafe fn gather(
         (handle, module): (usize, Arc<Module>),
         shape: Shape,
@@ -61,7 +61,7 @@ impl KernelLaunch {
         extra: *const *mut c_void,
     ) -> Outcome<Self> {
         let function = Function::of(handle)?;
-        // SAFETY: The caller's promise.
+        // SAFETY: the caller's promise.
         let params = unsafe { gather(&function, params, extra)? };
         let launch = Self {
             function,
@@ -75,7 +75,7 @@ impl KernelLaunch {
         Ok(launch)
     }
 
-    /// What a driver refuses before it submits anything.
+    /// Checks what a driver refuses before it submits anything.
     fn check(&self) -> Outcome {
         let Shape {
             grid,
@@ -90,7 +90,7 @@ impl KernelLaunch {
                 .zip(most)
                 .all(|(&n, most)| (1..=most).contains(&n))
         };
-        // Within these, the product is no more than 32 bits hold.
+        // Within these limits, the product fits in 32 bits.
         let n_threads = block
             .iter()
             .zip(MAX_BLOCK)
@@ -113,7 +113,7 @@ impl KernelLaunch {
         Ok(())
     }
 
-    /// The same of its clusters.
+    /// The same for its clusters.
     fn check_cluster(&self, bounds: &LaunchBounds) -> Outcome {
         let named = self.shape.cluster;
         let required = self.function.required_cluster(bounds);
@@ -138,8 +138,8 @@ impl KernelLaunch {
         }
     }
 
-    /// The same with the attributes of another: a graph's node keeps them when it is given
-    /// other parameters, which say nothing of them.
+    /// The same launch with another's attributes: a graph's node keeps them when it gets other
+    /// parameters, which do not include them.
     pub fn with_attributes_of(&self, other: &Self) -> Outcome<Self> {
         let launch = Self {
             function: Arc::clone(&self.function),
@@ -162,13 +162,13 @@ impl KernelLaunch {
         &self.function
     }
 
-    /// How it is launched.
+    /// Its shape.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// A pointer to every parameter's bytes, as `cuLaunchKernel` takes them; good for as long
-    /// as this is.
+    /// A pointer to every parameter's bytes, as `cuLaunchKernel` takes them; valid as long as this
+    /// launch.
     pub fn pointers(&self) -> *const *mut c_void {
         let addresses = || self.params.iter().map(|bytes| bytes.as_ptr().addr());
         let all = self.addresses.get_or_init(|| addresses().collect());
@@ -180,7 +180,7 @@ impl KernelLaunch {
         &self.module
     }
 
-    /// Runs it. What was found out goes to who watches it, or is noted for the process's
+    /// Runs it. What is found goes to the thread's observer, or is recorded for the process's
     /// report.
     pub(crate) fn run(&self, watched: Option<&InFlight>) -> Outcome {
         let settings = &driver()?.settings;
@@ -202,7 +202,7 @@ impl KernelLaunch {
             fuel: settings.fuel,
             count: settings.count || settings.check,
             check: settings.check,
-            // The client goes on as on a GPU, which finds nothing.
+            // The client continues as on a GPU, which finds nothing.
             go_on: true,
             schedule: settings.schedule,
             ..LaunchOptions::default()
@@ -221,7 +221,7 @@ impl KernelLaunch {
         }
     }
 
-    /// It as the simulator's.
+    /// The launch in the simulator's form.
     fn launch<'a>(&self, params: &'a [&'a [u8]], options: LaunchOptions) -> Launch<'a> {
         Launch {
             grid: self.shape.grid,
@@ -230,7 +230,7 @@ impl KernelLaunch {
             params,
             options: LaunchOptions {
                 cluster: self.shape.cluster.or(self.function.set_cluster()),
-                // Whether that was allowed is known.
+                // Whether it is allowed has already been checked.
                 non_portable_cluster: true,
                 cooperative: self.shape.cooperative,
                 ..options
@@ -239,7 +239,7 @@ impl KernelLaunch {
     }
 }
 
-/// What threads have printed goes where the client's own output goes, as on a GPU.
+/// Writes what threads printed to the client's own output, as on a GPU.
 fn print(printed: &[String]) {
     use std::io::Write;
     if printed.is_empty() {
@@ -255,7 +255,7 @@ fn print(printed: &[String]) {
 /// The parameters' bytes.
 ///
 /// # Safety
-/// As [`KernelLaunch::gather`].
+/// As for [`KernelLaunch::gather`].
 unsafe fn gather(
     function: &Function,
     params: *const *mut c_void,
@@ -271,7 +271,7 @@ unsafe fn gather(
         return Ok(Vec::new());
     }
     if !params.is_null() {
-        // SAFETY: The caller's promise.
+        // SAFETY: the caller's promise.
         let one = |(i, &(_, size)): (usize, &(usize, usize))| unsafe {
             let bytes = (*params.add(i)).cast::<u8>().cast_const();
             Status::INVALID_VALUE.when(bytes.is_null())?;
@@ -279,9 +279,9 @@ unsafe fn gather(
         };
         return declared.iter().enumerate().map(one).collect();
     }
-    // SAFETY: The caller's promise.
+    // SAFETY: the caller's promise.
     let buffer = unsafe { extra_buffer(extra)? };
-    // A real driver takes a buffer that is too short; what is missing is zero here.
+    // A real driver accepts a buffer that is too short; what is missing is zero here.
     let one = |&(offset, size): &(usize, usize)| {
         let from = buffer.get(offset..).unwrap_or_default();
         let mut bytes = from[..size.min(from.len())].to_vec();
@@ -294,12 +294,12 @@ unsafe fn gather(
 /// The buffer that `extra` names.
 ///
 /// # Safety
-/// It is null, or a list of names and values that ends.
+/// It is null, or a terminated list of names and values.
 unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
     Status::INVALID_VALUE.when(extra.is_null())?;
     let (mut pointer, mut size) = (std::ptr::null::<u8>(), 0);
     let mut i = 0;
-    // SAFETY: The caller's promise.
+    // SAFETY: the caller's promise.
     unsafe {
         loop {
             let value = || *extra.add(i + 1);

@@ -1,21 +1,21 @@
 //! The CUDA driver's functions on the simulator.
 //!
-//! Programs that use the driver API, in any language, run without a GPU: this crate has the
-//! functions, `sim_driver_library` makes of them a `libcuda.so.1`. In a Rust program of its
-//! own, [`function`] gives a function by name, to fill a table with.
+//! Programs that use the driver API, in any language, run without a GPU: this crate contains the
+//! functions, and `sim_driver_library` makes them a `libcuda.so.1`. Within a Rust program,
+//! [`function`] returns a function by name, to fill a table with.
 //!
-//! In reading order, each on what comes before it: [`status`] and [`settings`]; [`driver`], the
+//! In reading order, each on top of the previous ones: [`status`] and [`settings`]; [`driver`], the
 //! devices, and [`handles`], of which each kind of object has its own table; `each`; [`tasks`],
-//! work that is done later; [`context`], [`host_memory`] and [`pool`]; [`records`], what is found
-//! out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the process;
-//! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders, and `copies`:
-//! [`operation`], what streams are made of; [`user_object`], `session` and [`event`]; [`graph`],
-//! [`capture`], [`stream`] and [`executable`]; `ending`, which ends contexts, and `start`; `client`,
-//! what its pointers lead to; [`api`], the functions themselves.
+//! work that is done later; [`context`], [`host_memory`] and [`pool`]; [`records`], what is found,
+//! [`recorder`], which collects it, and [`observe`](fn@observe), the same for tests in the process;
+//! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders, and
+//! `copies`: [`operation`], what streams consist of; [`user_object`], `session` and [`event`];
+//! [`graph`], [`capture`], [`stream`] and [`executable`]; `ending`, which ends contexts, and
+//! `start`; `client`, the memory behind pointers; [`api`], the functions themselves.
 //!
-//! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
-//! memory management: those functions answer that they are not supported. Tables of the
-//! driver that are documented nowhere are refused.
+//! Left out: textures, arrays, sharing with other processes and other interfaces, virtual memory
+//! management: those functions report that they are not supported. The driver's undocumented tables
+//! are refused.
 
 pub mod api;
 mod attributes;

@@ -1,4 +1,4 @@
-//! Linking: PTX texts that are given one by one, and what stands in for `libcudadevrt.a`.
+//! Linking: PTX texts that are added one by one, and a replacement for `libcudadevrt.a`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,15 +8,15 @@ use crate::handles::{Kind, Table};
 use crate::jit::{Logs, Options};
 use crate::status::Outcome;
 
-/// How an archive begins.
+/// The start of an archive.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The one member of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &[u8] = b"cuda_device_runtime.o";
-/// What that member's PTX declares, and no other does: what the driver itself brings.
+/// What that member's PTX declares, and no other: a function that the driver itself provides.
 const SYSTEM_CALL: &str = "__cuda_syscall_CGS_sync";
 
-/// The PTX that stands in for an input of a link, if that is `libcudadevrt.a`: the archive,
-/// or the fat binary of its member, which nvcc hands over with a program's own.
+/// The PTX that replaces an input of a link, if that is `libcudadevrt.a`: the archive, or the fat
+/// binary of its member, which nvcc passes along with a program's own.
 pub fn stand_in(input: &[u8]) -> Option<&'static str> {
     let is_one = is_archive(input) || is_member(input);
     is_one.then_some(include_str!("device_runtime.ptx"))
@@ -29,7 +29,7 @@ fn is_archive(input: &[u8]) -> bool {
         .any(|name| name == DEVICE_RUNTIME)
 }
 
-/// Its PTX may be for other devices: it is machine code for those that CUDA knows.
+/// Its PTX may be for other devices: for those that CUDA knows, it is machine code.
 fn is_member(input: &[u8]) -> bool {
     let Ok(fatbin::Image::Fat(binaries)) = fatbin::Image::read(input) else {
         return false;
@@ -39,19 +39,19 @@ fn is_member(input: &[u8]) -> bool {
     ptx.any(|entry| entry.ptx().is_ok_and(|text| text.contains(SYSTEM_CALL)))
 }
 
-/// A link in the making.
+/// A link in progress.
 pub struct Linking(Mutex<State>);
 
-/// What has been given so far.
+/// The inputs so far.
 #[derive(Default)]
 pub struct State {
     /// Names and texts.
     pub texts: Vec<(String, String)>,
-    /// What was made of them; the client has its address.
+    /// The linked image; the client has its address.
     pub image: Option<Vec<u8>>,
     /// Where the client wants to read what went wrong.
     pub logs: Option<Logs>,
-    /// What registers are to be like.
+    /// The register limits.
     pub limits: RegisterLimits,
 }
 
@@ -59,7 +59,7 @@ pub struct State {
 static LINKERS: Table<Linking> = Table::new(Kind::Linker);
 
 impl Linking {
-    /// Begins one; gives its handle.
+    /// Begins a link; returns its handle.
     pub fn begin(options: Options) -> Outcome<usize> {
         LINKERS.add(Arc::new(Self(Mutex::new(State {
             logs: Some(options.logs),
@@ -68,22 +68,22 @@ impl Linking {
         }))))
     }
 
-    /// The link of a handle.
+    /// The link with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         LINKERS.get(handle)
     }
 
-    /// Forgets it, and what was made of it.
+    /// Discards it and its image.
     pub fn destroy(handle: usize) -> Outcome {
         LINKERS.remove(handle).map(drop)
     }
 
-    /// What has been given so far.
+    /// The inputs so far.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Heeds what is asked for with an input, too: there is one number of registers for all.
+    /// Adds the limits given with an input: the register limits are common to all inputs.
     pub fn limit(&self, limits: RegisterLimits) {
         let known = &mut self.state().limits;
         *known = RegisterLimits {

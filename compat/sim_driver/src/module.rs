@@ -19,13 +19,13 @@ use crate::image::Image;
 use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
-/// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
+/// Shared memory that a kernel may have by default, including the static part.
 const SHARED_LIMIT: u32 = 48 << 10;
 
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: u32 = 1;
 
-/// The module that an image is. What is wrong with it goes into the log.
+/// The module in an image. Errors go into the log.
 fn read(image: &Image, log: &mut String) -> Outcome<ptx_sim::Module> {
     let (recorder, compute) = (recorder()?, driver()?.settings.compute);
     image.module(compute).map_err(|refusal| {
@@ -43,7 +43,7 @@ static FUNCTIONS: Table<Function> = Table::new(Kind::Function);
 /// `CUlibrary`
 static LIBRARIES: Table<Library> = Table::new(Kind::Library);
 
-/// Memory of a module's managed variables, by name: every device has it at one address.
+/// Memory of a module's managed variables, by name: all devices have it at the same address.
 #[derive(Default)]
 struct ManagedMemory(Mutex<HashMap<String, u64>>);
 
@@ -52,7 +52,7 @@ impl ManagedMemory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place of a variable, made if need be.
+    /// The place of a variable, created if needed.
     fn place(&self, name: &str, size_bytes: u64) -> Result<Managed, MemoryError> {
         let mut all = self.all();
         if let Some(&address) = all.get(name) {
@@ -62,7 +62,7 @@ impl ManagedMemory {
             });
         }
         let size = usize::try_from(size_bytes).map_err(|_| Status::OUT_OF_MEMORY);
-        // No context owns it: it stays for as long as the module.
+        // No context owns it: it lives as long as the module.
         let made = size.and_then(|size| {
             let driver = driver()?;
             driver.allocate_host(HostKind::Variable, size, ATTACH_GLOBAL, 0)
@@ -96,18 +96,18 @@ pub struct Module {
     pub context: usize,
     /// The device that it is on.
     pub device: Arc<SimDevice>,
-    /// The simulator's.
+    /// The simulator's module.
     pub loaded: LoadedModule,
-    /// What registers of its kernels are to be like.
+    /// Register limits of its kernels.
     limits: RegisterLimits,
     /// Handles of its functions, by name.
     functions: Mutex<HashMap<String, usize>>,
-    /// Its managed variables; a library has those of its modules.
+    /// Its managed variables; a library shares its own with its modules.
     _managed: ManagedMemory,
 }
 
 impl Module {
-    /// Loads an image into a context. What is wrong with it goes into the log.
+    /// Loads an image into a context. Errors go into the log.
     pub fn load(
         context: &Context,
         image: &Image,
@@ -118,8 +118,8 @@ impl Module {
         Self::place(context, (&module, image.limits(limits)), None)
     }
 
-    /// Gives a parsed module its place in a context, and its managed variables theirs among
-    /// those of its library, if it is in one.
+    /// Places a parsed module in a context, and its managed variables among those of its library,
+    /// if it is in one.
     fn place(
         context: &Context,
         (module, limits): (&ptx_sim::Module, RegisterLimits),
@@ -156,7 +156,7 @@ impl Module {
         Ok(module)
     }
 
-    /// The module of a handle.
+    /// The module with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         MODULES.get(handle)
     }
@@ -174,16 +174,16 @@ impl Module {
         kernels.map(|kernel| kernel.name.to_owned()).collect()
     }
 
-    /// Takes all of a context that ends off its device.
+    /// Unloads all modules of a context that ends.
     pub(crate) fn unload_all(context: usize) {
         let modules = MODULES.all();
         for module in modules.iter().filter(|m| m.context == context) {
-            // Who has unloaded it meanwhile has done the same.
+            // If it was unloaded in the meantime, that did the same.
             let _ = module.unload();
         }
     }
 
-    /// Takes it off its device: its handle and those of its functions are nobody's.
+    /// Unloads it from its device: its handle and those of its functions become invalid.
     pub fn unload(&self) -> Outcome {
         MODULES.remove(self.handle)?;
         let mut functions = self
@@ -198,7 +198,7 @@ impl Module {
     }
 }
 
-/// Where a function comes from.
+/// The origin of a function.
 enum Home {
     /// `CUfunction`
     Module(Arc<Module>),
@@ -215,12 +215,12 @@ pub struct Function {
     pub dynamic_shared_limit: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
     pub is_non_portable: AtomicBool,
-    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH` and so on, as they were set; 0 if not.
+    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH` and so on, as set; 0 if not set.
     set_cluster: Mutex<[u32; 3]>,
 }
 
 impl Function {
-    /// The handle of a function among those of its home, made if need be.
+    /// The handle of a function among those of its home, created if needed.
     fn known(
         all: &Mutex<HashMap<String, usize>>,
         name: &str,
@@ -242,7 +242,7 @@ impl Function {
         Ok(handle)
     }
 
-    /// The function of a handle.
+    /// The function with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         FUNCTIONS.get(handle)
     }
@@ -252,7 +252,7 @@ impl Function {
         self.name.to_str().unwrap_or_default()
     }
 
-    /// Its module in a context; for a library's kernel that context's own.
+    /// Its module in a context; for a library's kernel, that context's own module.
     pub fn module(&self, context: &Arc<Context>) -> Outcome<Arc<Module>> {
         match &self.home {
             Home::Module(module) if module.context == context.handle => Ok(Arc::clone(module)),
@@ -261,8 +261,8 @@ impl Function {
         }
     }
 
-    /// Its module for a node of a graph: its own, whatever context the graph is launched in;
-    /// for a library's kernel that of the context of a handle, or of the current one for 0.
+    /// Its module for a node of a graph: its own, whatever context the graph is launched in; for a
+    /// library's kernel, that of the context with this handle, or of the current one for 0.
     pub fn module_of_node(&self, context: usize) -> Outcome<Arc<Module>> {
         match (&self.home, context) {
             (Home::Module(module), _) => Ok(Arc::clone(module)),
@@ -271,7 +271,7 @@ impl Function {
         }
     }
 
-    /// The module that it is in, if it is a module's.
+    /// The module that it is in, unless it is a library's.
     pub fn own_module(&self) -> Option<&Arc<Module>> {
         match &self.home {
             Home::Module(module) => Some(module),
@@ -279,7 +279,7 @@ impl Function {
         }
     }
 
-    /// The library that it is in, if it is a library's.
+    /// The library that it is in, unless it is a module's.
     pub fn library(&self) -> Option<&Arc<Library>> {
         match &self.home {
             Home::Module(_) => None,
@@ -287,7 +287,7 @@ impl Function {
         }
     }
 
-    /// Calls a function with what is known of the kernel.
+    /// Calls a function with information about the kernel.
     pub fn with_info<T>(&self, f: impl FnOnce(&KernelInfo<'_>) -> T) -> Outcome<T> {
         let parsed = match &self.home {
             Home::Module(module) => module.loaded.module(),
@@ -297,7 +297,7 @@ impl Function {
         Ok(f(&info))
     }
 
-    /// What a driver tells of it.
+    /// Its attributes, as a driver reports them.
     pub fn attributes(&self) -> Outcome<KernelAttributes> {
         let (parsed, limits) = match &self.home {
             Home::Module(module) => (module.loaded.module(), module.limits),
@@ -307,8 +307,8 @@ impl Function {
         known.ok_or(Status::INVALID_HANDLE)
     }
 
-    /// Dynamic shared memory that it may have, beside so much static: the usual limit is
-    /// for both kinds.
+    /// Dynamic shared memory that it may have in addition to this much static: the usual limit
+    /// covers both.
     pub fn dynamic_limit(&self, static_bytes: u32) -> u32 {
         match self.dynamic_shared_limit.load(Ordering::Relaxed) {
             SHARED_LIMIT => SHARED_LIMIT.saturating_sub(static_bytes),
@@ -316,7 +316,7 @@ impl Function {
         }
     }
 
-    /// Blocks of the largest cluster that it may be launched with.
+    /// Number of blocks in the largest cluster that it may be launched with.
     pub fn most_of_cluster(&self) -> u32 {
         match self.is_non_portable.load(Ordering::Relaxed) {
             true => MAX_NON_PORTABLE_CLUSTER,
@@ -324,24 +324,24 @@ impl Function {
         }
     }
 
-    /// Blocks of a cluster, by axis, as a client has set them.
+    /// Blocks per cluster, by axis, as set by the client.
     pub fn set_cluster(&self) -> Option<[u32; 3]> {
         let set = *self.cluster_set();
         set.iter().all(|&n| n > 0).then_some(set)
     }
 
-    /// Blocks of a cluster, by axis, that it requires: by its PTX, or set.
+    /// Blocks per cluster, by axis, that it requires: by its PTX, or as set.
     pub fn required_cluster(&self, bounds: &LaunchBounds) -> Option<[u32; 3]> {
         bounds.required_cluster.or_else(|| self.set_cluster())
     }
 
-    /// What has been set, axis by axis.
+    /// What was set, axis by axis.
     pub fn cluster_set(&self) -> MutexGuard<'_, [u32; 3]> {
         let set = self.set_cluster.lock();
         set.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets how much dynamic shared memory it may have.
+    /// Sets the limit of its dynamic shared memory.
     pub fn set_dynamic_shared_limit(&self, bytes: i32) -> Outcome {
         let all = driver()?.device(0)?.sim.config().shared_limit;
         let own = self.with_info(|info| info.static_shared_bytes)?;
@@ -357,9 +357,9 @@ pub struct Library {
     /// Its handle.
     pub handle: usize,
     parsed: ptx_sim::Module,
-    /// What registers of its kernels are to be like.
+    /// Register limits of its kernels.
     limits: RegisterLimits,
-    /// By context.
+    /// Its modules, by context.
     modules: Mutex<HashMap<usize, Arc<Module>>>,
     managed: ManagedMemory,
     /// Handles of its kernels, by name.
@@ -367,7 +367,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Reads an image; what is wrong with it goes into the log.
+    /// Reads an image. Errors go into the log.
     pub fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<Arc<Self>> {
         let parsed = read(image, log)?;
         let handle = LIBRARIES.reserve();
@@ -383,7 +383,7 @@ impl Library {
         Ok(library)
     }
 
-    /// The library of a handle.
+    /// The library with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         LIBRARIES.get(handle)
     }
@@ -407,7 +407,7 @@ impl Library {
         variable.ok_or(Status::NOT_FOUND)
     }
 
-    /// Has all of them forget their modules in a context that ends, which unloads those.
+    /// Makes all libraries forget their modules in a context that ends, which unloads those.
     pub(crate) fn leave_all(context: usize) {
         for library in LIBRARIES.all() {
             let modules = library.modules.lock();
@@ -429,7 +429,7 @@ impl Library {
         kernels.map(|kernel| kernel.name.to_owned()).collect()
     }
 
-    /// Takes it off all devices.
+    /// Unloads it from all devices.
     pub fn unload(&self) -> Outcome {
         LIBRARIES.remove(self.handle)?;
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! Launches that a program in the same process watches: what they find out goes to who asked
-//! for it, and what goes wrong in them fails no device.
+//! Launches that a program in the same process observes: the observer gets their findings, and
+//! errors in them fail no device.
 //!
-//! For tests of programs that use the driver, through `cust` or any other binding: their
+//! This is for tests of programs that use the driver, through `cust` or any other binding: their
 //! launches are made as always, and afterwards there is a report of each.
 
 use std::cell::RefCell;
@@ -9,23 +9,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ptx_sim::{LaunchError, LaunchOptions, Report};
 
-/// A launch that was watched.
+/// A launch that was observed.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// The kernel.
     pub kernel: String,
-    /// What it did to memory, line by line; or what went wrong.
+    /// What it did to memory, line by line, or what went wrong.
     pub result: Result<Report, LaunchError>,
 }
 
-/// Does some work; gives what it gave, and all launches that this thread submitted meanwhile,
-/// in the order in which they ended. They run with these options, and are waited for.
+/// Does some work; returns its result, and all launches that this thread submitted meanwhile, in
+/// the order in which they ended. They run with these options, and are waited for.
 ///
-/// A launch that goes wrong is reported here only: later calls do not answer its error, as they
-/// would on a GPU and as they do where nobody watches. Launches of graphs count, other threads'
-/// do not.
+/// A launch that goes wrong is reported only here: later calls do not return its error, as they
+/// would on a GPU and without an observer. Launches of graphs count; those of other threads do not.
 ///
-/// Without [`LaunchOptions::fuel`] they have what the process's settings give.
+/// Without [`LaunchOptions::fuel`], they get the fuel of the process's settings.
 pub fn observe<T>(options: LaunchOptions, work: impl FnOnce() -> T) -> (T, Vec<Observed>) {
     let observer = Arc::new(Observer {
         options,
@@ -40,11 +39,11 @@ pub fn observe<T>(options: LaunchOptions, work: impl FnOnce() -> T) -> (T, Vec<O
 }
 
 thread_local! {
-    /// Who watches this thread's launches.
+    /// The observer of this thread's launches.
     static CURRENT: RefCell<Option<Arc<Observer>>> = const { RefCell::new(None) };
 }
 
-/// Who watched before watches again, however the work ends.
+/// Restores the previous observer, however the work ends.
 struct Restore(Option<Arc<Observer>>);
 
 impl Drop for Restore {
@@ -80,25 +79,25 @@ impl Observer {
     }
 }
 
-/// A launch that is watched and has not ended.
+/// An observed launch that has not ended.
 pub(crate) struct InFlight(Arc<Observer>);
 
 impl InFlight {
-    /// For a launch that this thread submits, if somebody watches.
+    /// For a launch that this thread submits, if there is an observer.
     pub fn new() -> Option<Self> {
-        // A thread that ends has nobody who waits for its reports.
+        // A thread that is ending has no observer that waits for its reports.
         let observer = CURRENT.try_with(|current| current.borrow().clone());
         let observer = observer.ok().flatten()?;
         observer.state().n_in_flight += 1;
         Some(Self(observer))
     }
 
-    /// How it is to be run.
+    /// The options to run it with.
     pub fn options(&self) -> LaunchOptions {
         self.0.options.clone()
     }
 
-    /// It has ended.
+    /// Records its end.
     pub fn ended(&self, kernel: &str, result: Result<Report, LaunchError>) {
         self.0.state().seen.push(Observed {
             kernel: kernel.to_owned(),

@@ -1,4 +1,4 @@
-//! Operations, of which streams and graphs are made.
+//! Operations, of which streams and graphs consist.
 
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
@@ -10,44 +10,43 @@ use crate::launch::KernelLaunch;
 use crate::observe::InFlight;
 use crate::status::{Outcome, Status};
 
-/// A function of the client's.
+/// A function of the client.
 #[derive(Clone, Copy)]
 pub struct HostCall {
     function: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 }
 
-// SAFETY: The client hands both over to be used by another thread: that is what
-// `cuLaunchHostFunc` says.
+// SAFETY: the client passes both to be used by another thread, as `cuLaunchHostFunc` says.
 unsafe impl Send for HostCall {}
-// SAFETY: As above; calls are the only use.
+// SAFETY: as above; calls are the only use.
 unsafe impl Sync for HostCall {}
 
 impl HostCall {
-    /// A function that is called with some data.
+    /// A function to be called with some data.
     ///
     /// # Safety
-    /// It can be called with the data from any thread, whenever the operation is done.
+    /// It can be called with the data from any thread, at any time that the operation runs.
     pub unsafe fn new(function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> Self {
         Self { function, data }
     }
 
-    /// What is called, and with what.
+    /// The function and its data.
     pub fn parts(&self) -> (unsafe extern "C" fn(*mut c_void), *mut c_void) {
         (self.function, self.data)
     }
 
     /// Calls it.
     pub fn call(&self) {
-        // SAFETY: Promised when it was made.
+        // SAFETY: promised when it was made.
         unsafe { (self.function)(self.data) }
     }
 }
 
-/// Work of a stream, or a node of a graph.
+/// Work of a stream, or of a graph's node.
 #[derive(Clone)]
 pub enum Operation {
-    /// Nothing: for what comes after it.
+    /// Nothing: only orders what comes after it.
     Nothing,
     /// A kernel's launch.
     Launch(Arc<KernelLaunch>),
@@ -55,28 +54,28 @@ pub enum Operation {
     Copy(Copy),
     /// Memory that is set to a value.
     Fill(Fill),
-    /// A call of the client's.
+    /// A call of the client's function.
     Call(HostCall),
-    /// A moment to note.
+    /// A point in time to record.
     Note(Arc<OnceLock<Instant>>),
-    /// An allocation that is freed.
+    /// An allocation to free.
     Free(u64),
 }
 
 impl Operation {
-    /// The operation as work for later, as this thread submits it: who watches the thread is
+    /// The operation as work for later, as this thread submits it: an observer of the thread is
     /// notified of its launches.
     pub fn into_work(self, context: Arc<Context>) -> impl FnOnce() + Send + 'static {
         let watched = self.watched();
         move || self.run(&context, watched.as_ref())
     }
 
-    /// Does it now.
+    /// Performs it now.
     pub fn run_here(&self, context: &Arc<Context>) {
         self.run(context, self.watched().as_ref());
     }
 
-    /// For who watches this thread's launches, if it is one.
+    /// For the observer of this thread's launches, if it is a launch.
     fn watched(&self) -> Option<InFlight> {
         match self {
             Self::Launch(_) => InFlight::new(),
@@ -84,18 +83,18 @@ impl Operation {
         }
     }
 
-    /// Does it, unless the device has failed before. What goes wrong fails the device.
+    /// Performs it, unless the device has already failed. An error fails the device.
     fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) {
         if let Self::Note(moment) = self {
             let _ = moment.set(Instant::now());
             return;
         }
-        // Calls may free what the client holds: they are made in any case.
+        // Calls may free what the client holds, so they are made in any case.
         if let Self::Call(call) = self {
             call.call();
             return;
         }
-        // A graph that is launched in one context may have kernels of others.
+        // A graph launched in one context may have kernels of others.
         let device = match self {
             Self::Launch(launch) => &launch.module().device,
             _ => &context.device,

@@ -1,7 +1,7 @@
 //! Launches in other orders of their blocks, warps and lanes, before the usual one.
 //!
-//! Not all of them, unless that is asked for: of each kernel the first launch of each shape,
-//! and not many. A kernel that something was found of is not tried again.
+//! Unless all are requested, only the first launch of each shape of each kernel, and not many. A
+//! kernel with a finding is not tried again.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ use crate::recorder::recorder;
 use crate::settings::Settings;
 use crate::status::Outcome;
 
-/// For how long nothing is tried after a launch that could not be alone with its device. What
-/// runs there may wait for what the client does next.
+/// How long nothing is tried after a launch that could not have its device to itself. What runs
+/// there may wait for the client's next step.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which launches have been tried.
 #[derive(Default)]
 struct Orders {
     kernels: Mutex<BTreeMap<String, Tried>>,
-    /// When a launch could not be alone with its device.
+    /// When a launch last could not have its device to itself.
     busy: Mutex<Option<Instant>>,
 }
 
@@ -30,7 +30,7 @@ static ORDERS: Orders = Orders {
     busy: Mutex::new(None),
 };
 
-/// Tries a launch in other orders, if that is asked for, and notes what was found out.
+/// Tries a launch in other orders, if that is requested, and records the findings.
 pub(crate) fn search(
     settings: &Settings,
     device: &Device,
@@ -41,14 +41,14 @@ pub(crate) fn search(
     ORDERS.search(settings, device, loaded, kernel, launch)
 }
 
-/// Blocks, threads of a block, and bytes of dynamic shared memory.
+/// Blocks, threads per block, and bytes of dynamic shared memory.
 type Shape = ([u32; 3], [u32; 3], u32);
 
 /// Launches of one kernel that have been tried.
 #[derive(Default)]
 struct Tried {
     shapes: HashSet<Shape>,
-    /// Whether there is no more to find out.
+    /// Whether there is nothing more to find.
     is_settled: bool,
 }
 
@@ -59,7 +59,7 @@ impl Orders {
         f(kernels.entry(kernel.to_owned()).or_default())
     }
 
-    /// Whether a launch is to be tried; at most this many of its kernel are.
+    /// Whether to try a launch; at most this many of its kernel are tried.
     fn takes(&self, kernel: &str, shape: Shape, most: Option<usize>) -> bool {
         self.with(kernel, |tried| {
             let Some(most) = most else {
@@ -69,7 +69,7 @@ impl Orders {
         })
     }
 
-    /// When a launch could not be alone with its device.
+    /// When a launch last could not have its device to itself.
     fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +94,7 @@ impl Orders {
         let orders = device.search_orders(loaded, kernel, launch, 0..settings.schedules);
         let is_settled = match &orders {
             Ok(orders) => orders.found.is_some(),
-            // The next launch may be alone.
+            // The next launch may have the device to itself.
             Err(why) => !matches!(why, NotSearched::Busy),
         };
         let is_busy = matches!(orders, Err(NotSearched::Busy));

@@ -1,4 +1,4 @@
-//! Memory pools: names and attributes only, since memory is freed when it is given back.
+//! Memory pools: only names and attributes, since freed memory is not kept.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ use crate::status::{Outcome, Status};
 /// A pool.
 #[derive(Default)]
 pub struct Pool {
-    /// The device that it is of.
+    /// The device that it belongs to.
     pub device: u32,
     /// `CU_MEMPOOL_ATTR_…`, as set.
     pub attributes: Mutex<HashMap<u32, u64>>,
 }
 
-/// The pools of a device: handles of the default one and of the one in use; 0 if nobody has
-/// asked for them.
+/// The pools of a device: handles of the default one and of the current one; 0 until they are
+/// requested.
 #[derive(Default)]
 struct Pools(Mutex<(usize, usize)>);
 
@@ -38,7 +38,7 @@ fn of_device(device: &SimDevice) -> Arc<Pools> {
 }
 
 impl Pool {
-    /// The pool of a handle.
+    /// The pool with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         POOLS.get(handle)
     }
@@ -54,7 +54,7 @@ impl Driver {
         POOLS.add(Arc::new(pool))
     }
 
-    /// The pool that a device has from the beginning.
+    /// The pool that a device has from the start.
     pub fn default_pool(&self, device: i32) -> Outcome<usize> {
         let device = self.device(device)?;
         let pools = of_device(device);
@@ -72,7 +72,7 @@ impl Driver {
         Ok(POOLS.get(current).map_or(default, |_| current))
     }
 
-    /// Has a device use a pool.
+    /// Makes a device use a pool.
     pub fn set_current_pool(&self, device: i32, pool: usize) -> Outcome {
         let device = self.device(device)?;
         POOLS.get(pool)?;
@@ -80,7 +80,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends a pool, unless a device has it from the beginning.
+    /// Destroys a pool, unless it is a device's default one.
     pub fn destroy_pool(&self, pool: usize) -> Outcome {
         let is_default = |device: &Arc<SimDevice>| of_device(device).handles().0 == pool;
         Status::INVALID_VALUE.when(self.devices.iter().any(is_default))?;

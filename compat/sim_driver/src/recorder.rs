@@ -1,4 +1,4 @@
-//! Finds out what a program does while it runs, and tells it when it ends.
+//! The record of a program's run: collected while it runs, and reported when it ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -15,13 +15,13 @@ use crate::records::{Finding, Leak, Machine, Records};
 use crate::settings::Settings;
 use crate::status::Outcome;
 
-/// Findings that are kept in full; others are counted.
+/// Findings that are kept in full; further ones are only counted.
 const MOST_FINDINGS: usize = 1000;
-/// Leaks whose calls are found out: in a process with large libraries each takes a tenth of a
+/// Leaks whose calls are looked up: in a process with large libraries, each takes a tenth of a
 /// second.
 const MOST_TRACED: usize = 100;
 
-/// What is found out while a program runs.
+/// What is found while a program runs.
 pub struct Recorder {
     records: Mutex<Records>,
     log: Option<Mutex<File>>,
@@ -32,8 +32,7 @@ pub struct Recorder {
 
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
-/// Who notes what is found out in this process. From here on it writes its report when the
-/// process ends.
+/// The process's recorder. From here on it writes its report when the process ends.
 pub fn recorder() -> Outcome<&'static Recorder> {
     let settings = &driver()?.settings;
     Ok(RECORDER.get_or_init(|| {
@@ -43,7 +42,7 @@ pub fn recorder() -> Outcome<&'static Recorder> {
 }
 
 impl Recorder {
-    /// As the settings ask for.
+    /// With these settings.
     fn new(settings: &Settings) -> Self {
         let path = settings.log.as_deref();
         let to_stderr = path == Some(Path::new("-"));
@@ -69,7 +68,7 @@ impl Recorder {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that has been found out so far.
+    /// Everything recorded so far.
     pub fn records(&self) -> Records {
         let mut records = self.lock().clone();
         for kernel in records.kernels.values_mut() {
@@ -79,7 +78,7 @@ impl Recorder {
         records
     }
 
-    /// Tells something to who reads the log.
+    /// Writes something to the log.
     pub fn note(&self, text: &str) {
         if self.to_stderr {
             eprintln!("lockstep: {text}");
@@ -90,7 +89,7 @@ impl Recorder {
         }
     }
 
-    /// A module could not be loaded or linked: it has been said how.
+    /// Records that a module could not be loaded or linked, and why.
     pub fn not_loaded(&self, text: String) {
         self.note(&text);
         let not_loaded = &mut self.lock().not_loaded;
@@ -99,7 +98,7 @@ impl Recorder {
         }
     }
 
-    /// A kernel has run.
+    /// Records that a kernel has run.
     pub fn launched(&self, kernel: &str, elapsed: Duration, result: &Result<Report, LaunchError>) {
         let mut records = self.lock();
         let record = records.kernel(kernel);
@@ -127,7 +126,7 @@ impl Recorder {
         self.found(records, finding);
     }
 
-    /// The next launch of a kernel has been tried in other orders.
+    /// Records that the next launch of a kernel has been tried in other orders.
     pub fn searched(&self, kernel: &str, elapsed: Duration, orders: &Result<Orders, NotSearched>) {
         let mut records = self.lock();
         let record = records.kernel(kernel);
@@ -163,11 +162,11 @@ impl Recorder {
         }
     }
 
-    /// Notes a finding, and ends the process if it is to end there.
+    /// Records a finding, and ends the process if it is to end there.
     fn found(&self, mut records: MutexGuard<'_, Records>, finding: Finding) {
         records.kernel(&finding.kernel).n_found += 1;
         let text = finding.told();
-        // The same again says nothing new.
+        // A repetition says nothing new.
         let is_known = |f: &Finding| f.kernel == finding.kernel && f.text == finding.text;
         if records.findings.len() < MOST_FINDINGS && !records.findings.iter().any(is_known) {
             records.findings.push(finding);
@@ -181,22 +180,22 @@ impl Recorder {
                 eprintln!("lockstep: {text}");
             }
             write_report();
-            // The client's own handlers could wait for what will not come.
-            // SAFETY: It only ends the process.
+            // The client's own handlers could wait for something that will not come.
+            // SAFETY: it only ends the process.
             unsafe { libc::_exit(EXIT_FINDING) };
         }
     }
 }
 
-/// What a process answers that ended at a finding.
+/// The exit status of a process that ended at a finding.
 pub const EXIT_FINDING: i32 = 86;
 
-/// Has the report written when the process ends.
+/// Arranges for the report to be written when the process ends.
 fn write_at_exit() {
     extern "C" fn at_exit() {
         write_report();
     }
-    // SAFETY: The function can be called at any time.
+    // SAFETY: the function can be called at any time.
     unsafe { libc::atexit(at_exit) };
 }
 
@@ -217,10 +216,10 @@ fn write_report() {
     }
 }
 
-/// What is allocated now.
+/// The current allocations.
 fn leaks() -> Vec<Leak> {
     let mut leaks = Vec::new();
-    // Of a device that has failed, nobody can free anything.
+    // On a device that has failed, nothing can be freed.
     let mut contexts = Context::all();
     contexts.retain(|context| context.device.check().is_ok());
     for context in &contexts {
@@ -247,13 +246,13 @@ fn leaks() -> Vec<Leak> {
     leaks
 }
 
-/// Where a kernel has called `malloc`, as frames.
+/// Where a kernel called `malloc`, as frames.
 fn by_malloc(place: &Place) -> Vec<String> {
     let text = format!("malloc {place}");
     text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// The client's frames of a backtrace's text: one line each, innermost first.
+/// The client's frames in a backtrace's text: one line each, innermost first.
 fn frames(text: &str) -> Vec<String> {
     let mut frames: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! Records of a program's run, as a report has them.
+//! Records of a program's run, as they appear in a report.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +7,49 @@ use serde::Serialize;
 
 use crate::settings::Settings;
 
-/// All that has been found out.
+/// Everything that was found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Records {
-    /// What the machine was like, and what was looked for.
+    /// The simulated machine, and what was looked for.
     pub machine: Option<Machine>,
     /// By kernel.
     pub kernels: BTreeMap<String, KernelRecord>,
     /// What went wrong or was found, in order.
     pub findings: Vec<Finding>,
-    /// Findings that are not among those.
+    /// Number of further findings.
     pub n_more_findings: u64,
     /// Modules that could not be loaded or linked, and why; each text once.
     pub not_loaded: Vec<String>,
-    /// Results that depend on the order of threads in a way that need not be a defect: one
-    /// of each kernel.
+    /// Results that depend on the order of threads in a way that need not be a defect: one per
+    /// kernel.
     pub notes: Vec<Finding>,
-    /// Allocations that are not freed when the report is written.
+    /// Allocations not freed when the report is written.
     pub leaks: Vec<Leak>,
 }
 
-/// What the simulated machine was like, and what was looked for.
+/// The simulated machine, and what was looked for.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
-    /// How many devices there were.
+    /// Number of devices.
     pub n_devices: u32,
-    /// What they are called.
+    /// Their name.
     pub name: String,
     /// Their compute capability.
     pub compute: String,
-    /// Bytes of memory that each has.
+    /// Bytes of memory of each.
     pub memory_bytes: u64,
     /// Whether launches were checked.
     pub check: bool,
     /// Whether accesses were counted.
     pub counters: bool,
-    /// Other orders in which launches were tried.
+    /// Number of other orders in which launches were tried.
     pub schedules: u64,
     /// The order in which all launches ran, if not the usual one.
     pub schedule: Option<String>,
 }
 
 impl Machine {
-    /// As it was asked for.
+    /// As requested.
     pub fn new(settings: &Settings) -> Self {
         let (major, minor) = settings.compute;
         Self {
@@ -65,18 +65,18 @@ impl Machine {
     }
 }
 
-/// An allocation that nobody has freed.
+/// An allocation that was not freed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Leak {
     /// Its first address.
     pub address: u64,
     /// Size in bytes.
     pub n_bytes: u64,
-    /// The client's calls that led to it, innermost first; none beyond a hundred leaks.
+    /// The client's calls that led to it, innermost first; none after the first hundred leaks.
     pub frames: Vec<String>,
 }
 
-/// A launch that ended badly, or in which checks or other orders have found something.
+/// A launch that ended badly, or in which checks or other orders found something.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The kernel.
@@ -90,7 +90,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// All of it in words.
+    /// All of it as text.
     pub fn told(&self) -> String {
         let Self {
             kernel,
@@ -102,34 +102,34 @@ impl Finding {
             None => format!("launch {launch} of `{kernel}`: {text}"),
             Some(schedule) => format!(
                 "launch {launch} of `{kernel}`, under schedule {schedule}: {text}\n  to run all \
-                 launches so: LOCKSTEP_SIM_SCHEDULE={schedule}"
+                 launches in this order: LOCKSTEP_SIM_SCHEDULE={schedule}"
             ),
         }
     }
 }
 
-/// What is known of a kernel.
+/// What is known about a kernel.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct KernelRecord {
-    /// How often it was launched.
+    /// Number of launches.
     pub n_launches: u64,
-    /// How many of those ended badly.
+    /// Number of those that ended badly.
     pub n_failed: u64,
-    /// How many had a finding, those that ended badly included.
+    /// Number with a finding, including those that ended badly.
     pub n_found: u64,
     /// Time that the simulator spent on it, in seconds.
     pub seconds: f64,
-    /// How many of its launches were tried in other orders.
+    /// Number of launches that were tried in other orders.
     pub n_tried: u64,
-    /// The time that took.
+    /// The time that this took, in seconds.
     pub seconds_tried: f64,
     /// Why it was not tried, or not again.
     pub not_tried: Option<String>,
-    /// What it did to memory, by name, where that was counted.
+    /// What it did to memory, by name, if counted.
     pub counts: BTreeMap<&'static str, u64>,
     /// Lines with bank conflicts or more sectors than needed.
     pub lines: BTreeMap<String, LineRecord>,
-    /// The same, before zeros are left out.
+    /// The counts before zeros are left out.
     #[serde(skip)]
     pub total: Counts,
 }
@@ -139,7 +139,7 @@ pub struct KernelRecord {
 pub struct LineRecord {
     /// The instruction.
     pub opcode: String,
-    /// Passes over shared memory beyond those needed.
+    /// Wavefronts of shared memory beyond those needed.
     pub conflicts: u64,
     /// Sectors of global memory.
     pub sectors: u64,
@@ -148,18 +148,18 @@ pub struct LineRecord {
 }
 
 impl Records {
-    /// What is known of a kernel.
+    /// The record of a kernel.
     pub fn kernel(&mut self, name: &str) -> &mut KernelRecord {
         if !self.kernels.contains_key(name) {
             let record = KernelRecord::default();
             self.kernels.insert(name.to_owned(), record);
         }
-        self.kernels.get_mut(name).expect("just seen to")
+        self.kernels.get_mut(name).expect("just inserted")
     }
 }
 
 impl KernelRecord {
-    /// Adds what a launch counted.
+    /// Adds a launch's counts.
     pub fn count(&mut self, report: &Report) {
         self.total.add(&report.counts);
         if report.counts.warp_instructions == 0 {

@@ -1,14 +1,14 @@
-//! Captures, as all that has a part in one knows them.
+//! Captures, as known to everything that takes part in one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::status::Status;
 
-/// A capture, from its beginning on.
+/// A capture.
 pub struct Session {
     /// Its number.
     pub id: u64,
-    /// Whether something was asked for that it does not survive.
+    /// Whether something was requested that invalidates it.
     invalid: AtomicBool,
     /// Whether it is over.
     ended: AtomicBool,
@@ -25,18 +25,18 @@ impl Session {
         }
     }
 
-    /// Ends it without a graph, in all its streams.
+    /// Ends it in all its streams, without a graph.
     pub fn invalidate(&self) {
         self.invalid.store(true, Ordering::Relaxed);
     }
 
-    /// It is over.
+    /// Ends it.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// What an event that was recorded in it answers to who asks whether it is complete; a
-    /// capture does not survive that.
+    /// The status for a query of an event that was recorded in it. The query invalidates the
+    /// capture.
     pub fn asked_of_event(&self) -> Status {
         let is_over = self.is_invalid() || self.ended.load(Ordering::Relaxed);
         self.invalidate();
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Whether it will not give a graph.
+    /// Whether it will not result in a graph.
     pub fn is_invalid(&self) -> bool {
         self.invalid.load(Ordering::Relaxed)
     }

@@ -1,23 +1,23 @@
-//! Settings of the simulated machine and its checks: from the environment, as it must be for
-//! programs that know nothing of it.
+//! Settings of the simulated machine and its checks. They come from the environment, since the
+//! programs do not know of them.
 
 use std::path::PathBuf;
 
 use ptx_sim::Schedule;
 
-/// Devices that can be had: as many as have addresses of their own.
+/// The maximum number of devices: as many as have addresses of their own.
 const MOST_DEVICES: u32 = 8;
 
-/// What the simulated machine is like, and what it is to find out.
+/// The simulated machine, and what to look for.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many devices there are; `LOCKSTEP_SIM_DEVICES`.
+    /// Number of devices; `LOCKSTEP_SIM_DEVICES`.
     pub n_devices: u32,
-    /// What they are called; `LOCKSTEP_SIM_NAME`.
+    /// Their name; `LOCKSTEP_SIM_NAME`.
     pub name: String,
     /// Their compute capability; `LOCKSTEP_SIM_COMPUTE`, such as `9.0`.
     pub compute: (u32, u32),
-    /// Bytes of memory that each has; `LOCKSTEP_SIM_MEMORY`, such as `16G`.
+    /// Bytes of memory of each; `LOCKSTEP_SIM_MEMORY`, such as `16G`.
     pub memory_bytes: u64,
     /// Whether launches are checked for what a GPU would let pass; `LOCKSTEP_SIM_CHECK`.
     pub check: bool,
@@ -27,10 +27,10 @@ pub struct Settings {
     pub stop: bool,
     /// Warp instructions that a launch may execute; `LOCKSTEP_SIM_FUEL`.
     pub fuel: Option<u64>,
-    /// In how many other orders launches are tried; `LOCKSTEP_SIM_SCHEDULES`.
+    /// Number of other orders in which launches are tried; `LOCKSTEP_SIM_SCHEDULES`.
     pub schedules: u64,
-    /// Launches of each kernel that are tried so, each the first of its shape; all launches
-    /// if not given. `LOCKSTEP_SIM_SCHEDULE_LAUNCHES`, a number or `all`.
+    /// Number of launches of each kernel that are tried this way, each the first of its shape; all
+    /// launches if `None`. `LOCKSTEP_SIM_SCHEDULE_LAUNCHES`, a number or `all`.
     pub schedule_launches: Option<usize>,
     /// The order in which all launches run, if not the usual one; `LOCKSTEP_SIM_SCHEDULE`,
     /// such as `3/warps/12`.
@@ -62,7 +62,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those that the process's environment asks for.
+    /// The settings in the process's environment.
     ///
     /// # Errors
     /// What is wrong with a variable, and what it may be.
@@ -115,7 +115,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// In which orders launches run.
+    /// Reads the orders in which launches run.
     fn read_orders(&mut self, lookup: &impl Fn(&str) -> Option<String>) -> Result<(), String> {
         if let Some(value) = lookup("LOCKSTEP_SIM_SCHEDULES") {
             let number = value.parse().ok();
@@ -137,7 +137,7 @@ impl Settings {
             let schedule = value.parse();
             let schedule = schedule.map_err(|why| format!("LOCKSTEP_SIM_SCHEDULE: {why}"))?;
             if self.schedules > 0 {
-                let why = "unset where LOCKSTEP_SIM_SCHEDULES is given";
+                let why = "unset if LOCKSTEP_SIM_SCHEDULES is set";
                 return Err(wrong("LOCKSTEP_SIM_SCHEDULE", &value, why));
             }
             self.schedule = Some(schedule);
@@ -222,7 +222,7 @@ mod tests {
             error.starts_with("LOCKSTEP_SIM_SCHEDULE: no seed in"),
             "{error}"
         );
-        // One order, or many.
+        // One order or many, not both.
         let both = Settings::from_lookup(|name| match name {
             "LOCKSTEP_SIM_SCHEDULE" | "LOCKSTEP_SIM_SCHEDULES" => Some("3".to_owned()),
             _ => None,

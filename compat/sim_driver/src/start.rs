@@ -1,11 +1,11 @@
-//! The start of a process: it makes the driver, and who notes what is found out.
+//! The start of a process: the driver and the recorder are made.
 
 use crate::driver;
 use crate::recorder::recorder;
 use crate::settings::Settings;
 use crate::status::{Outcome, Status};
 
-/// Makes the driver, if nobody has done so; `cuInit`.
+/// Makes the driver, unless it has already been made; `cuInit`.
 pub fn initialize() -> Outcome {
     match driver::make(Settings::from_environment) {
         Ok(driver) => {
@@ -22,10 +22,10 @@ pub fn initialize() -> Outcome {
     }
 }
 
-/// Makes the driver with settings of one's own, before anybody else makes it.
+/// Makes the driver with other settings, before anything else makes it.
 ///
 /// # Errors
-/// If there is one already.
+/// There is one already.
 pub fn initialize_with(settings: Settings) -> Result<(), Box<Settings>> {
     let mut settings = Some(settings);
     let made = driver::make(|| settings.take().ok_or_else(String::new));

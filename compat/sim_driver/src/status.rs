@@ -9,11 +9,11 @@ use ptx_sim::diagnostics::{FaultKind, WrongBlock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Status(pub u32);
 
-/// What a function gives, if all is well.
+/// A function's result.
 pub type Outcome<T = ()> = Result<T, Status>;
 
 impl Status {
-    /// This, if something holds.
+    /// This status, if a condition holds.
     pub fn when(self, holds: bool) -> Outcome {
         match holds {
             true => Err(self),
@@ -112,7 +112,7 @@ statuses! {
 }
 
 impl From<&LaunchError> for Status {
-    /// What a GPU answers to a kernel that did this.
+    /// What a GPU reports for a kernel that did this.
     fn from(error: &LaunchError) -> Self {
         match error {
             LaunchError::InvalidLaunch { .. } => Self::INVALID_VALUE,
@@ -138,7 +138,7 @@ impl From<&LaunchError> for Status {
                 | FaultKind::UseAfterFree { .. }
                 | FaultKind::ReadOnly { .. }
                 | FaultKind::StackOverflow { .. } => Self::ILLEGAL_ADDRESS,
-                // Barriers that are never left hang a GPU until a watchdog ends it.
+                // Barriers that are never left hang a GPU until a watchdog ends the kernel.
                 FaultKind::BarrierDeadlock { .. } => Self::LAUNCH_TIMEOUT,
                 _ => Self::LAUNCH_FAILED,
             },

@@ -1,4 +1,4 @@
-//! Streams: operations one after the other, beside those of other streams.
+//! Streams: operations one after the other, concurrently with other streams.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,8 +13,7 @@ use crate::operation::Operation;
 use crate::status::Outcome;
 use crate::tasks::Task;
 
-/// Operations of one stream that may be in flight; then submitting waits, as it does on a
-/// GPU.
+/// Operations of one stream that may be in flight; beyond that, submitting waits, as on a GPU.
 const MOST_IN_FLIGHT: usize = 1024;
 
 /// `CU_STREAM_LEGACY`
@@ -24,12 +23,12 @@ pub const PER_THREAD: usize = 2;
 /// `CU_STREAM_NON_BLOCKING`
 pub const NON_BLOCKING: u32 = 1;
 
-/// How a stream and the legacy default one wait for each other.
+/// How a stream and the legacy default stream wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamKind {
-    /// It is that one: it waits for all blocking ones, and they for it.
+    /// It is the legacy stream: it waits for all blocking ones, and they wait for it.
     Legacy,
-    /// Waits for it, and it waits for this one.
+    /// Each waits for the other.
     Blocking,
     /// Neither waits for the other.
     NonBlocking,
@@ -39,15 +38,15 @@ pub enum StreamKind {
 pub struct Stream {
     /// Its number in the process.
     pub id: u64,
-    /// The handle of its context; 0 for a legacy stream, which belongs to each context.
+    /// The handle of its context; 0 for a legacy stream, which every context has.
     pub context: usize,
     /// How it and the legacy stream wait for each other.
     pub kind: StreamKind,
-    /// From -5, the most urgent, to 0; it can be read back, and does nothing else.
+    /// From -5, the most urgent, to 0; it can be queried, but has no effect.
     pub priority: i32,
     queue: Mutex<Queue>,
     n_in_flight: Arc<AtomicUsize>,
-    /// What is captured, in place of being done.
+    /// What is captured instead of being done.
     capture: Mutex<Option<Capture>>,
 }
 
@@ -55,15 +54,15 @@ pub struct Stream {
 struct Queue {
     /// What was submitted last.
     tail: Option<Arc<Task>>,
-    /// What the next operation waits for as well.
+    /// What else the next operation waits for.
     waits: Vec<Arc<Task>>,
 }
 
 /// The streams of a context.
 struct Streams {
-    /// The legacy default one.
+    /// The legacy default stream.
     legacy: Arc<Stream>,
-    /// All others, also those that are destroyed and have work left.
+    /// All others, including destroyed ones that have work left.
     others: Mutex<Vec<Arc<Stream>>>,
 }
 
@@ -81,7 +80,7 @@ impl Streams {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stream; forgets those that are destroyed and have no work left.
+    /// Adds a stream; drops those that are destroyed and have no work left.
     fn add(&self, stream: &Arc<Stream>) {
         let mut others = self.others();
         if others.len() == others.capacity() {
@@ -92,7 +91,7 @@ impl Streams {
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-/// `CUstream`, without the default ones.
+/// `CUstream`, without the default streams.
 static STREAMS: Table<Stream> = Table::new(Kind::Stream);
 /// By context.
 static OF_CONTEXTS: Each<Streams> = Each::new();
@@ -112,19 +111,19 @@ impl Context {
         Arc::clone(&self.streams().legacy)
     }
 
-    /// All streams but the legacy one.
+    /// All streams except the legacy one.
     pub fn all_streams(&self) -> Vec<Arc<Stream>> {
         self.streams().others().clone()
     }
 
-    /// A new stream of it: the stream's handle.
+    /// Adds a new stream, and returns its handle.
     pub fn add_stream(&self, kind: StreamKind, priority: i32) -> Outcome<usize> {
         let stream = Arc::new(Stream::new(self.handle, kind, priority));
         self.streams().add(&stream);
         STREAMS.add(stream)
     }
 
-    /// The default stream of this thread; that of all threads for one that has ended.
+    /// This thread's default stream; for a thread that has ended, the one of all threads.
     pub fn per_thread(&self) -> Arc<Stream> {
         let own = PER_THREAD_STREAMS.try_with(|streams| {
             let mut streams = streams.borrow_mut();
@@ -138,18 +137,18 @@ impl Context {
         own.unwrap_or_else(|_| self.legacy())
     }
 
-    /// Done once all is that its legacy stream would wait for now.
+    /// A task that is done once everything is that the legacy stream would wait for now.
     pub fn fence(self: &Arc<Self>) -> Arc<Task> {
         self.legacy().submit(self, Operation::Nothing)
     }
 
-    /// Has its legacy stream, and with that all blocking ones, wait for a task.
+    /// Makes the legacy stream, and thus all blocking ones, wait for a task.
     pub fn wait_for(self: &Arc<Self>, task: &Arc<Task>) {
         self.legacy().wait_for(Arc::clone(task));
         self.fence();
     }
 
-    /// Waits for all that has been submitted.
+    /// Waits for everything that has been submitted.
     pub(crate) fn wait(&self) {
         for stream in self.all_streams() {
             stream.wait();
@@ -157,13 +156,13 @@ impl Context {
         self.legacy().wait();
     }
 
-    /// Waits for all that has been submitted, and tells whether it went well.
+    /// Waits for everything that has been submitted, and returns whether it went well.
     pub fn synchronize(&self) -> Outcome {
         self.wait();
         self.check()
     }
 
-    /// Takes its streams' handles: it has ended.
+    /// Invalidates its streams' handles, since it has ended.
     pub(crate) fn forget_streams(&self) {
         STREAMS.retain(|stream| stream.context != self.handle);
         drop(OF_CONTEXTS.remove(self.handle));
@@ -171,7 +170,7 @@ impl Context {
 }
 
 impl Stream {
-    /// Of a context.
+    /// A stream of a context.
     fn new(context: usize, kind: StreamKind, priority: i32) -> Self {
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -184,7 +183,7 @@ impl Stream {
         }
     }
 
-    /// The stream of a handle, in the current context, and that context.
+    /// The stream with this handle, in the current context, and that context.
     pub fn of(handle: usize) -> Outcome<(Arc<Context>, Arc<Self>)> {
         let context = Context::current()?;
         let stream = match handle {
@@ -200,7 +199,7 @@ impl Stream {
         Ok((context, stream))
     }
 
-    /// Takes the handle back: its work goes on, and nobody can add to it.
+    /// Invalidates the handle: its work continues, but nothing can be added to it.
     pub fn destroy(handle: usize) -> Outcome {
         STREAMS.remove(handle).map(drop)
     }
@@ -221,7 +220,7 @@ impl Stream {
         queue.tail.clone()
     }
 
-    /// What an operation submitted now comes after, beside its own stream's.
+    /// What an operation submitted now comes after, in addition to its own stream's work.
     fn others(&self, context: &Context) -> Vec<Arc<Task>> {
         match self.kind {
             StreamKind::NonBlocking => Vec::new(),
@@ -234,7 +233,7 @@ impl Stream {
         }
     }
 
-    /// Has an operation done after all that was submitted before it.
+    /// Submits an operation after everything that was submitted before it.
     pub fn submit(&self, context: &Arc<Context>, operation: Operation) -> Arc<Task> {
         if self.n_in_flight.load(Ordering::Relaxed) >= MOST_IN_FLIGHT {
             self.wait();
@@ -255,7 +254,7 @@ impl Stream {
         task
     }
 
-    /// Does an operation, and waits for it: on this thread, if nothing comes before it.
+    /// Performs an operation and waits for it: on this thread, if nothing comes before it.
     pub fn run(&self, context: &Arc<Context>, operation: Operation) {
         let is_idle = {
             let queue = self.queue();
@@ -268,14 +267,14 @@ impl Stream {
         }
     }
 
-    /// Lets what is submitted from now on wait for a task.
+    /// Makes what is submitted from now on wait for a task.
     pub fn wait_for(&self, task: Arc<Task>) {
         let mut queue = self.queue();
         queue.waits.retain(|task| !task.is_done());
         queue.waits.push(task);
     }
 
-    /// Whether all that was submitted is done.
+    /// Whether everything that was submitted is done.
     pub fn is_idle(&self) -> bool {
         let queue = self.queue();
         let is_done = |task: &Arc<Task>| task.is_done();

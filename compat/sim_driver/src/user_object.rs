@@ -1,5 +1,5 @@
-//! Objects of the client's that graphs keep, and that are destroyed when nobody refers to them
-//! any more.
+//! Objects of the client that graphs keep, and that are destroyed when nothing refers to them any
+//! more.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,10 @@ use crate::operation::HostCall;
 use crate::status::{Outcome, Status};
 use crate::tasks::Task;
 
-/// An object of the client's. Who refers to it has it: the client, by its handle, and graphs.
+/// An object of the client. Whatever refers to it owns it: the client, by its handle, and graphs.
 pub struct UserObject {
     destroy: HostCall,
-    /// References that are the client's own. With the last of them goes the handle.
+    /// The client's own references. When the last of them goes, so does the handle.
     n_of_the_client: Mutex<u32>,
 }
 
@@ -20,7 +20,7 @@ pub struct UserObject {
 static USER_OBJECTS: Table<UserObject> = Table::new(Kind::UserObject);
 
 impl UserObject {
-    /// Makes one with some references of the client's; gives its handle.
+    /// Makes one with some references of the client; returns its handle.
     pub fn add(destroy: HostCall, n: u32) -> Outcome<usize> {
         let object = Self {
             destroy,
@@ -29,19 +29,19 @@ impl UserObject {
         USER_OBJECTS.add(Arc::new(object))
     }
 
-    /// The object of a handle.
+    /// The object with this handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         USER_OBJECTS.get(handle)
     }
 
-    /// The client has some references more.
+    /// Adds references of the client.
     pub fn retain(&self, n: u32) -> Outcome {
         let mut own = self.own();
         *own = own.checked_add(n).ok_or(Status::INVALID_VALUE)?;
         Ok(())
     }
 
-    /// The client gives some of its references up.
+    /// Releases references of the client.
     pub fn release(&self, handle: usize, n: u32) -> Outcome {
         let mut own = self.own();
         *own = own.checked_sub(n).ok_or(Status::INVALID_VALUE)?;
@@ -61,24 +61,24 @@ impl UserObject {
 impl Drop for UserObject {
     fn drop(&mut self) {
         let destroy = self.destroy;
-        // By another thread: this one may hold a lock that the function takes.
+        // On another thread: this one may hold a lock that the function takes.
         Task::submit(move || destroy.call(), &[]);
     }
 }
 
-/// The objects that a graph keeps, by handle, with how many references.
+/// The objects that a graph keeps, by handle, with their numbers of references.
 #[derive(Clone, Default)]
 pub struct Kept(HashMap<usize, (Arc<UserObject>, u32)>);
 
 impl Kept {
-    /// Some references more.
+    /// Adds references.
     pub fn retain(&mut self, handle: usize, object: Arc<UserObject>, n: u32) -> Outcome {
         let (_, own) = self.0.entry(handle).or_insert((object, 0));
         *own = own.checked_add(n).ok_or(Status::INVALID_VALUE)?;
         Ok(())
     }
 
-    /// Some references less.
+    /// Releases references.
     pub fn release(&mut self, handle: usize, n: u32) -> Outcome {
         let (_, own) = self.0.get_mut(&handle).ok_or(Status::INVALID_VALUE)?;
         *own = own.checked_sub(n).ok_or(Status::INVALID_VALUE)?;
@@ -96,7 +96,7 @@ impl Kept {
         }
     }
 
-    /// Lets go of all of them after a task, if there is one.
+    /// Releases all of them, after a task if there is one.
     pub fn forget_after(self, last: Option<Arc<Task>>) {
         if !self.0.is_empty() {
             let last: Vec<_> = last.into_iter().collect();

@@ -1,4 +1,4 @@
-//! The shape of the source: what imports what.
+//! The structure of the source: what imports what.
 
 use std::path::Path;
 

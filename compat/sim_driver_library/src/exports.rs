@@ -1,5 +1,5 @@
 //! Functions under their own names, in both libraries: each is one jump to the function in the
-//! crate that has it; what is not simulated answers so.
+//! crate that contains it; functions that are not simulated report that.
 
 /// Exports functions under their names.
 macro_rules! exports {
@@ -8,7 +8,7 @@ macro_rules! exports {
             #[doc = concat!("See `", stringify!($name), "` in the CUDA ", $reference, " API's reference.")]
             ///
             /// # Safety
-            /// As it says there.
+            /// As stated there.
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
@@ -17,7 +17,7 @@ macro_rules! exports {
             }
         )*
         $(
-            #[doc = concat!("Answers that `", stringify!($other), "` is not simulated.")]
+            #[doc = concat!("Reports that `", stringify!($other), "` is not simulated.")]
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
             pub extern "C" fn $other() -> u32 {

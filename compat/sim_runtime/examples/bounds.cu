@@ -1,4 +1,4 @@
-// Adds one to 1000 numbers with 1024 threads, and does not ask which of them have a number.
+// Adds one to 1000 numbers with 1024 threads, without checking which of them have a number.
 #include <cstdio>
 
 __global__ void add_one(int* numbers, int n) {

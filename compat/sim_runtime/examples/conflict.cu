@@ -1,11 +1,11 @@
-// Transposes a tile in shared memory. Its rows are 32 words long, so that a column lies in
-// one bank.
+// Transposes a tile in shared memory. Its rows are 32 words long, so each column lies in a single
+// bank.
 #include <cstdio>
 
 constexpr int kTile = 32;
 
 __global__ void transpose(const float* in, float* out) {
-    __shared__ float tile[kTile][kTile];  // kTile + 1 cures it
+    __shared__ float tile[kTile][kTile];  // kTile + 1 fixes it
     tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * kTile + threadIdx.x];
     __syncthreads();
     out[threadIdx.y * kTile + threadIdx.x] = tile[threadIdx.x][threadIdx.y];

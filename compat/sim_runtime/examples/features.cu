@@ -1,4 +1,4 @@
-// What programs use of the runtime, each compared with what it must give.
+// Features of the runtime that programs use, each checked against the expected result.
 #include <cstdio>
 #include <cstdlib>
 
@@ -176,5 +176,5 @@ int main() {
     symbols();
     streams();
     launches();
-    std::printf("all as it must be\n");
+    std::printf("all as expected\n");
 }

@@ -1,5 +1,5 @@
-//! The device and context of a thread: the runtime makes a device's primary context current
-//! when a thread first needs one, and leaves a context alone that the program has made so.
+//! A thread's device and context: the runtime makes a device's primary context current when a
+//! thread first needs one, and leaves a context alone that the program has made current.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ thread_local! {
 struct Primaries {
     /// By device.
     held: BTreeMap<i32, usize>,
-    /// Those that a reset of their device has ended: threads may still have them.
+    /// Those ended by a reset of their device: threads may still have them.
     ended: Vec<usize>,
 }
 
@@ -33,20 +33,20 @@ fn primaries() -> MutexGuard<'static, Primaries> {
 /// Initializes the driver.
 pub fn initialize() -> Outcome {
     static INITIALIZED: OnceLock<Outcome> = OnceLock::new();
-    // SAFETY: It has no pointers.
+    // SAFETY: it takes no pointers.
     *INITIALIZED.get_or_init(|| unsafe { driver::cuInit(0) })
 }
 
-/// How many devices there are.
+/// Number of devices.
 pub fn n_devices() -> Outcome<i32> {
     initialize()?;
     let mut n = 0;
-    // SAFETY: The pointer is good for the call.
+    // SAFETY: the pointer is valid for the call.
     unsafe { driver::cuDeviceGetCount(&mut n)? };
     Ok(n)
 }
 
-/// An error unless there is such a device.
+/// An error unless this device exists.
 pub fn check_device(device: i32) -> Outcome {
     match (0..n_devices()?).contains(&device) {
         true => Ok(()),
@@ -62,7 +62,7 @@ pub fn primary(device: i32) -> Outcome<usize> {
         return Ok(context);
     }
     let mut context = 0;
-    // SAFETY: The pointer is good for the call.
+    // SAFETY: the pointer is valid for the call.
     unsafe { driver::cuDevicePrimaryCtxRetain(&mut context, device)? };
     primaries.ended.retain(|&ended| ended != context);
     primaries.held.insert(device, context);
@@ -73,18 +73,18 @@ pub fn primary(device: i32) -> Outcome<usize> {
 fn context() -> Outcome<Option<usize>> {
     initialize()?;
     let mut context = 0;
-    // SAFETY: The pointer is good for the call.
+    // SAFETY: the pointer is valid for the call.
     unsafe { driver::cuCtxGetCurrent(&mut context)? };
     Ok((context != 0 && !primaries().ended.contains(&context)).then_some(context))
 }
 
-/// Sees to it that the thread has a context; gives it.
+/// Ensures that the thread has a context, and returns it.
 pub fn ready() -> Outcome<usize> {
     if let Some(context) = context()? {
         return Ok(context);
     }
     let context = primary(DEVICE.get())?;
-    // SAFETY: It has no pointers.
+    // SAFETY: it takes no pointers.
     unsafe { driver::cuCtxSetCurrent(context)? };
     Ok(context)
 }
@@ -95,7 +95,7 @@ pub fn device() -> Outcome<i32> {
         return Ok(DEVICE.get());
     }
     let mut device = 0;
-    // SAFETY: The pointer is good for the call.
+    // SAFETY: the pointer is valid for the call.
     unsafe { driver::cuCtxGetDevice(&mut device)? };
     Ok(device)
 }
@@ -104,18 +104,18 @@ pub fn device() -> Outcome<i32> {
 pub fn set_device(device: i32) -> Outcome {
     let context = primary(device)?;
     DEVICE.set(device);
-    // SAFETY: It has no pointers.
+    // SAFETY: it takes no pointers.
     unsafe { driver::cuCtxSetCurrent(context) }
 }
 
-/// Ends the primary context of the thread's device, with all that is in it.
+/// Ends the primary context of the thread's device, with everything in it.
 pub fn reset() -> Outcome {
     let device = device()?;
     check_device(device)?;
     let mut primaries = primaries();
     let ended = primaries.held.remove(&device);
     primaries.ended.extend(ended);
-    // SAFETY: Neither has pointers.
+    // SAFETY: neither takes pointers.
     unsafe {
         driver::cuDevicePrimaryCtxReset_v2(device)?;
         driver::cuCtxSetCurrent(0)

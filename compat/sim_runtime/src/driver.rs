@@ -10,25 +10,25 @@ pub type Lookup = fn(&str) -> Option<*const ()>;
 
 static LOOKUP: OnceLock<Lookup> = OnceLock::new();
 
-/// Has the driver's functions found otherwise than in `libcuda.so.1`, in a program that has
-/// a driver of its own.
+/// Uses `lookup` to find the driver's functions, instead of `libcuda.so.1`, for a program that
+/// contains a driver.
 ///
 /// # Errors
-/// If functions have been looked for already.
+/// Functions have already been looked up.
 pub fn find_with(lookup: Lookup) -> Result<(), Lookup> {
     LOOKUP.set(lookup)
 }
 
-/// Where a function is; looked for when it is first called.
+/// A function's address, looked up at its first call.
 pub(crate) struct Place(OnceLock<Option<usize>>);
 
 impl Place {
-    /// Not looked for yet.
+    /// Not looked up yet.
     pub const fn new() -> Self {
         Self(OnceLock::new())
     }
 
-    /// That of the function of a name.
+    /// The address of the function with this name.
     pub fn of(&self, name: &str) -> Outcome<*const ()> {
         let find = || {
             let lookup = LOOKUP.get_or_init(|| in_library);
@@ -47,17 +47,17 @@ fn in_library(name: &str) -> Option<*const ()> {
         return None;
     }
     let name = CString::new(name).ok()?;
-    // SAFETY: The library is open and stays so, and the name ends in a nul.
+    // SAFETY: the library stays open, and the name ends in a nul.
     let found = unsafe { libc::dlsym(library as *mut c_void, name.as_ptr()) };
     (!found.is_null()).then_some(found.cast_const().cast())
 }
 
-/// Opens the driver: the one that the program has, or the one beside this library, or the
-/// one that the loader finds. Zero if there is none.
+/// Opens the driver: the one that the program has loaded, the one next to this library, or the one
+/// that the loader finds. Zero if there is none.
 fn open() -> usize {
     const NAME: &CStr = c"libcuda.so.1";
     let open = |path: &CStr, flags| {
-        // SAFETY: The path ends in a nul; the libraries' own initialisation is sound.
+        // SAFETY: the path ends in a nul; the libraries' own initialisation is sound.
         unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | flags) }.addr()
     };
     let loaded = open(NAME, libc::RTLD_NOLOAD);
@@ -77,45 +77,45 @@ fn open() -> usize {
 /// The file that this code was loaded from.
 fn own_path() -> Option<std::path::PathBuf> {
     use std::os::unix::ffi::OsStrExt;
-    // SAFETY: All of its fields may be zero.
+    // SAFETY: all of its fields may be zero.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     let own = own_path as *const c_void;
-    // SAFETY: Any address may be asked for.
+    // SAFETY: any address may be passed.
     if unsafe { libc::dladdr(own, &mut info) } == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: It is a text of the loader's.
+    // SAFETY: it is a text of the loader.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
     std::path::absolute(path).ok()
 }
 
-/// A client's function that a stream calls, or a graph.
+/// A client's function that a stream or a graph calls.
 pub type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 /// A client's function that a stream calls with its handle and a status.
 pub type Callback = Option<unsafe extern "C" fn(usize, u32, *mut c_void)>;
 
-/// Declares functions of the driver: those here that are called with other arguments than a function of
-/// the runtime has; the others stand with that.
+/// Declares functions of the driver: here, those that are not called with the same arguments as a
+/// function of the runtime; the others are declared with that function.
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         $(
             #[doc = concat!("See `", stringify!($name), "` in the driver API's reference.")]
             ///
             /// # Safety
-            /// As it says there.
+            /// As stated there.
             ///
             /// # Errors
-            /// What the driver answers; if there is no driver, that.
+            /// The driver's error, or that there is no driver.
             #[allow(non_snake_case, clippy::too_many_arguments, reason = "theirs")]
             pub unsafe fn $name($($arg: $ty),*) -> $crate::error::Outcome {
                 static PLACE: $crate::driver::Place = $crate::driver::Place::new();
                 let address = PLACE.of(stringify!($name))?;
-                // SAFETY: The driver has it under this name, with these arguments.
+                // SAFETY: the driver has it under this name, with these arguments.
                 let function = unsafe {
                     std::mem::transmute::<*const (), unsafe extern "C" fn($($ty),*) -> u32>(address)
                 };
-                // SAFETY: The caller vouches for the arguments.
+                // SAFETY: the caller vouches for the arguments.
                 $crate::error::outcome(unsafe { function($($arg),*) })
             }
         )*

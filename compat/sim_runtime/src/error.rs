@@ -9,7 +9,7 @@ use crate::error_texts::TEXTS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error(pub u32);
 
-/// What a function gives, if all is well.
+/// A function's result.
 pub type Outcome<T = ()> = Result<T, Error>;
 
 impl Error {
@@ -40,13 +40,13 @@ impl Error {
     /// `cudaErrorUnknown`
     pub const UNKNOWN: Self = Self(999);
 
-    /// Whether the context is of no more use: nothing but a reset of the device clears it.
+    /// Whether the context is unusable: nothing but a reset of the device clears it.
     pub fn is_sticky(self) -> bool {
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
     }
 }
 
-/// What a driver function has answered.
+/// The result of a driver function.
 pub fn outcome(code: u32) -> Outcome {
     match code {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! Structures of the runtime, and those of the driver that they become.
+//! Structures of the runtime, and the driver's structures that they are converted to.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -34,11 +34,11 @@ pub struct Extent {
 pub struct Pitched {
     /// The first byte.
     pub address: u64,
-    /// Bytes from row to row.
+    /// Bytes from one row to the next.
     pub pitch: usize,
-    /// Bytes of a row that are used.
+    /// Bytes used per row.
     pub width: usize,
-    /// Rows from slice to slice.
+    /// Rows from one slice to the next.
     pub height: usize,
 }
 
@@ -63,12 +63,12 @@ pub struct PeerCopy3D {
     from_array: usize,
     from_at: Extent,
     from: Pitched,
-    /// The device of the first.
+    /// The device of `from`.
     pub from_device: c_int,
     to_array: usize,
     to_at: Extent,
     to: Pitched,
-    /// The device of the second.
+    /// The device of `to`.
     pub to_device: c_int,
     extent: Extent,
 }
@@ -119,7 +119,7 @@ impl DriverSide {
         }
     }
 
-    /// As the runtime has it, of rows of which so much is used.
+    /// In the runtime's form, for rows of which `width` is used.
     fn pitched(&self, width: usize) -> Pitched {
         let address = match self.kind {
             HOST => self.host,
@@ -152,7 +152,7 @@ pub fn check_kind(kind: c_uint) -> Outcome {
 }
 
 impl DriverCopy {
-    /// Of rows, slices and positions.
+    /// A copy with rows, slices and positions.
     pub fn new(
         (from, from_at): (&Pitched, &Extent),
         (to, to_at): (&Pitched, &Extent),
@@ -172,7 +172,7 @@ impl DriverCopy {
         })
     }
 
-    /// Of rows.
+    /// A copy of rows.
     pub fn rows(
         to: (u64, usize),
         from: (u64, usize),
@@ -197,7 +197,7 @@ impl DriverCopy {
         Self::new((&side(from), &start), (&side(to), &start), extent)
     }
 
-    /// As the runtime has it.
+    /// In the runtime's form.
     pub fn for_runtime(&self) -> Copy3D {
         let width = self.extent.width;
         Copy3D {
@@ -212,14 +212,14 @@ impl DriverCopy {
         }
     }
 
-    /// Of bytes in a row.
+    /// A copy of consecutive bytes.
     pub fn linear(to: u64, from: u64, n_bytes: usize) -> Outcome<Self> {
         Self::rows((to, n_bytes), (from, n_bytes), n_bytes, 1)
     }
 }
 
 impl Copy3D {
-    /// As the driver takes it.
+    /// In the driver's form.
     pub fn for_driver(&self) -> Outcome<DriverCopy> {
         check_kind(self.kind)?;
         if self.from_array != 0 || self.to_array != 0 {
@@ -231,8 +231,8 @@ impl Copy3D {
 }
 
 impl PeerCopy3D {
-    /// As the driver takes it: addresses say which device they are of. Whether there are
-    /// such devices, the caller has seen to.
+    /// In the driver's form: addresses imply their devices. The caller has checked that these
+    /// exist.
     pub fn for_driver(&self) -> Outcome<DriverCopy> {
         if self.from_array != 0 || self.to_array != 0 {
             return Err(Error::NOT_SUPPORTED);
@@ -246,9 +246,9 @@ impl PeerCopy3D {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LaunchConfig {
-    /// Blocks.
+    /// Blocks in the grid.
     pub grid: Dim3,
-    /// Threads of a block.
+    /// Threads per block.
     pub block: Dim3,
     shared_bytes: usize,
     /// The stream.
@@ -270,7 +270,7 @@ pub struct DriverLaunchConfig {
 }
 
 impl LaunchConfig {
-    /// As the driver takes it.
+    /// In the driver's form.
     pub fn for_driver(&self) -> Outcome<DriverLaunchConfig> {
         Ok(DriverLaunchConfig {
             grid: self.grid,
@@ -283,7 +283,7 @@ impl LaunchConfig {
     }
 }
 
-/// Dynamic shared memory as the driver takes it.
+/// Dynamic shared memory in the driver's form.
 pub fn shared_bytes(n_bytes: usize) -> Outcome<c_uint> {
     c_uint::try_from(n_bytes).map_err(|_| Error::INVALID_VALUE)
 }
@@ -292,7 +292,7 @@ pub fn shared_bytes(n_bytes: usize) -> Outcome<c_uint> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KernelNode {
-    /// The kernel, as the program or as the driver knows it.
+    /// The kernel, as the program or the driver identifies it.
     pub kernel: usize,
     grid: Dim3,
     block: Dim3,
@@ -305,7 +305,7 @@ pub struct KernelNode {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct DriverKernelNode {
-    /// What the runtime has, too.
+    /// The part that the runtime has too.
     pub node: KernelNode,
     /// The kernel, if the node names no function.
     pub kernel: usize,
@@ -327,7 +327,7 @@ impl Default for KernelNode {
 }
 
 impl DriverKernelNode {
-    /// Of a function.
+    /// A node for a function.
     pub fn new(node: KernelNode) -> Self {
         Self {
             node,
@@ -352,18 +352,18 @@ pub struct FunctionAttributes {
     pub shared_bytes: usize,
     /// Constant memory.
     pub const_bytes: usize,
-    /// Local memory of a thread.
+    /// Local memory per thread.
     pub local_bytes: usize,
-    /// From the most threads of a block on, in the driver's order.
+    /// The rest, from the maximum number of threads per block on, in the driver's order.
     pub others: [c_int; 13],
     pub(crate) reserved: [c_int; 16],
 }
 
-/// `cudaPointerAttributes` of version 12; that of 13 has more behind.
+/// `cudaPointerAttributes` of version 12; version 13 has more fields at the end.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointerAttributes {
-    /// Unregistered, the host's, a device's, managed.
+    /// Unregistered, host, device, managed.
     pub kind: c_uint,
     /// The device.
     pub device: c_int,
@@ -383,7 +383,7 @@ pub struct LongPointerAttributes {
 }
 
 impl LongPointerAttributes {
-    /// With nothing behind.
+    /// With zeros at the end.
     pub fn new(known: PointerAttributes) -> Self {
         Self {
             known,

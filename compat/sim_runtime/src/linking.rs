@@ -1,5 +1,5 @@
-//! Programs of relocatable device code (`nvcc -rdc=true`): their PTX lies in several fat
-//! binaries, which the driver links.
+//! Programs with relocatable device code (`nvcc -rdc=true`): their PTX is in several fat binaries,
+//! which the driver links.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -14,14 +14,14 @@ struct Wrapper {
     magic: u32,
     version: u32,
     data: *const FatBinary,
-    /// Of version 2: fat binaries that belong together, and null behind.
+    /// In version 2: fat binaries that belong together, terminated by null.
     parts: *const *const FatBinary,
 }
 
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 const WITH_PARTS: u32 = 2;
 
-/// The head of a fat binary.
+/// The header of a fat binary.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct FatBinary {
@@ -39,27 +39,27 @@ const INPUT: u32 = 2;
 /// Loads what a program has registered.
 ///
 /// # Safety
-/// It is what nvcc makes: a wrapper, or an image that the driver takes.
+/// It is what nvcc makes: a wrapper, or an image that the driver accepts.
 pub unsafe fn load(image: *const c_void) -> Outcome<usize> {
-    // SAFETY: As the caller says.
+    // SAFETY: as the caller says.
     let parts = unsafe { parts(image) };
     if parts.is_empty() {
-        // SAFETY: As the caller says.
+        // SAFETY: as the caller says.
         return unsafe { library(image) };
     }
     let mut link = 0;
-    // SAFETY: The pointers are good for the call.
+    // SAFETY: the pointers are valid for the call.
     unsafe { driver::cuLinkCreate_v2(0, null(), null_mut(), &mut link)? };
-    // SAFETY: The parts are the program's.
+    // SAFETY: the parts are the program's.
     let loaded = unsafe { linked(link, &parts) };
-    // SAFETY: It has no pointers.
+    // SAFETY: it takes no pointers.
     let destroyed = unsafe { driver::cuLinkDestroy(link) };
     loaded.and_then(|library| destroyed.map(|()| library))
 }
 
-/// The fat binaries that have to be linked.
+/// The fat binaries to be linked.
 unsafe fn parts(image: *const c_void) -> Vec<*const FatBinary> {
-    // SAFETY: Whatever image it is, it has four bytes, and a wrapper has all of its own.
+    // SAFETY: any image has at least four bytes, and a wrapper is complete.
     unsafe {
         let wrapper = image.cast::<Wrapper>();
         if (&raw const (*wrapper).magic).read_unaligned() != WRAPPER_MAGIC {
@@ -74,23 +74,23 @@ unsafe fn parts(image: *const c_void) -> Vec<*const FatBinary> {
     }
 }
 
-/// Has the driver link fat binaries, and loads what it makes of them.
+/// Makes the driver link fat binaries, and loads the result.
 unsafe fn linked(link: usize, parts: &[*const FatBinary]) -> Outcome<usize> {
     for &part in parts {
-        // SAFETY: Each begins with its size.
+        // SAFETY: each begins with its size.
         let head = unsafe { part.read_unaligned() };
         let n_bytes = u64::from(head.header_bytes).saturating_add(head.payload_bytes);
         let n_bytes = usize::try_from(n_bytes).ok();
         let n_bytes = n_bytes.filter(|_| head.magic == FAT_BINARY_MAGIC);
         let n_bytes = n_bytes.ok_or(Error::INVALID_KERNEL_IMAGE)?;
         let data = part.cast::<c_void>();
-        // SAFETY: This many bytes are there.
+        // SAFETY: this many bytes are there.
         unsafe {
             driver::cuLinkAddData_v2(link, INPUT, data, n_bytes, null(), 0, null(), null_mut())?;
         }
     }
     let (mut image, mut n_bytes) = (null(), 0);
-    // SAFETY: The pointers are good for the call; the image is while the link is.
+    // SAFETY: the pointers are valid for the call, and the image as long as the link.
     unsafe {
         driver::cuLinkComplete(link, &mut image, &mut n_bytes)?;
         library(image)
@@ -100,7 +100,7 @@ unsafe fn linked(link: usize, parts: &[*const FatBinary]) -> Outcome<usize> {
 /// Loads an image.
 unsafe fn library(image: *const c_void) -> Outcome<usize> {
     let mut library = 0;
-    // SAFETY: As the caller says.
+    // SAFETY: as the caller says.
     unsafe {
         driver::cuLibraryLoadData(
             &mut library,

@@ -1,5 +1,5 @@
-//! `cudaDeviceProp`, in the layouts of versions 11, 12 and 13: mostly device attributes, one
-//! behind the other.
+//! `cudaDeviceProp`, in the layouts of versions 11, 12 and 13: mostly device attributes, one after
+//! the other.
 
 use std::ffi::{c_char, c_int};
 
@@ -9,8 +9,8 @@ use crate::error::Outcome;
 /// A layout of the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// That of version 11, which version 12 has as `cudaGetDeviceProperties`: the one of 12
-    /// up to the shared memory that the system reserves.
+    /// That of version 11, which is `cudaGetDeviceProperties` in version 12: the layout of version
+    /// 12 up to the shared memory that the system reserves.
     Eleven,
     /// That of version 12, `cudaGetDeviceProperties_v2`.
     Twelve,
@@ -19,7 +19,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Bytes of the structure.
+    /// Size of the structure in bytes.
     pub fn size_bytes(self) -> usize {
         match self {
             Self::Eleven => 728,
@@ -29,21 +29,21 @@ impl Layout {
     }
 }
 
-/// A part of the structure that an attribute of the device fills.
+/// A part of the structure that a device attribute fills.
 #[derive(Clone, Copy)]
 enum Field {
     /// An `int`.
     Int(u32),
     /// A `size_t`.
     Size(u32),
-    /// An `int` that version 13 has no longer.
+    /// An `int` that version 13 no longer has.
     Gone(u32),
     /// An `int` that only version 13 has.
     New(u32),
 }
 use Field::{Gone, Int, New, Size};
 
-/// All behind `totalGlobalMem`, in order.
+/// Everything after `totalGlobalMem`, in order.
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[
     Size(8), Int(12), Int(10), Size(11), Int(1), Int(2), Int(3), Int(4), Int(5), Int(6), Int(7),
@@ -65,7 +65,7 @@ const FIELDS: &[Field] = &[
     New(130), New(131), New(133), New(134), New(139), New(140), New(143),
 ];
 
-/// Bytes that are filled one behind the other, each aligned to its size.
+/// Bytes that are filled one after the other, each value aligned to its size.
 struct Writer(Vec<u8>);
 
 impl Writer {
@@ -76,7 +76,8 @@ impl Writer {
     }
 }
 
-/// The bytes of a layout, from what names the device, its memory and an attribute's value.
+/// The bytes of a layout, from the bytes that identify the device, its memory and the values of
+/// attributes.
 fn lay_out(
     layout: Layout,
     names: &[u8; 284],
@@ -101,8 +102,8 @@ fn lay_out(
 pub fn properties(layout: Layout, device: c_int) -> Outcome<Vec<u8>> {
     let mut names = [0_u8; 284];
     let mut memory_bytes = 0;
-    // SAFETY: The pointers are good for the calls: 256 bytes for the name, then 16 that tell
-    // the device from others, then 8 and 4 of its LUID.
+    // SAFETY: the pointers are valid for the calls: 256 bytes for the name, then 16 for the UUID,
+    // then 8 and 4 for the LUID.
     unsafe {
         let start = names.as_mut_ptr();
         driver::cuDeviceGetName(start.cast::<c_char>(), 256, device)?;
@@ -113,7 +114,7 @@ pub fn properties(layout: Layout, device: c_int) -> Outcome<Vec<u8>> {
     }
     let attribute = |number| {
         let mut value = 0;
-        // SAFETY: The pointer is good for the call. What the driver does not know is zero.
+        // SAFETY: the pointer is valid for the call. What the driver does not know is zero.
         let known = unsafe { driver::cuDeviceGetAttribute(&mut value, number, device) };
         known.map_or(0, |()| value)
     };
@@ -124,7 +125,7 @@ pub fn properties(layout: Layout, device: c_int) -> Outcome<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Where fields lie, as `offsetof` tells for the headers of 12.9 and 13.0.
+    /// Offsets of fields, as `offsetof` gives them for the headers of 12.9 and 13.0.
     #[test]
     fn fields_lie_where_the_headers_say() {
         let at = |layout, offset: usize| {

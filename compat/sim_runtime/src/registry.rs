@@ -1,8 +1,8 @@
-//! Kernels and variables of the program, as the code that nvcc puts into it registers them.
+//! The program's kernels and variables, as registered by the code that nvcc puts into it.
 //!
-//! A fat binary is one library of the driver, which has a module for each context; it is
-//! loaded when something of it is first used. What the program knows a kernel or variable by
-//! is an address in its own memory.
+//! A fat binary is one library of the driver, which has a module for each context; it is loaded
+//! when something in it is first used. The program identifies a kernel or variable by an address in
+//! its own memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,12 +24,12 @@ pub struct FatBinary {
 }
 
 impl FatBinary {
-    /// The driver's library, loaded if need be.
+    /// The driver's library, loaded if necessary.
     fn library(&self) -> Outcome<usize> {
         *self.library.get_or_init(|| {
             current::ready()?;
             let image = std::ptr::with_exposed_provenance::<c_void>(self.image);
-            // SAFETY: The program vouches for what it registers.
+            // SAFETY: the program vouches for what it registers.
             unsafe { linking::load(image) }
         })
     }
@@ -43,7 +43,7 @@ struct Entity {
     kernel: OnceLock<usize>,
 }
 
-/// All that is registered, by address.
+/// Everything that is registered, by address.
 #[derive(Default)]
 struct Registry {
     fats: HashMap<usize, Arc<FatBinary>>,
@@ -53,19 +53,19 @@ struct Registry {
 
 static REGISTRY: RwLock<Option<Registry>> = RwLock::new(None);
 
-/// Changes what is registered.
+/// Changes the registry.
 fn change<T>(change: impl FnOnce(&mut Registry) -> T) -> T {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
     change(registry.get_or_insert_default())
 }
 
-/// Looks into what is registered.
+/// Looks something up in the registry.
 fn look<T>(look: impl FnOnce(&Registry) -> Option<T>) -> Option<T> {
     let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
     registry.as_ref().and_then(look)
 }
 
-/// Registers a fat binary; gives its handle.
+/// Registers a fat binary; returns its handle.
 pub fn add_fat_binary(image: usize) -> usize {
     let fat = Arc::new(FatBinary {
         image,
@@ -76,7 +76,7 @@ pub fn add_fat_binary(image: usize) -> usize {
     handle
 }
 
-/// Forgets a fat binary, and unloads it.
+/// Removes a fat binary and unloads it.
 pub fn remove_fat_binary(handle: usize) {
     let removed = change(|registry| {
         let fat = registry.fats.remove(&handle)?;
@@ -87,7 +87,7 @@ pub fn remove_fat_binary(handle: usize) {
     });
     let library = removed.and_then(|fat| fat.library.get().copied());
     if let Some(Ok(library)) = library {
-        // SAFETY: It has no pointers.
+        // SAFETY: it takes no pointers.
         let _ = unsafe { driver::cuLibraryUnload(library) };
     }
 }
@@ -121,10 +121,10 @@ pub fn add_variable(fat: usize, host: usize, name: CString) {
     }
 }
 
-/// The driver's kernel of an address, or the kernel that the address is.
+/// The driver's kernel for an address, or the kernel that the address itself is.
 pub fn kernel(host: usize) -> Outcome<usize> {
     let Some(entity) = look(|registry| registry.kernels.get(&host).cloned()) else {
-        // What `cudaGetKernel` has given is the driver's own.
+        // What `cudaGetKernel` returned is the driver's own.
         return match host {
             0 => Err(Error::INVALID_DEVICE_FUNCTION),
             kernel => Ok(kernel),
@@ -135,7 +135,7 @@ pub fn kernel(host: usize) -> Outcome<usize> {
     }
     let library = entity.fat.library()?;
     let mut kernel = 0;
-    // SAFETY: The pointers are good for the call.
+    // SAFETY: the pointers are valid for the call.
     let found = unsafe { driver::cuLibraryGetKernel(&mut kernel, library, entity.name.as_ptr()) };
     found.map_err(|error| match error {
         Error::SYMBOL_NOT_FOUND => Error::INVALID_DEVICE_FUNCTION,
@@ -144,7 +144,7 @@ pub fn kernel(host: usize) -> Outcome<usize> {
     Ok(*entity.kernel.get_or_init(|| kernel))
 }
 
-/// The address that one of the driver's kernels is registered under, if it is.
+/// The address that one of the driver's kernels is registered under, if any.
 pub fn host_of(kernel: usize) -> Option<usize> {
     look(|registry| {
         let mut kernels = registry.kernels.iter();
@@ -154,7 +154,7 @@ pub fn host_of(kernel: usize) -> Option<usize> {
 }
 
 impl DriverKernelNode {
-    /// As the runtime has it: a kernel of the program is known by its address there.
+    /// In the runtime's form: a kernel of the program is identified by its address there.
     pub fn for_runtime(&self) -> KernelNode {
         let kernel = match self.node.kernel {
             0 => self.kernel,
@@ -165,7 +165,7 @@ impl DriverKernelNode {
 }
 
 impl KernelNode {
-    /// As the driver takes it.
+    /// In the driver's form.
     pub fn for_driver(&self) -> Outcome<DriverKernelNode> {
         Ok(DriverKernelNode::new(self.of(kernel(self.kernel)?)))
     }
@@ -183,7 +183,7 @@ pub fn variable(host: usize) -> Outcome<(u64, usize)> {
     current::ready()?;
     let library = entity.fat.library()?;
     let (mut address, mut n_bytes) = (0, 0);
-    // SAFETY: The pointers are good for the call.
+    // SAFETY: the pointers are valid for the call.
     let found = unsafe {
         driver::cuLibraryGetGlobal(&mut address, &mut n_bytes, library, entity.name.as_ptr())
     };
@@ -207,7 +207,7 @@ fn managed() -> MutexGuard<'static, Vec<Managed>> {
     MANAGED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers a managed variable, whose address goes into `slot`.
+/// Registers a managed variable, whose address will be stored in `slot`.
 pub fn add_managed(fat: usize, slot: usize, name: CString) {
     if let Some(fat) = look(|registry| registry.fats.get(&fat).cloned()) {
         managed().push(Managed { fat, slot, name });
@@ -224,7 +224,7 @@ pub fn place_managed(handle: usize) -> Outcome {
         current::ready()?;
         let (library, mut address, mut n_bytes) = (variable.fat.library()?, 0, 0);
         let name = variable.name.as_ptr();
-        // SAFETY: The pointers are good for the call, and the slot is the program's.
+        // SAFETY: the pointers are valid for the call, and the slot is the program's.
         unsafe {
             driver::cuLibraryGetManaged(&mut address, &mut n_bytes, library, name)?;
             std::ptr::with_exposed_provenance_mut::<u64>(variable.slot).write(address);
@@ -233,14 +233,14 @@ pub fn place_managed(handle: usize) -> Outcome {
     })
 }
 
-/// What stands between `<<<` and `>>>`.
+/// What is between `<<<` and `>>>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration {
     /// Blocks.
     pub grid: Dim3,
-    /// Threads of a block.
+    /// Threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory per block.
     pub shared_bytes: usize,
     /// The stream.
     pub stream: usize,
@@ -250,7 +250,7 @@ thread_local! {
     static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a configuration until the launch that it is for.
+/// Keeps a configuration for its launch.
 pub fn push_configuration(configuration: Configuration) {
     let _ = CONFIGURATIONS.try_with(|all| all.borrow_mut().push(configuration));
 }

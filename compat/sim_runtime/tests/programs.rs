@@ -1,5 +1,5 @@
-//! Programs that nvcc compiles here, on the simulator: skipped, and said so, where there is
-//! no nvcc. `NVCC` names it if it is not on the path.
+//! Programs that nvcc compiles here, run on the simulator; skipped, with a message, if there is no
+//! nvcc. `NVCC` names it if it is not on the path.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn nvcc() -> Option<Nvcc> {
     Some(Nvcc { program, version })
 }
 
-/// Builds the libraries, and puts them into a folder under their own names.
+/// Builds the libraries, and copies them into a folder under their own names.
 fn libraries(folder: &Path, version: u32) {
     let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -81,7 +81,7 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
             .args(further)
             .args(["-lineinfo", "-arch=compute_90", "-L"])
             .arg(&folder.0)
-            // Where the Python packages have the static runtime.
+            // The Python packages have the static runtime here.
             .arg("-L")
             .arg(Path::new(&nvcc.program).with_file_name("../lib"))
             .arg(sources.join(source))
@@ -93,9 +93,9 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
     let streams = ["-default-stream", "per-thread"];
     let none = "\"findings\": []";
     let all: [(_, &[&str], _, _); 7] = [
-        ("features", &[], "all as it must be", none),
-        ("features", &["-rdc=true"], "all as it must be", none),
-        ("features", &streams, "all as it must be", none),
+        ("features", &[], "all as expected", none),
+        ("features", &["-rdc=true"], "all as expected", none),
+        ("features", &streams, "all as expected", none),
         ("race", &[], "no error: 128", "race.cu:13"),
         ("leak", &[], "no error: 2 126", "\"n_bytes\": 256"),
         ("conflict", &[], "no error: 32 1", "\"conflicts\": 992"),
@@ -117,7 +117,7 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
             "{name}:\n{report}"
         );
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(errors, "", "{name} has written that");
+        assert_eq!(errors, "", "{name} wrote to standard error");
     }
     // The toolkit's own libraries may be missing.
     if compile("leak.cu", "static", "static", &[]) {

@@ -28,11 +28,11 @@ pub struct CudaBuilder {
 }
 
 impl CudaBuilder {
-    /// Will compile the crate in the folder `path`, which is relative to the
-    /// current folder (for a build script: its package's).
+    /// A builder for the crate in the folder `path`, which is relative to the current folder (for a
+    /// build script: its package's).
     ///
-    /// The path may be `"."`: a package whose library are the kernels, and whose program
-    /// launches them.
+    /// The path may be `"."`: a package whose library holds the kernels, and whose program launches
+    /// them.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().into(),
@@ -49,8 +49,8 @@ impl CudaBuilder {
         }
     }
 
-    /// The architecture, `"sm_80"` if nothing is said. PTX runs on that
-    /// architecture and on all later ones, except where the name ends in `a`.
+    /// The architecture, `"sm_80"` by default. PTX runs on that architecture and on all later ones,
+    /// unless the name ends in `a`.
     pub fn arch(mut self, name: &str) -> Self {
         self.arch = Arch::new(name);
         self
@@ -63,7 +63,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Another PTX version (86 is 8.6) than [`Arch`] has for the architecture named last.
+    /// Replaces the PTX version that [`Arch`] has for the architecture named last (86 is 8.6).
     pub fn ptx_version(mut self, version: u32) -> Self {
         self.extra_arches
             .last_mut()
@@ -72,8 +72,8 @@ impl CudaBuilder {
         self
     }
 
-    /// The environment variable in which a build script gives the PTX's path to the
-    /// application, `KERNELS_PTX` if nothing is said:
+    /// The environment variable that gives the application the PTX's path, if this is a build
+    /// script; `KERNELS_PTX` by default:
     ///
     /// ```ignore
     /// const PTX: &str = include_str!(env!("KERNELS_PTX"));
@@ -87,24 +87,23 @@ impl CudaBuilder {
 
     /// Another release of Rust than [`PINNED`], as rustup names it: `"1.98.0"`.
     ///
-    /// It is a wish: `LOCKSTEP_RUSTC` overrules it, and where rustup cannot install it,
-    /// the distribution's packages serve in whichever release they have.
+    /// It is a preference: `LOCKSTEP_RUSTC` overrides it, and if rustup cannot install it, the
+    /// distribution's packages are used in whichever release they have.
     pub fn toolchain(mut self, channel: &str) -> Self {
         self.channel = channel.into();
         self
     }
 
-    /// Where the PTX is put: `kernels.ptx`, and `kernels.sm_90a.ptx` beside it for a
-    /// further architecture. In a build script there is no need to say so: it is put
-    /// into `OUT_DIR`, and the application given its path ([`CudaBuilder::export_as`]).
+    /// Where to write the PTX: `kernels.ptx`, and `kernels.sm_90a.ptx` next to it for a further
+    /// architecture. A build script does not need this: the PTX goes to `OUT_DIR`, and the
+    /// application gets its path ([`CudaBuilder::export_as`]).
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().into());
         self
     }
 
-    /// The folder for what the second cargo builds. In a build script there is
-    /// no need to name one; outside, the default is in the system's temporary
-    /// folder.
+    /// The folder that the second cargo builds in. A build script does not need to name one;
+    /// elsewhere, the default is in the system's temporary folder.
     pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.target_dir = Some(path.as_ref().into());
         self
@@ -117,8 +116,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether the PTX names the source line of each instruction (`.loc`; the
-    /// default). The code is the same with and without.
+    /// Whether the PTX names the source line of each instruction (`.loc`; the default). The code is
+    /// the same either way.
     pub fn emit_line_tables(mut self, emit: bool) -> Self {
         self.line_tables = emit;
         self
@@ -145,8 +144,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Builds; on an error prints it and ends the build script, so that cargo
-    /// shows rustc's messages and not a panic.
+    /// Builds; on an error, prints it and ends the build script, so that cargo shows rustc's
+    /// messages rather than a panic.
     pub fn build_or_exit(self) -> BuildOutput {
         self.build().unwrap_or_else(|error| {
             eprintln!("{error}");
@@ -159,12 +158,12 @@ impl CudaBuilder {
     /// In a build script it also tells cargo what to watch, and the application where the
     /// PTX is.
     ///
-    /// In the build script of the package that is compiled itself, this is called once
-    /// more, by the second cargo. There is no PTX yet then: an empty file stands for it.
+    /// If a package compiles its own kernels, its build script runs a second time, in the second
+    /// cargo. There is no PTX yet then, so an empty file takes its place.
     ///
     /// # Errors
     ///
-    /// No compiler, kernels that do not compile, files that cannot be written.
+    /// There is no compiler, the kernels do not compile, or files cannot be written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
         let progress = Terminal::default();
         let setup = self.set_up(&progress)?;
@@ -208,8 +207,8 @@ impl CudaBuilder {
         progress: &(dyn Progress + Sync),
     ) -> Result<Vec<Compiled>, BuildError> {
         let nested = setup.nested(self, &self.features);
-        // Most of a cold build is `core`, which keeps one processor busy for
-        // each architecture: side by side they take as long as one.
+        // Most of a cold build is `core`, which keeps one processor busy per architecture: in
+        // parallel they take as long as one.
         std::thread::scope(|scope| {
             let nested = &nested;
             let threads: Vec<_> = self
@@ -225,11 +224,11 @@ impl CudaBuilder {
         })
     }
 
-    /// Finds out what every run of the second cargo needs; fetches the compiler.
+    /// Determines what every run of the second cargo needs, and fetches the compiler.
     pub(crate) fn set_up(&self, progress: &dyn Progress) -> Result<Setup, BuildError> {
         let manifest = self.path.join("Cargo.toml");
         let manifest = cargo::canonical(&manifest)
-            .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
+            .map_err(|e| BuildError::io("find the kernel crate's manifest", manifest, e))?;
         let mut locator = Locator::from_env()?;
         locator.channel.clone_from(&self.channel);
         let toolchain = locator.ensure(progress)?;
@@ -261,7 +260,7 @@ impl CudaBuilder {
     }
 }
 
-/// What every run of the second cargo for a crate has in common.
+/// What all runs of the second cargo for a crate have in common.
 #[derive(Debug)]
 pub(crate) struct Setup {
     core_cache: PathBuf,
@@ -288,7 +287,7 @@ impl Setup {
     }
 }
 
-/// Tells cargo what to run the build script again for.
+/// Tells cargo which changes to rerun the build script for.
 fn watch(paths: impl Iterator<Item = PathBuf>) {
     let paths: BTreeSet<PathBuf> = paths.collect();
     for path in paths {
@@ -299,8 +298,7 @@ fn watch(paths: impl Iterator<Item = PathBuf>) {
     }
 }
 
-/// Writes, but leaves an equal file alone: what includes it is then not
-/// compiled again.
+/// Writes a file unless it is already equal, so that what includes it is not compiled again.
 pub(crate) fn write_if_different(path: &Path, text: &str) -> Result<(), BuildError> {
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());

@@ -1,9 +1,9 @@
 //! `core` and the few packages that `cuda_std` needs, compiled once for each architecture and kept
-//! beside the compiler.
+//! next to the compiler.
 //!
-//! Compiling them takes longer than most crates of kernels do, and they come out the same for every
-//! project. What cargo made of it for one target folder is put into the next before cargo looks:
-//! cargo checks it like its own work, and compiles anew what does not fit.
+//! Compiling them takes longer than most kernel crates, and the result is the same for every
+//! project. What cargo made for one target folder is put into the next before cargo looks: cargo
+//! checks it like its own work, and recompiles what does not fit.
 //!
 //! ```text
 //! CACHE/core/sm_80-290f96de/     settings as in `Nested::profile_name`
@@ -11,15 +11,15 @@
 //!     sm_80-290f96de/{deps,build,.fingerprint}/…
 //! ```
 //!
-//! Nothing here can fail a build: where the cache cannot be read or written, cargo compiles.
+//! Nothing here can fail a build: if the cache cannot be read or written, cargo compiles.
 
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The packages that every crate of kernels is compiled with, besides ours: those that come with
-/// the compiler, and those of `cuda_std` and its macros. Packages with hyphens are there under both
-/// of their names.
+/// The packages that every kernel crate is compiled with, in addition to ours: those that come with
+/// the compiler, and those of `cuda_std` and its macros. Packages with hyphens are listed under
+/// both of their names.
 const PACKAGES: [&str; 9] = [
     "core",
     "compiler_builtins",
@@ -32,13 +32,13 @@ const PACKAGES: [&str; 9] = [
     "unicode_ident",
 ];
 
-/// Where a package's files lie in a folder of cargo's. What makes the rest count comes last.
+/// Where a package's files are in one of cargo's folders. What makes the rest count comes last.
 const KINDS: [&str; 3] = ["deps", "build", ".fingerprint"];
 
-/// How many sets of settings are kept; the oldest goes.
+/// How many sets of settings are kept; the oldest is removed.
 const MOST: usize = 4;
 
-/// How a set's folder is named while it is written.
+/// Prefix of a set's folder while it is being written.
 const UNFINISHED: &str = "unfinished-";
 
 /// The compiled `core` of one set of settings.
@@ -54,24 +54,24 @@ pub(crate) struct BuiltCore<'a> {
 }
 
 impl BuiltCore<'_> {
-    /// Puts what is kept into the target folder, if cargo has not been there.
+    /// Puts what is kept into the target folder, unless cargo has been there.
     pub fn lay_out(&self) {
         let is_new = !self.target_dir.join(self.for_device()).exists();
         let kept = self.cache.join(self.profile);
         if is_new && kept.is_dir() {
-            // What was copied in part has no fingerprint yet: to cargo it is not there.
+            // A partial copy has no fingerprint yet: to cargo it is not there.
             let _ = self.copy(&kept, self.target_dir);
         }
     }
 
-    /// Keeps what cargo made, if it is not kept.
+    /// Keeps what cargo made, unless it is already kept.
     pub fn keep(&self) {
         let kept = self.cache.join(self.profile);
         if self
             .cores(self.target_dir)
             .any(|core| !kept.join(core).exists())
         {
-            // Without it, the next project's cargo compiles.
+            // If this fails, the next project's cargo compiles.
             let _ = self.store();
         }
     }
@@ -107,7 +107,7 @@ impl BuiltCore<'_> {
         self.remove_oldest()
     }
 
-    /// Removes what is one too many.
+    /// Removes the oldest sets beyond [`MOST`].
     fn remove_oldest(&self) -> io::Result<()> {
         let mut sets = Vec::new();
         for entry in fs::read_dir(self.cache)? {
@@ -157,7 +157,8 @@ fn is_of_package(entry: &str) -> bool {
     })
 }
 
-/// Copies a file, or a folder with all in it, and when it was changed, by which cargo judges.
+/// Copies a file, or a folder with everything in it, with its modification times, which cargo
+/// judges by.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     let metadata = fs::metadata(from)?;
     if metadata.is_dir() {
@@ -171,7 +172,7 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to)?;
     let copy = File::options().write(true).open(to)?;
     copy.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
-    // It is taken for whole by its name alone, also after the power went.
+    // Its name alone marks it as complete, even after a power failure.
     copy.sync_all()
 }
 

@@ -1,4 +1,4 @@
-//! The second cargo: how it is called so that the first one does not disturb it.
+//! The second cargo, called so that the first one does not disturb it.
 
 use crate::toolchain::Progress;
 use std::ffi::OsString;
@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Variables by which the outer build, or the user's habits for host code,
-/// would change how kernels are compiled.
+/// Variables of the outer build, or of the user's settings for host code, that would change how
+/// kernels are compiled.
 const NOT_FOR_KERNELS: &[&str] = &[
     "CARGO_BUILD_BUILD_DIR",
     "CARGO_BUILD_RUSTC",
@@ -22,8 +22,7 @@ const NOT_FOR_KERNELS: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
 ];
 
-/// Beginnings of variables that cargo sets for a build script about the package
-/// being built.
+/// Prefixes of variables that cargo sets for a build script about the package being built.
 const ABOUT_THE_OUTER_PACKAGE: &[&str] = &[
     "CARGO_CFG_",
     "CARGO_FEATURE_",
@@ -34,11 +33,11 @@ const ABOUT_THE_OUTER_PACKAGE: &[&str] = &[
     "DEP_",
 ];
 
-/// A cargo command without the outer build's settings. The job server
-/// (`CARGO_MAKEFLAGS`) stays, so that both together start no more jobs than one.
+/// A cargo command without the outer build's settings. The job server (`CARGO_MAKEFLAGS`) stays, so
+/// that both together start no more jobs than one alone.
 ///
-/// It runs in the crate's folder, so that cargo's configuration for the crate holds: where
-/// its registries are, above all.
+/// It runs in the crate's folder, so that cargo's configuration for the crate applies, above all
+/// where its registries are.
 pub(crate) fn command(manifest: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -57,27 +56,28 @@ pub(crate) fn command(manifest: &Path) -> Command {
             command.env_remove(&name);
         }
     }
-    // Set, not removed: an empty wrapper also overrules the one in a user's
-    // cargo configuration (and `cargo clippy` works by such a wrapper).
+    // Set, not removed: an empty wrapper also overrules the one in a user's cargo configuration
+    // (and `cargo clippy` works through such a wrapper).
     command
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "");
     command
 }
 
-/// Runs a command of cargo's to its end, handing on the lines of its stdout; tells what it waits
-/// for, and gives what it has against the build.
+/// Runs a cargo command to its end, passing on the lines of its stdout; reports what it waits for,
+/// and returns its complaint about the build.
 ///
 /// # Errors
 ///
-/// It cannot be run: in words.
+/// It cannot be run. The error is a text.
 pub(crate) fn run(
     command: &mut Command,
     progress: &dyn Progress,
     mut take: impl FnMut(&str) + Send,
 ) -> Result<(ExitStatus, String), String> {
     let mut child = command
-        // Its own words are read here; the compiler's have their colours by the format.
+        // cargo's own output is parsed here; the compiler's gets its colours from the message
+        // format.
         .env("CARGO_TERM_COLOR", "never")
         .env("CARGO_TERM_QUIET", "false")
         .stdin(Stdio::null())
@@ -94,7 +94,7 @@ pub(crate) fn run(
     Ok((status, complaint))
 }
 
-/// The lines of a pipe, whatever they are made of.
+/// The lines of a pipe, even if they are not UTF-8.
 fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
     let lines = pipe.into_iter().flat_map(|pipe| {
         let lines = BufReader::new(pipe).split(b'\n');
@@ -103,14 +103,14 @@ fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
     lines.map(|line| String::from_utf8_lossy(&line).into_owned())
 }
 
-/// What cargo has against the build: what it says from the first error on. What it waits for
-/// before is reported at once.
+/// cargo's complaint about the build: its output from the first error on. What it waits for before
+/// that is reported at once.
 fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
     let mut all = String::new();
     let mut error = None;
     for line in lines {
         if let Some(what) = line.trim_start().strip_prefix("Blocking waiting for ") {
-            progress.note(&format!("another cargo is at work; waiting for its {what}"));
+            progress.note(&format!("another cargo is running; waiting for its {what}"));
         }
         if line.starts_with("error") {
             error.get_or_insert(all.len());
@@ -135,7 +135,7 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
         ("lto", "\"fat\"".to_string()),
         ("codegen-units", "1".to_string()),
         ("panic", "\"abort\"".to_string()),
-        // `.loc` lines and nothing else: the code is the same with and without.
+        // `.loc` lines and nothing else: the code is the same either way.
         ("debug", debug.to_string()),
         ("strip", "false".to_string()),
         ("incremental", "false".to_string()),
@@ -153,10 +153,9 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
         .collect()
 }
 
-/// The folder for what the second cargo builds: `lockstep-kernels` beside the
-/// outer build's own folders, so that all of its profiles share it and `cargo
-/// clean` removes it. It is not the outer folder itself, which is locked while
-/// a build script runs.
+/// The folder that the second cargo builds in: `lockstep-kernels` next to the outer build's own
+/// folders, so that all of its profiles share it and `cargo clean` removes it. It is not the outer
+/// folder itself, which is locked while a build script runs.
 pub(crate) fn target_dir() -> PathBuf {
     let Some(out_dir) = std::env::var_os("OUT_DIR").map(PathBuf::from) else {
         return std::env::var_os("CARGO_TARGET_DIR")
@@ -166,8 +165,8 @@ pub(crate) fn target_dir() -> PathBuf {
     target_dir_above(&out_dir).join(FOLDER)
 }
 
-/// The target folder that a build script's `OUT_DIR` is in; cargo marks those that it
-/// made, and what is in them is `target/debug/build/app-0123/out`.
+/// The target folder that contains a build script's `OUT_DIR`, such as
+/// `target/debug/build/app-0123/out`; cargo marks the target folders that it made.
 fn target_dir_above(out_dir: &Path) -> &Path {
     let is_marked = |dir: &&Path| dir.join("CACHEDIR.TAG").exists();
     let by_place = || {
@@ -180,8 +179,8 @@ fn target_dir_above(out_dir: &Path) -> &Path {
 
 pub(crate) const FOLDER: &str = "lockstep-kernels";
 
-/// A path that exists, from the root and without links. On Windows without resolving
-/// links: that would put `\\?\` before it, which cargo and rustc do not write.
+/// An existing path, absolute and without links. On Windows links are not resolved: that would put
+/// `\\?\` before the path, which cargo and rustc do not write.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     if cfg!(windows) {
         path.metadata()?;
@@ -190,14 +189,13 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Whether cargo runs us as a build script.
+/// Whether cargo is running us as a build script.
 pub(crate) fn in_build_script() -> bool {
     let is_set = |name| std::env::var_os(name).is_some();
     is_set("OUT_DIR") && is_set("CARGO_MANIFEST_DIR") && is_set("NUM_JOBS")
 }
 
-/// Whether the build script is run by the second cargo: it is that of a package which
-/// holds its kernels itself.
+/// Whether the second cargo runs the build script, because the package contains its own kernels.
 pub(crate) fn is_second() -> bool {
     in_build_script()
         && std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some_and(|arch| arch == "nvptx64")
@@ -227,7 +225,7 @@ mod tests {
         assert_eq!(status.code(), Some(101));
         assert_eq!(taken, ["message", "another"]);
         assert_eq!(complaint, "error: could not compile\n  caused by\n");
-        let waits = "another cargo is at work; waiting for its file lock on package cache\n";
+        let waits = "another cargo is running; waiting for its file lock on package cache\n";
         assert_eq!(
             String::from_utf8(told).unwrap(),
             format!("lockstep: {waits}")

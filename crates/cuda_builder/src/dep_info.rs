@@ -1,4 +1,4 @@
-//! Dependency files of rustc and cargo (`*.d`): a makefile's rules.
+//! Dependency files of rustc and cargo (`*.d`): makefile rules.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ pub fn sources(note: &str) -> Vec<PathBuf> {
     let mut characters = list.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            // A space in a path stands behind a backslash; no other backslash is more than
-            // itself, in paths of Windows for instance.
+            // A space in a path is preceded by a backslash; any other backslash is literal, such as
+            // in paths on Windows.
             '\\' => path.push(characters.next_if_eq(&' ').unwrap_or('\\')),
             ' ' => sources.push(std::mem::take(&mut path)),
             _ => path.push(character),

@@ -12,7 +12,7 @@ pub enum BuildError {
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
 
-    /// The kernels do not compile: what rustc had to say.
+    /// The kernels do not compile; this is what rustc said.
     #[error("{rendered}")]
     Compile {
         /// rustc's messages as it prints them, then cargo's summary.
@@ -21,7 +21,7 @@ pub enum BuildError {
 
     /// The package has only programs.
     #[error(
-        "{} has no library, and kernels are one: write them into src/lib.rs, or name their file \
+        "{} has no library, which kernels need: write them in src/lib.rs, or name their file \
          in the manifest:\n\n    [lib]\n    path = \"src/kernels.rs\"",
         .manifest.display()
     )]
@@ -30,7 +30,7 @@ pub enum BuildError {
         manifest: PathBuf,
     },
 
-    /// cargo could not be run, or ended in a way of its own.
+    /// cargo could not be run, or failed for a reason of its own.
     #[error("{command} failed\n{output}")]
     Cargo {
         /// The command, shortened.
@@ -39,9 +39,9 @@ pub enum BuildError {
         output: String,
     },
 
-    /// The compiler ran without an error but left no PTX.
+    /// The compiler ran without an error but wrote no PTX.
     #[error(
-        "rustc left no PTX (`{crate_name}.s`) under {}; delete that folder and build again",
+        "rustc wrote no PTX (`{crate_name}.s`) under {}; delete that folder and build again",
         .dir.display()
     )]
     NoPtx {
@@ -51,11 +51,11 @@ pub enum BuildError {
         dir: PathBuf,
     },
 
-    /// The PTX bears launch bounds that cannot be applied.
+    /// The PTX contains launch bounds that cannot be applied.
     #[error(transparent)]
     LaunchBounds(#[from] LaunchBoundsError),
 
-    /// The PTX names parameters that are tensor maps, which cannot be found.
+    /// The PTX marks parameters as tensor maps that cannot be found.
     #[error(transparent)]
     TensorMap(#[from] TensorMapError),
 
@@ -64,9 +64,9 @@ pub enum BuildError {
     Io {
         /// "read", "write", ...
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

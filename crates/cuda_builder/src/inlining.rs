@@ -1,20 +1,18 @@
 //! Inlined calls: from DWARF to `.loc … inlined_at`.
 //!
-//! LLVM writes into PTX the line that each instruction was written on (`.loc`).
-//! Where that is in a function that was inlined, PTX can also say into what
-//! (`function_name …, inlined_at …`), which profilers show and the simulator
-//! reports. LLVM 22 does not write that. (Later ones may; what is there stays.) It has it
-//! in two other forms, neither of which is enough. With `-Zverbose-asm` a comment behind
-//! each `.loc` names the calls around it, by line and column. DWARF describes all calls,
-//! with files and functions, but tells only which instructions are the first and the last
-//! of each, and others may be in between. [`apply`] looks up the calls of each comment in DWARF, adds `inlined_at` to
-//! the places of instructions, and removes comments and DWARF, which nothing else needs.
-//! No instruction is touched.
+//! LLVM writes into PTX the line that each instruction was written on (`.loc`). If that is in a
+//! function that was inlined, PTX can also say where (`function_name …, inlined_at …`), which
+//! profilers show and the simulator reports. LLVM 22 does not write that. (Later versions may; what
+//! is there stays.) It writes two other things, neither of which is enough. With `-Zverbose-asm`, a
+//! comment after each `.loc` names the calls around it, by line and column. DWARF describes all
+//! calls, with files and functions, but gives only the first and the last instruction of each, and
+//! instructions of others may lie between. [`apply`] looks up the calls of each comment in DWARF,
+//! adds `inlined_at` to the places of instructions, and removes comments and DWARF, which nothing
+//! else needs. No instruction is changed.
 //!
-//! What it leaves out: of two functions that are called at one line and column, as a `for`
-//! loop does, a place may get the other one's name. Where comment and DWARF do not agree,
-//! or are not as expected, they are removed all the same, and the places stay as LLVM
-//! wrote them.
+//! Left out: where two functions are called at the same line and column, as in a `for` loop, a
+//! place may get the other one's name. Where comment and DWARF disagree, or are not as expected,
+//! they are still removed, and the places stay as LLVM wrote them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -48,7 +46,7 @@ pub fn apply(ptx: &str) -> String {
             }
             _ => out.push_str(bare),
         }
-        // What was in the line with it ended with the comment.
+        // The line break was cut off with the comment.
         if !bare.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
@@ -63,10 +61,10 @@ pub fn apply(ptx: &str) -> String {
 /// File, line, column: the numbers of a `.loc`.
 type Place = (u32, u32, u32);
 
-/// Where calls are, the innermost first.
+/// Lines and columns of calls, the innermost first.
 type LinesAndColumns = Vec<(u32, u32)>;
 
-/// The place that a line names, if it is a `.loc` without more.
+/// The place that a line names, if it is a plain `.loc`.
 fn place(line: &str) -> Option<Place> {
     let mut words = line.trim().strip_prefix(".loc")?.split_whitespace();
     let mut number = || words.next()?.parse().ok();
@@ -74,8 +72,8 @@ fn place(line: &str) -> Option<Place> {
     words.next().is_none().then_some(place)
 }
 
-/// A line, and the comment that LLVM has put behind it. Comments alone in a line stay, but
-/// for what LLVM says of labels.
+/// A line, and the comment that LLVM put after it. Comments on lines of their own stay, except what
+/// LLVM says about labels.
 fn without_comment(line: &str) -> (&str, &str) {
     match line.split_once("//") {
         Some((code, comment))
@@ -90,9 +88,9 @@ fn without_comment(line: &str) -> (&str, &str) {
     }
 }
 
-/// Lines and columns of the calls that the comment on a place names, the innermost first:
-/// of `a.rs:3:1 @[ b.rs:7:9 @[ c.rs:2:5 ] ]` those in `b.rs` and `c.rs`. LLVM leaves out
-/// columns that are 0.
+/// Lines and columns of the calls that the comment on a place names, the innermost first: for
+/// `a.rs:3:1 @[ b.rs:7:9 @[ c.rs:2:5 ] ]`, those in `b.rs` and `c.rs`. LLVM leaves out columns that
+/// are 0.
 fn calls_in(comment: &str) -> LinesAndColumns {
     let calls = comment.split(" @[ ").skip(1).filter_map(|call| {
         let call = call.trim_end_matches([' ', ']', '\n']);
@@ -115,7 +113,7 @@ fn has_instruction(lines: &[&str]) -> bool {
         })
 }
 
-/// The lines that are not DWARF, and the lines of each section of it.
+/// The lines that are not DWARF, and the lines of each DWARF section.
 fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     let mut code = Vec::new();
     let mut sections: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -140,7 +138,7 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
                     }
                 }
                 None if text.starts_with("$L__sec_end") => {}
-                // The architecture alone: without DWARF it is not a module to debug.
+                // The architecture alone: without DWARF it is not a debug module.
                 None => match text.strip_suffix(", debug") {
                     Some(target) if text.starts_with(".target") => {
                         code.push(target);
@@ -153,7 +151,7 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     (code, sections)
 }
 
-/// What has been written: names of functions, each written once, and places.
+/// What has been written: function names, each written once, and places.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, usize>,
@@ -173,8 +171,8 @@ impl Names {
         format!("$L__info_string{number}")
     }
 
-    /// Notes that a place is written with these calls around it; whether it was last
-    /// written otherwise, or not at all.
+    /// Notes that a place is written with these calls around it; returns whether it was last
+    /// written differently, or not at all.
     fn is_news(&mut self, place: Place, around: &[Place]) -> bool {
         if self.around.get(&place).is_some_and(|last| last == around) {
             return false;
@@ -183,7 +181,7 @@ impl Names {
         true
     }
 
-    /// The section that the labels are in.
+    /// Writes the section with the labels.
     fn write(&self, out: &mut String) {
         if self.in_order.is_empty() {
             return;
@@ -203,7 +201,7 @@ impl Names {
 struct Call {
     /// Lines of the PTX: from its first instruction to its last.
     lines: Range<usize>,
-    /// It and the calls around it, the innermost first: where the function is described, and
+    /// The call and those around it, the innermost first: where the function is described, and
     /// where it is called.
     around: Vec<(usize, Place)>,
 }
@@ -254,7 +252,7 @@ impl Calls {
         Some(calls)
     }
 
-    /// Takes what an entry says. The calls around what is in it, if it is a function or call.
+    /// Reads an entry. Returns the calls around its contents, if it is a function or a call.
     fn read_entry(
         &mut self,
         unit: &Unit<'_>,
@@ -316,7 +314,7 @@ impl Calls {
     ) {
         let calls = around.iter().map(|&(_, at)| at);
         let places: Vec<Place> = std::iter::once(place).chain(calls).collect();
-        // A place that something is inlined at must have been named before.
+        // A place at which something is inlined must have been named before.
         let outermost = places[around.len()];
         if around.is_empty() {
             names.around.insert(place, Vec::new());
@@ -341,8 +339,8 @@ impl Calls {
     }
 }
 
-/// The bytes of a section, of lines such as `.b8 1,2`, `.b32 7` and `.b64 $L__tmp3`. Labels of
-/// the code are their lines, those of sections 0.
+/// The bytes of a section, from lines such as `.b8 1,2`, `.b32 7` and `.b64 $L__tmp3`. Labels of
+/// the code stand for their lines, those of sections for 0.
 fn assembled(lines: &[&str], labels: &HashMap<&str, usize>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for line in lines {
@@ -427,7 +425,7 @@ mod tests {
 \t.section\t.debug_macinfo\t{\t}
 ";
 
-    /// A loop that was unrolled, so that each call's instructions have others' between them.
+    /// An unrolled loop, in which the instructions of each call have others between them.
     #[test]
     fn dwarf_and_comments_go_and_calls_come() {
         let first = "\t.loc\t2 30 4               // b.rs:30:4 @[ src/a.rs:7:9 ]\n";

@@ -1,9 +1,9 @@
-//! A kernel crate that is compiled in parts, each when it is asked for.
+//! A kernel crate that is compiled in parts, each when it is needed.
 //!
-//! One PTX module for a whole catalogue would be compiled anew for each changed line.
-//! So a crate may name its parts, by cargo's own means: every feature that is listed
-//! in its feature `default` is a *module*, compiled with that feature alone. The host,
-//! which compiles the crate as it is, sees all of them.
+//! A single PTX module for a whole catalogue would be recompiled for every changed line. So a crate
+//! may name its parts, by cargo's own means: every feature listed in its `default` feature is a
+//! *module*, compiled with that feature alone. The host, which compiles the crate as it is, sees
+//! all of them.
 //!
 //! ```toml
 //! [features]
@@ -12,9 +12,9 @@
 //! transpose = []
 //! ```
 //!
-//! What was compiled is kept, with a record of what it was made from.
+//! What was compiled is kept, with a record of its inputs.
 //!
-//! Left out: finding out which module has a kernel. Whoever launches it knows.
+//! Left out: finding out which module has a kernel. Whoever launches the kernel knows.
 
 use crate::builder::{CudaBuilder, Setup, write_if_different};
 use crate::error::BuildError;
@@ -32,7 +32,7 @@ use std::time::SystemTime;
 pub struct KernelCrate {
     /// The crate's folder.
     dir: PathBuf,
-    /// Where everything goes that is made of it.
+    /// Where everything made from it goes.
     target_dir: PathBuf,
     name: String,
     modules: Vec<String>,
@@ -41,7 +41,7 @@ pub struct KernelCrate {
 }
 
 impl KernelCrate {
-    /// The crate in the folder `dir`; what is made of it goes to `target_dir`.
+    /// The crate in the folder `dir`; what is made from it goes to `target_dir`.
     ///
     /// # Errors
     ///
@@ -81,14 +81,14 @@ impl KernelCrate {
         &self.modules
     }
 
-    /// The PTX of one module for an architecture, or of the whole crate; compiled if
-    /// what it is made of has changed.
+    /// The PTX of one module, or of the whole crate, for an architecture; compiled if its inputs
+    /// have changed.
     ///
-    /// One process compiles for an architecture at a time; others wait for it.
+    /// Only one process at a time compiles for an architecture; others wait for it.
     ///
     /// # Errors
     ///
-    /// No compiler, kernels that do not compile, files that cannot be written.
+    /// There is no compiler, the kernels do not compile, or files cannot be written.
     pub fn ptx(
         &self,
         module: Option<&str>,
@@ -101,7 +101,7 @@ impl KernelCrate {
             return Ok(files.ptx);
         }
         let lock = nested::lock(&files.lock, progress)?;
-        // Another process may have made it meanwhile.
+        // Another process may have made it in the meantime.
         if files.are_current(&settings, &self.dir) {
             return Ok(files.ptx);
         }
@@ -133,7 +133,7 @@ impl KernelCrate {
         messages::show(&compiled.warnings);
         let inputs = setup.packages.files().chain(compiled.sources);
         let record = Record::of(settings.into(), &self.dir, inputs, started);
-        // While it is written there is none, whatever happens.
+        // While the PTX is being written there is no record, whatever happens.
         let _ = fs::remove_file(&files.record);
         write_if_different(&files.ptx, &compiled.ptx)?;
         record
@@ -145,7 +145,7 @@ impl KernelCrate {
         CudaBuilder::new(&self.dir).target_dir(&self.target_dir)
     }
 
-    /// Asked once a process, and only when something is to be compiled.
+    /// Called once per process, and only when something is to be compiled.
     fn set_up(&self, progress: &dyn Progress) -> Result<&Setup, BuildError> {
         let _one_at_a_time = self.setting_up.lock();
         if let Some(setup) = self.setup.get() {
@@ -155,7 +155,7 @@ impl KernelCrate {
         Ok(self.setup.get_or_init(|| setup))
     }
 
-    /// What PTX depends on beside files.
+    /// What PTX depends on besides files.
     fn settings(&self, arch: &Arch) -> String {
         let named = std::env::var_os("LOCKSTEP_RUSTC").unwrap_or_default();
         record::settings(&format!(
@@ -183,7 +183,7 @@ impl KernelCrate {
 struct Files {
     ptx: PathBuf,
     record: PathBuf,
-    /// Held by the one process that compiles for the architecture.
+    /// Held by the process that compiles for the architecture.
     lock: PathBuf,
 }
 
@@ -194,8 +194,8 @@ impl Files {
     }
 }
 
-/// The folder for what is made of the kernels of a workspace, by its root: beside what
-/// cargo makes there.
+/// The folder for what is made from the kernels of the workspace with this root: next to what cargo
+/// makes there.
 pub fn target_dir_of(workspace: &Path) -> PathBuf {
     let set = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty());
     let target = set.map_or_else(|| "target".into(), PathBuf::from);

@@ -9,18 +9,19 @@ use std::collections::BTreeMap;
 
 const MARKER: &str = "// lockstep.launch_bounds ";
 
-/// A launch bound that has no entry to go to, or that cannot be read.
+/// A launch bound without an entry, or one that cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchBoundsError {
-    /// The comment is not what this module expects of `cuda_std`.
+    /// The comment is not what this module expects from `cuda_std`.
     #[error(
-        "`{line}` is not a launch bound that this cuda_builder can read: are cuda_std and cuda_builder of the same version?"
+        "cannot read the launch bounds in `{line}`: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     Unreadable {
         /// The comment.
         line: String,
     },
-    /// No entry of that name is in the module.
+    /// The module has no entry of that name.
     #[error("launch bounds are given for kernel `{kernel}`, which is not in the PTX")]
     NoEntry {
         /// The kernel's name.
@@ -30,7 +31,7 @@ pub enum LaunchBoundsError {
 
 /// `ptx` with the directives that its launch bound comments ask for.
 ///
-/// The comments stay, and a module that has none comes back as it is.
+/// The comments stay, and a module without any is returned unchanged.
 pub fn apply(ptx: &str) -> Result<String, LaunchBoundsError> {
     let mut wanted = BTreeMap::new();
     for line in ptx.lines() {

@@ -1,7 +1,6 @@
 //! Compiles a kernel crate to PTX with rustc's own nvptx backend.
 //!
-//! Called from a build script, with the names that Rust-CUDA's `cuda_builder`
-//! has:
+//! Called from a build script, with the same names as Rust-CUDA's `cuda_builder`:
 //!
 //! ```no_run
 //! cuda_builder::CudaBuilder::new("../kernels")
@@ -10,27 +9,26 @@
 //! ```
 //!
 //! The application then has the PTX as `include_str!(env!("KERNELS_PTX"))`
-//! ([`CudaBuilder::export_as`]). What a kernel crate looks like is in the README; it needs
-//! neither a toolchain file nor feature lines.
+//! ([`CudaBuilder::export_as`]). A kernel crate needs neither a toolchain file nor feature lines;
+//! the README shows one.
 //!
 //! What happens inside, in order:
 //!
-//! 1. [`toolchain`] (the crate `device_toolchain`) finds a compiler that can do it (1.97 or newer, with the
-//!    sources of `core`), or fetches one;
-//! 2. [`CudaBuilder`] runs a second cargo beside the one that is running, with a target
-//!    folder of its own, once for each architecture; the compiler is given what a kernel
-//!    crate would otherwise state itself (`#![no_std]`, features);
-//! 3. the PTX, which is the *assembly* of the crate after fat LTO, is copied
-//!    out, and cargo learns which sources it was made from.
+//! 1. [`toolchain`] (the crate `device_toolchain`) finds a suitable compiler (1.97 or newer, with
+//!    the sources of `core`), or fetches one;
+//! 2. [`CudaBuilder`] runs a second cargo alongside the running one, with its own target folder,
+//!    once for each architecture; the compiler is given what a kernel crate would otherwise state
+//!    itself (`#![no_std]`, features);
+//! 3. the PTX, which is the crate's *assembly* after fat LTO, is copied out, and cargo learns which
+//!    sources it was made from.
 //!
-//! Three things are changed in what rustc wrote, none of them an instruction: launch
-//! bounds become directives ([`launch_bounds`]), tensor maps get the alignment that they
-//! need as parameters ([`tensor_maps`]), and the places of memory accesses name the calls
-//! that they were inlined at.
+//! Three things in rustc's output are changed, none of them an instruction: launch bounds become
+//! directives ([`launch_bounds`]), tensor maps get the alignment that they need as parameters
+//! ([`tensor_maps`]), and the places of memory accesses name the calls at which they were inlined.
 //!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
-//! What it leaves out: it neither checks the PTX nor knows any kernel.
+//! Left out: checking the PTX, and knowing any kernel.
 
 mod arch;
 mod builder;

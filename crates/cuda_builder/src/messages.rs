@@ -5,13 +5,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// What one run says of the kernel crate and what it depends on.
+/// What one run says about the kernel crate and its dependencies.
 #[derive(Default)]
 pub(crate) struct Messages {
     /// Errors as rustc renders them.
     pub errors: Vec<String>,
     pub warnings: Vec<Warning>,
-    /// Packages that want the standard library.
+    /// Packages that need the standard library.
     wanting_std: BTreeSet<String>,
 }
 
@@ -38,8 +38,8 @@ impl Messages {
         let rendered = diagnostic["rendered"].as_str().unwrap_or(text).to_string();
         match diagnostic["level"].as_str() {
             Some("warning") => {
-                // One about no place in the sources is about our own command
-                // line: that PTX versions as target features are not stable.
+                // A warning without a place in the sources is about our own command line: PTX
+                // versions as target features are unstable.
                 if let Some(place) = place(diagnostic) {
                     let text = text.lines().next().unwrap_or_default();
                     self.warnings.push(Warning {
@@ -58,12 +58,12 @@ impl Messages {
         }
     }
 
-    /// What helps against the errors, where rustc does not know it.
+    /// Help with errors that rustc offers none for.
     pub fn help(&self) -> String {
         let line = |package: &String| {
             format!(
-                "help: `{package}` needs the standard library, which a GPU has not. If only the \
-                 host's code uses it, name it in Cargo.toml under\n      \
+                "help: `{package}` needs the standard library, which GPU code cannot use. If only \
+                 host code uses this package, list it in Cargo.toml under\n      \
                  [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]\n"
             )
         };
@@ -71,11 +71,11 @@ impl Messages {
     }
 }
 
-/// rustc's number for "can't find crate".
+/// rustc's code for "can't find crate".
 const NO_CRATE: &str = "E0463";
 
-/// The name in a package's id: `registry+https://…#name@1.0.0`, or `path+file:///…/name#1.0.0`
-/// where the folder is called as the package.
+/// The name in a package's id: `registry+https://…#name@1.0.0`, or `path+file:///…/name#1.0.0` if
+/// the folder has the package's name.
 fn package(id: &Value) -> Option<String> {
     let (place, end) = id.as_str()?.rsplit_once('#')?;
     let name = match end.split_once('@') {
@@ -88,13 +88,13 @@ fn package(id: &Value) -> Option<String> {
 fn place(diagnostic: &Value) -> Option<String> {
     let span = diagnostic["spans"].get(0)?;
     let file = span["file_name"].as_str()?;
-    // What is in no file is in our own command line, as `<crate attribute>` is.
+    // What is in no file is on our own command line, such as `<crate attribute>`.
     (!file.starts_with('<')).then_some(())?;
     Some(format!("{file}:{}", span["line_start"].as_u64()?))
 }
 
-/// Shows each warning once, however many architectures have it: in a build
-/// script as the one line that cargo lets through.
+/// Shows each warning once, however many architectures have it: in a build script, as the single
+/// line that cargo lets through.
 pub(crate) fn show(warnings: &[Warning]) {
     for (index, warning) in warnings.iter().enumerate() {
         if warnings[..index].contains(warning) {

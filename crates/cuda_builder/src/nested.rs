@@ -17,9 +17,9 @@ use std::process::Command;
 /// The target that rustc compiles kernels for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// What a crate of kernels would otherwise have to say of itself: that it does without the
-/// standard library, and what of the language is not stable yet. One that says it all the
-/// same compiles too. Only the kernel crate is given this, no crate that it depends on.
+/// What a kernel crate would otherwise have to state: that it does without the standard library,
+/// and which unstable features of the language it uses. A crate that states it anyway compiles too.
+/// Only the kernel crate is given this, not its dependencies.
 const FOR_KERNELS: [&str; 5] = [
     "-Zcrate-attr=no_std",
     "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)",
@@ -28,7 +28,7 @@ const FOR_KERNELS: [&str; 5] = [
     "-Aunused_features",
 ];
 
-/// What every architecture's run has in common.
+/// What the runs for all architectures have in common.
 pub(crate) struct Nested<'a> {
     pub toolchain: &'a Toolchain,
     pub packages: &'a Packages,
@@ -42,7 +42,7 @@ pub(crate) struct Nested<'a> {
     pub features: &'a Features,
 }
 
-/// Which features of the kernel crate are on.
+/// The features of the kernel crate that are on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Features {
     /// Whether the crate's default features are off.
@@ -52,7 +52,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// Tells apart what is compiled with different features; part of a file's name.
+    /// Distinguishes what is compiled with different features; part of a file's name.
     fn tag(&self) -> String {
         let mut tag = if self.no_default { "" } else { "default" }.to_owned();
         for name in &self.named {
@@ -65,11 +65,11 @@ impl Features {
     }
 }
 
-/// What a run yields.
+/// The result of a run.
 pub(crate) struct Compiled {
     pub ptx: String,
     pub warnings: Vec<Warning>,
-    /// The sources that it was made from, of this crate and of those in other folders.
+    /// The sources that it was made from, in this crate and in other folders.
     pub sources: Vec<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ impl Nested<'_> {
     /// Compiles for `arch`.
     pub fn compile(&self, arch: &Arch, progress: &dyn Progress) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
-        // cargo's own lock ends before the PTX is read.
+        // cargo releases its own lock before the PTX is read.
         let _lock = lock(&self.target_dir.join(format!("{profile}.lock")), progress)?;
         let assembly = self.assembly(&profile);
         let core = BuiltCore {
@@ -106,10 +106,10 @@ impl Nested<'_> {
         })
     }
 
-    /// A profile, and with it a folder, for each set of settings but the features.
+    /// A profile, and with it a folder, for each set of settings except the features.
     ///
-    /// Flags alone do not make cargo keep results apart once `--remap-path-prefix` is
-    /// among them; it would compile `core` anew with every change between two.
+    /// Flags alone do not make cargo keep results apart if `--remap-path-prefix` is among them: it
+    /// would recompile `core` at every switch between two sets.
     fn profile_name(&self, arch: &Arch) -> String {
         let mut hasher = DefaultHasher::new();
         (self.release, self.line_tables, self.extra_args).hash(&mut hasher);
@@ -117,8 +117,8 @@ impl Nested<'_> {
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
-    /// Where rustc writes the PTX: it has one name of its own for all sets of features, and
-    /// for all crates of that name where projects share a target folder.
+    /// Where rustc writes the PTX: under a separate name for each set of features, and for each
+    /// crate of that name if projects share a target folder.
     fn assembly(&self, profile: &str) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         self.manifest.hash(&mut hasher);
@@ -127,13 +127,13 @@ impl Nested<'_> {
         self.profile_dir(profile).join(name)
     }
 
-    /// The flag that has rustc write the PTX there. At a comma the flag ends, so the path begins where
-    /// cargo runs rustc, if it can.
+    /// The flag that makes rustc write the PTX there. A comma would end the flag, so the path
+    /// starts where cargo runs rustc, if possible.
     fn emit(&self, assembly: &Path) -> Result<OsString, BuildError> {
         let root = &self.packages.workspace_root;
         let path = assembly.strip_prefix(root).unwrap_or(assembly);
         if path.as_os_str().to_string_lossy().contains(',') {
-            let why = "rustc takes no path with a comma; set CARGO_TARGET_DIR to a folder without";
+            let why = "rustc accepts no path with a comma; set CARGO_TARGET_DIR to another folder";
             return Err(BuildError::io("write", path, io::Error::other(why)));
         }
         let mut emit = OsString::from("--emit=asm=");
@@ -141,21 +141,21 @@ impl Nested<'_> {
         Ok(emit)
     }
 
-    /// The files that the PTX was made from, by cargo's note of its last run; none if there is no
-    /// note.
+    /// The files that the PTX was made from, according to cargo's note of its last run; `None` if
+    /// there is no note.
     fn sources(&self, profile: &str) -> Option<Vec<PathBuf>> {
         let note = format!("{}.d", self.packages.crate_name);
         let note = fs::read_to_string(self.profile_dir(profile).join(note)).ok()?;
-        // What a build script makes there depends on what is listed beside it.
+        // What a build script makes there depends on the other listed files.
         let is_made = |path: &PathBuf| path.starts_with(self.target_dir);
-        // It may be configured to name them from the workspace's root.
+        // cargo may be configured to name them relative to the workspace's root.
         let root = &self.packages.workspace_root;
         let sources = dep_info::sources(&note).into_iter();
         let sources = sources.map(|path| root.join(path));
         Some(sources.filter(|path| !is_made(path)).collect())
     }
 
-    /// Runs cargo to its end, telling what it waits for.
+    /// Runs cargo to its end, reporting what it waits for.
     fn run(
         &self,
         arch: &Arch,
@@ -221,29 +221,29 @@ impl Nested<'_> {
             .arg(self.emit(assembly)?)
             .args(FOR_KERNELS);
         if self.features.no_default {
-            // What a part of the crate leaves unused, the rest may use.
+            // What one part of the crate leaves unused, others may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
         }
         if self.line_tables {
-            // Of the kernel crate also which calls were inlined; see `inlining`.
+            // For the kernel crate, also which calls were inlined; see `inlining`.
             command.args(["-Cdebuginfo=line-tables-only", "-Zverbose-asm"]);
-            // What a macro of the crate expands to is at the line that uses the macro.
+            // What a macro of the crate expands to belongs to the line that uses the macro.
             command.arg("-Ccollapse-macro-debuginfo=yes");
         }
         command.args(self.extra_args);
         Ok(command)
     }
 
-    /// Flags for the kernel crate *and* `core`: functions whose architecture
-    /// differs are not inlined into each other.
+    /// Flags for the kernel crate *and* `core`: functions with different architectures are not
+    /// inlined into each other.
     fn rustflags(&self, arch: &Arch) -> Vec<OsString> {
         let mut flags: Vec<OsString> = vec![
             format!("-Ctarget-cpu={arch}").into(),
             format!("-Ctarget-feature=+ptx{}", arch.ptx_version()).into(),
         ];
         // Paths in the PTX are `core/src/…` and `half-2.7.1/src/…` on every machine. The
-        // workspace's own are cut afterwards (`Packages::own_paths_relative`): a flag that names its folder
-        // would have `core` compiled anew in every copy of it.
+        // workspace's own are cut afterwards (`Packages::own_paths_relative`): a flag that names
+        // its folder would recompile `core` in every copy of it.
         let library = self.toolchain.library();
         let resolved = library.canonicalize().unwrap_or_else(|_| library.clone());
         let mut prefixes = vec![library, resolved];
@@ -279,7 +279,7 @@ pub(crate) fn lock(path: &Path, progress: &dyn Progress) -> Result<File, BuildEr
     Ok(file)
 }
 
-/// A build script's stderr is never a terminal, so there only a spoken wish counts.
+/// A build script's stderr is never a terminal, so only an explicit request counts there.
 fn wants_colour() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let always = std::env::var_os("CARGO_TERM_COLOR").is_some_and(|value| value == "always");
@@ -292,7 +292,7 @@ mod tests {
     use crate::toolchain::Progress;
     use std::sync::mpsc::{Sender, channel};
 
-    /// Hands on what is told.
+    /// Passes every note on.
     struct Told(Sender<String>);
 
     impl Progress for Told {

@@ -1,13 +1,13 @@
 //! A linker that does nothing.
 //!
-//! The PTX is the compiler's assembly output. rustc nevertheless ends with a
-//! link step, for which this target wants `llvm-bitcode-linker`, a rustup
-//! component that few have. Any program that succeeds does instead.
+//! The PTX is the compiler's assembly output. rustc nevertheless ends with a link step, for which
+//! this target needs `llvm-bitcode-linker`, a rustup component that few have. Any program that
+//! succeeds will do instead.
 
 use std::path::{Path, PathBuf};
 
-/// The path of a program that ignores its arguments and succeeds, made in
-/// `dir` where the system has none.
+/// The path of a program that ignores its arguments and succeeds, created in `dir` if the system
+/// has none.
 pub(crate) fn do_nothing_linker(dir: &Path) -> std::io::Result<PathBuf> {
     for system in [
         "/bin/true",

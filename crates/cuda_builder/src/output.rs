@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// What a build made.
+/// The result of a build.
 #[derive(Debug, Clone)]
 pub struct BuildOutput {
     /// The PTX of the architecture named by [`CudaBuilder::arch`](crate::CudaBuilder::arch).
@@ -22,21 +22,21 @@ pub struct BuildOutput {
 /// One PTX file.
 #[derive(Debug, Clone)]
 pub struct Ptx {
-    /// What it was compiled for.
+    /// The architecture it was compiled for.
     pub arch: Arch,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
-/// The variable with the PTX's path, if the builder is given no other name.
+/// The variable with the PTX's path, unless the builder is given another name.
 pub(crate) const VARIABLE: &str = "KERNELS_PTX";
 
-/// Sets `name` to the path of the first PTX, `name` with the architecture
-/// (`KERNELS_PTX_SM_90A`) to those of the others, and `name` with `_SOURCES` to the folder
-/// that the paths in its line tables start at.
+/// Sets `name` to the path of the first PTX, `name` with the architecture (`KERNELS_PTX_SM_90A`) to
+/// those of the others, and `name` with `_SOURCES` to the folder that the paths in its line tables
+/// are relative to.
 ///
-/// The first crate that a build script compiles has the name; a second one of the same
-/// name is warned about, and keeps its PTX to itself.
+/// The first crate that a build script compiles gets the name; for a second one of the same name
+/// there is a warning, and its PTX is not exported.
 pub(crate) fn export(name: &str, packages: &Packages, ptx: &[Ptx]) {
     static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_new = TAKEN
@@ -44,7 +44,7 @@ pub(crate) fn export(name: &str, packages: &Packages, ptx: &[Ptx]) {
         .is_ok_and(|mut taken| taken.insert(name.to_owned()));
     if !is_new {
         println!(
-            "cargo::warning={name} is another crate's PTX already; name that of `{}` by \
+            "cargo::warning={name} is already another crate's PTX; name that of `{}` with \
              `.export_as(\"…\")`",
             packages.crate_name
         );

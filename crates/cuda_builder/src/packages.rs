@@ -1,5 +1,5 @@
-//! The packages that a kernel crate is made of: what cargo must watch, and which paths must not
-//! show in the PTX.
+//! The packages that make up a kernel crate: what cargo must watch, and which paths must not appear
+//! in the PTX.
 
 use crate::error::BuildError;
 use crate::toolchain::Progress;
@@ -11,7 +11,7 @@ use std::process::Command;
 /// The kernel crate and everything it depends on.
 #[derive(Debug)]
 pub(crate) struct Packages {
-    /// The library's name as rustc has it; empty if the package has no library.
+    /// The library's name as rustc spells it; empty if the package has no library.
     pub crate_name: String,
     /// The package's folder.
     dir: PathBuf,
@@ -24,7 +24,7 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// Asks cargo, telling what that waits for.
+    /// Asks cargo, reporting what it waits for.
     pub fn of(
         cargo: &mut Command,
         manifest: &Path,
@@ -96,9 +96,9 @@ impl Packages {
         Some(found)
     }
 
-    /// The PTX with the source files of the workspace's own packages named as seen from
-    /// its root, wherever the workspace was when they were compiled; except that a package
-    /// in the root itself must still be where it was.
+    /// The PTX with the source files of the workspace's own packages named relative to its root,
+    /// wherever the workspace was when they were compiled; only a package in the root itself must
+    /// still be where it was.
     pub fn own_paths_relative(&self, ptx: &str) -> String {
         let root = format!("{}/", with_slashes(&self.workspace_root));
         let own: Vec<String> = self
@@ -112,7 +112,7 @@ impl Packages {
         for line in ptx.split_inclusive('\n') {
             match line.split_once('"') {
                 Some((before, path)) if before.trim_start().starts_with(".file") => {
-                    // On Windows: a backslash, with another one before it.
+                    // On Windows: a backslash, escaped by another one.
                     let path = path.replace("\\\\", "/");
                     let ends = own.iter().filter_map(|dir| path.rfind(dir.as_str()));
                     // The longest name: `crates/std`, not `std`.
@@ -129,13 +129,13 @@ impl Packages {
         out
     }
 
-    /// The files that the PTX depends on, beside sources, of which cargo tells: manifests and
-    /// build scripts.
+    /// The files other than sources that the PTX depends on, as far as cargo reports them:
+    /// manifests and build scripts.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.watched().into_iter().filter(|path| path.is_file())
     }
 
-    /// The same with folders of sources, for cargo to watch.
+    /// The same with source folders, for cargo to watch.
     pub fn watched(&self) -> Vec<PathBuf> {
         let own = self.dir.join("src");
         let mut paths: Vec<PathBuf> = self
@@ -151,7 +151,7 @@ impl Packages {
     }
 }
 
-/// A path as text, in the way of all systems but Windows.
+/// A path as text, with slashes on Windows too.
 fn with_slashes(path: &Path) -> String {
     let text = path.to_string_lossy().into_owned();
     if cfg!(windows) {
@@ -177,10 +177,10 @@ fn library(package: &Value) -> Option<&str> {
     targets.find(is_library)?["name"].as_str()
 }
 
-/// What cargo calls the kinds of libraries, but those of macros.
+/// cargo's names for kinds of libraries, except those of macros.
 const LIBRARIES: [&str; 5] = ["lib", "rlib", "dylib", "cdylib", "staticlib"];
 
-/// Whether a dependency is one of the package's own tests only.
+/// Whether a dependency is only for the package's own tests.
 fn is_for_tests(edge: &Value) -> bool {
     let kinds = edge["dep_kinds"].as_array();
     kinds.is_some_and(|kinds| kinds.iter().all(|kind| kind["kind"] == "dev"))

@@ -1,8 +1,8 @@
-//! A record of a PTX file's inputs, so that it is made again only when they changed.
+//! A record of a PTX file's inputs, so that it is remade only when they have changed.
 //!
-//! A record names every input with its size and time, as they were when the PTX was
-//! made. Paths are kept relative to the kernel crate, so that a folder that is moved
-//! or copied with its times needs nothing compiled again.
+//! A record names every input with its size and time, as they were when the PTX was made. Paths are
+//! relative to the kernel crate, so that a folder that is moved, or copied with its times, needs no
+//! recompilation.
 //!
 //! Left out: packages from a registry. `Cargo.lock` is an input, and names them.
 
@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What shapes the PTX beside inputs and settings: the text of this crate.
+/// What shapes the PTX besides inputs and settings: the text of this crate.
 const MAKERS: [&str; 6] = [
     include_str!("cargo.rs"),
     include_str!("inlining.rs"),
@@ -22,10 +22,10 @@ const MAKERS: [&str; 6] = [
     include_str!("tensor_maps.rs"),
 ];
 
-/// What a PTX file was made from.
+/// The inputs of a PTX file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Everything but files that the PTX depends on, in one text.
+    /// Everything except files that the PTX depends on, in one text.
     settings: String,
     inputs: Vec<Input>,
 }
@@ -33,17 +33,17 @@ pub(crate) struct Record {
 /// A file, as it was.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Input {
-    /// Relative to the kernel crate where they have a folder in common.
+    /// Relative to the kernel crate if they have a folder in common.
     path: PathBuf,
-    /// Size in bytes and time of the last change in nanoseconds; none if the file
-    /// changed while the PTX was made.
+    /// Size in bytes and time of the last change in nanoseconds; `None` if the file changed while
+    /// the PTX was made.
     state: Option<(u64, u128)>,
 }
 
 /// `settings` with what this crate adds to them.
 pub(crate) fn settings(settings: &str) -> String {
     let makers = MAKERS.iter().flat_map(|text| text.bytes());
-    // FNV-1a: the same in every build, which the standard library's hashers need not be.
+    // FNV-1a is the same in every build; the standard library's hashers need not be.
     let hash = makers.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -71,7 +71,7 @@ impl Record {
         Self { settings, inputs }
     }
 
-    /// Reads the record in `path`; one that cannot be read is none.
+    /// Reads the record in `path`; `None` if it cannot be read.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
@@ -96,14 +96,14 @@ fn state(path: &Path) -> Option<(u64, u128)> {
     Some((data.len(), nanoseconds(data.modified().ok()?)))
 }
 
-/// A time, as [`state`] has it.
+/// A time in the form of [`state`].
 fn nanoseconds(time: SystemTime) -> u128 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos())
 }
 
-/// `path` seen from the folder `from`, both absolute; as it is where they have nothing
-/// in common but the root.
+/// `path` relative to the folder `from`, both absolute; unchanged if they have nothing in common
+/// but the root.
 fn relative(path: &Path, from: &Path) -> PathBuf {
     let common = path
         .components()

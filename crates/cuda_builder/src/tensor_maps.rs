@@ -1,10 +1,10 @@
 //! Tensor maps as parameters: their alignment.
 //!
-//! The copy engine takes a map only from an address that is a multiple of 64. rustc 1.97
-//! gives up on parameters that are aligned to more than 16 bytes, so `#[kernel]` declares a
-//! map of `NAME` as aligned to 16, leaves the comment `// lockstep.tensor_map NAME INDEX`
-//! in the module, and [`apply`] writes `.align 64` into the head of `NAME`'s entry.
-//! Parameters of other types stay as they are.
+//! The copy engine accepts a map only at an address that is a multiple of 64. rustc 1.97 rejects
+//! parameters that are aligned to more than 16 bytes, so `#[kernel]` declares a map of `NAME` as
+//! aligned to 16, leaves the comment `// lockstep.tensor_map NAME INDEX` in the module, and
+//! [`apply`] writes `.align 64` into the head of `NAME`'s entry. Parameters of other types are
+//! unchanged.
 
 use crate::launch_bounds::entry_name;
 use std::collections::BTreeSet;
@@ -14,18 +14,20 @@ const MARKER: &str = "// lockstep.tensor_map ";
 /// A tensor map that is not a parameter in the PTX, or that cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorMapError {
-    /// The comment is not what this module expects of `cuda_std`.
+    /// The comment is not what this module expects from `cuda_std`.
     #[error(
-        "`{line}` does not name a tensor map that this cuda_builder can read: are cuda_std and cuda_builder of the same version?"
+        "cannot read the tensor map in `{line}`: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     Unreadable {
         /// The comment.
         line: String,
     },
-    /// The entry or its parameter is not in the module, or not as rustc writes it.
+    /// The module lacks the entry or its parameter, or has it in another form than rustc's.
     #[error(
-        "parameter {index} of kernel `{kernel}` is a tensor map, and the PTX has no such parameter of 128 bytes: are \
-         cuda_std and cuda_builder of the same version?"
+        "parameter {index} of kernel `{kernel}` is a tensor map, \
+         but the PTX has no such parameter of 128 bytes: \
+         do cuda_std and cuda_builder have the same version?"
     )]
     NoParameter {
         /// The kernel's name.
@@ -37,7 +39,7 @@ pub enum TensorMapError {
 
 /// `ptx` with the alignment that its tensor maps need.
 ///
-/// The comments stay, and a module that has none comes back as it is.
+/// The comments stay, and a module without any is returned unchanged.
 pub fn apply(ptx: &str) -> Result<String, TensorMapError> {
     let mut wanted = BTreeSet::new();
     for line in ptx.lines() {

@@ -1,10 +1,10 @@
-//! Projects outside this repository, as a user would have them: nothing but a manifest,
-//! three lines of `build.rs`, kernels, and a program that has their PTX. No toolchain
-//! file, no feature lines, no configuration of cargo.
+//! Projects outside this repository, as a user would have them: only a manifest, three lines of
+//! `build.rs`, kernels, and a program that has their PTX. No toolchain file, no feature lines, no
+//! configuration of cargo.
 //!
-//! They are built by the same cargo as this test, offline, with the versions of this
-//! repository's `Cargo.lock`, in this repository's target folder: what is compiled there
-//! already is not compiled again.
+//! They are built by the same cargo as this test, offline, with the versions of this repository's
+//! `Cargo.lock`, in this repository's target folder: what is already compiled there is not compiled
+//! again.
 #![cfg(unix)]
 
 use std::fs;
@@ -34,14 +34,14 @@ pub fn factor() -> f32 {
 }
 "#;
 
-/// What a kernel crate had to say once.
+/// What a kernel crate once had to state.
 const OLD_LINES: &str = "\
 #![no_std]
 #![cfg_attr(target_arch = \"nvptx64\", feature(abi_ptx, asm_experimental_arch))]
 #![deny(warnings)]
 ";
 
-/// Prints the PTX below a line that only the host's code could write.
+/// A program that prints the PTX below a line that only host code could write.
 fn program(library: &str) -> String {
     format!(
         "use cuda_std::launch::Kernel;\n\
@@ -75,11 +75,11 @@ impl Project {
         fs::write(path, text.replace("CRATES", crates.to_str().unwrap())).unwrap();
     }
 
-    /// What `cargo run` prints, or what it says if it fails.
+    /// What `cargo run` prints, or its error output.
     fn run(&self) -> Result<String, String> {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let output = Command::new(env!("CARGO"))
-            // What makes the packages of build scripts the same as this repository's.
+            // This makes the packages of build scripts the same as this repository's.
             .args(["--config", "profile.dev.package.\"*\".debug=false"])
             .args(["run", "--offline"])
             .current_dir(self.0.path())

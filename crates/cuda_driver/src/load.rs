@@ -7,14 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The name under which the system knows the driver.
+/// The system's name for the driver.
 pub const DRIVER_LIBRARY: &str = "libcuda.so.1";
 
-/// Environment variable naming another library to load in the driver's place.
+/// Environment variable naming another library to load instead of the driver.
 pub const LIBRARY_OVERRIDE: &str = "LOCKSTEP_LIBCUDA";
 
-/// Proof that the driver is loaded: every `cu*` symbol of this program now
-/// leads into it.
+/// Proof that the driver is loaded: every `cu*` symbol of this program now leads to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Driver {
     _loaded: (),
@@ -29,9 +28,9 @@ pub enum LoadError {
         cure(library)
     )]
     Library {
-        /// What was asked of the system's loader.
+        /// What the system's loader was asked for.
         library: String,
-        /// What it answered.
+        /// Its answer.
         reason: String,
     },
     /// The library is there, but it is not a driver we can use.
@@ -45,14 +44,15 @@ pub enum LoadError {
         symbol: &'static str,
     },
     /// Another library has already been loaded by this process.
-    #[error("a CUDA driver is already loaded from `{0}`; one process uses one driver")]
+    #[error("a CUDA driver is already loaded from `{0}`; a process can use only one")]
     Already(String),
 }
 
 fn cure(library: &str) -> String {
     if library == DRIVER_LIBRARY {
         format!(
-            "install the NVIDIA driver (`nvidia-smi` must work), or name the library by {LIBRARY_OVERRIDE}=PATH"
+            "install the NVIDIA driver (`nvidia-smi` must work), \
+             or name the library with {LIBRARY_OVERRIDE}=PATH"
         )
     } else {
         format!("correct or unset {LIBRARY_OVERRIDE}")
@@ -62,8 +62,8 @@ fn cure(library: &str) -> String {
 /// The library whose functions fill the table.
 static LOADED: OnceLock<Result<OsString, LoadError>> = OnceLock::new();
 
-/// Loads the driver: the library that `LOCKSTEP_LIBCUDA` names, or the system's
-/// `libcuda.so.1`. Later calls answer as the first did.
+/// Loads the driver: the library that `LOCKSTEP_LIBCUDA` names, or the system's `libcuda.so.1`.
+/// Later calls return the first result.
 pub fn load() -> Result<Driver, LoadError> {
     let library = std::env::var_os(LIBRARY_OVERRIDE)
         .filter(|path| !path.is_empty())
@@ -74,15 +74,15 @@ pub fn load() -> Result<Driver, LoadError> {
     }
 }
 
-/// Loads `library` as the driver. An error leaves the table as it was, so
-/// another library can be tried; after a success only the same one is accepted.
+/// Loads `library` as the driver. An error leaves the table unchanged, so another library can be
+/// tried; after a success, only the same one is accepted.
 pub fn load_from(library: &Path) -> Result<Driver, LoadError> {
     once(library.as_os_str(), || fill(library.as_os_str()))
 }
 
-/// Takes functions of this process as the driver: `find` gives each by name, as
-/// `sim_driver::function` does for a simulated GPU. `name` stands in the place of a library's,
-/// for errors and for later calls, which must name the same.
+/// Uses functions of this process as the driver: `find` returns each by name, as
+/// `sim_driver::function` does for a simulated GPU. `name` takes the place of a library's name, in
+/// errors and in later calls, which must name the same.
 ///
 /// # Safety
 ///
@@ -97,7 +97,7 @@ pub unsafe fn load_functions(
     })
 }
 
-/// Fills the table, or finds that the same has filled it before.
+/// Fills the table, or finds that the same library has already filled it.
 fn once(
     library: &OsStr,
     fill: impl FnOnce() -> Result<(), LoadError>,
@@ -138,7 +138,7 @@ fn fill(library: &OsStr) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Points every slot to what `find` gives for its name, all or none.
+/// Points every slot at what `find` returns for its name, all or none.
 fn point(library: &OsStr, find: impl Fn(&str) -> Option<*mut c_void>) -> Result<(), LoadError> {
     let find = |symbol: &Symbol| match find(symbol.name) {
         None if symbol.required => Err(LoadError::Symbol {

@@ -1,4 +1,4 @@
-//! Queries to the driver by `doctor` and the choice of an engine: its version, its devices, their
+//! Driver queries by `doctor` and by the choice of an engine: its version, its devices, their
 //! names, compute capability and memory. Needs no `cust`.
 
 use crate::load::Driver;
@@ -18,7 +18,7 @@ unsafe extern "C" {
     fn cuGetErrorString(code: c_int, text: *mut *const c_char) -> c_int;
 }
 
-// Numbers of `CUdevice_attribute`, part of the driver's ABI.
+// Values of `CUdevice_attribute`, part of the driver's ABI.
 const ATTRIBUTE_CLOCK_KHZ: c_int = 13;
 const ATTRIBUTE_MULTIPROCESSORS: c_int = 16;
 const ATTRIBUTE_MEMORY_CLOCK_KHZ: c_int = 36;
@@ -37,12 +37,12 @@ pub struct DriverError {
     pub code: i32,
     /// The driver's name for it, `CUDA_ERROR_…`.
     pub name: String,
-    /// The driver's sentence about it.
+    /// The driver's description of it.
     pub text: String,
 }
 
 impl DriverError {
-    /// What `code`, returned by `call`, means in the driver's words.
+    /// The error `code` that `call` returned, in the driver's words.
     pub fn new(call: &'static str, code: i32) -> Self {
         Self {
             call,
@@ -52,7 +52,7 @@ impl DriverError {
         }
     }
 
-    /// What the user can do about it, where that is known.
+    /// What the user can do about it, if known.
     pub fn cure(&self) -> Option<&'static str> {
         match self.code {
             34 => Some("the library is a stub for linking: install the NVIDIA driver itself"),
@@ -60,7 +60,7 @@ impl DriverError {
                 "the driver sees no GPU: `nvidia-smi -L` must list one, and CUDA_VISIBLE_DEVICES must not hide it",
             ),
             101 => Some("no such device: check CUDA_VISIBLE_DEVICES"),
-            2 => Some("the GPU's memory is full: `nvidia-smi` shows who holds it"),
+            2 => Some("the GPU's memory is full: `nvidia-smi` shows which processes hold it"),
             46 => Some(
                 "the GPU is in exclusive use or its MIG instance is unavailable: see `nvidia-smi`",
             ),
@@ -97,8 +97,7 @@ type Words = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
 
 fn words(ask: Words, code: i32) -> Option<String> {
     let mut text = core::ptr::null();
-    // SAFETY: the driver writes a pointer to a static string, or answers with
-    // an error and leaves null.
+    // SAFETY: the driver writes a pointer to a static string, or returns an error and leaves null.
     let answer = unsafe { ask(code, &mut text) };
     if answer != 0 || text.is_null() {
         return None;
@@ -111,11 +110,11 @@ fn words(ask: Words, code: i32) -> Option<String> {
     )
 }
 
-/// The answer of the driver's function `call` as a result.
+/// The result of the driver's function `call`, from the code that it returned.
 ///
 /// # Errors
 ///
-/// It is another than 0.
+/// The code is not 0.
 pub fn check(call: &'static str, code: c_int) -> Result<(), DriverError> {
     if code == 0 {
         Ok(())
@@ -154,15 +153,15 @@ pub struct DeviceInfo {
     pub n_multiprocessors: u32,
     /// Shared memory a block may have when its kernel opts in.
     pub shared_per_block_optin_bytes: u32,
-    /// Highest clock of the SMs, if the driver tells.
+    /// Highest clock of the SMs, if the driver reports it.
     pub clock_khz: Option<u32>,
-    /// Highest clock of the memory, if the driver tells.
+    /// Highest clock of the memory, if the driver reports it.
     pub memory_clock_khz: Option<u32>,
-    /// Width of the memory bus, if the driver tells.
+    /// Width of the memory bus, if the driver reports it.
     pub memory_bus_bits: Option<u32>,
-    /// Size of the second-level cache, if the driver tells.
+    /// Size of the second-level cache, if the driver reports it.
     pub l2_cache_bytes: Option<u32>,
-    /// Where it is plugged in, which is how other libraries find the same GPU.
+    /// Its address on the PCI bus, by which other libraries find the same GPU.
     pub pci_bus_id: Option<String>,
 }
 

@@ -1,9 +1,9 @@
 //! The driver's functions as symbols of this program.
 //!
-//! Each symbol is a naked function of one jump through its own slot, so the
-//! arguments stay where the caller put them and no signature is needed. A slot
-//! starts at `stub`, which answers `CUDA_ERROR_STUB_LIBRARY`: a call made
-//! before [`crate::load`] succeeded is an error, never a crash.
+//! Each symbol is a naked function with one jump through its own slot, so the arguments stay where
+//! the caller put them and no signature is needed. A slot starts out as `stub`, which returns
+//! `CUDA_ERROR_STUB_LIBRARY`: a call made before [`crate::load`] succeeded is an error, never a
+//! crash.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 /// The driver's code for "this is a stub, no driver is loaded".
 pub const CUDA_ERROR_STUB_LIBRARY: c_int = 34;
 
-/// Where a symbol's jump leads.
+/// The target of a symbol's jump.
 pub(crate) struct Slot(AtomicPtr<c_void>);
 
 impl Slot {
@@ -19,19 +19,18 @@ impl Slot {
         Self(AtomicPtr::new(stub as *mut c_void))
     }
 
-    /// Sends every later call of the symbol to `function`.
+    /// Redirects every later call of the symbol to `function`.
     pub(crate) fn set(&self, function: *mut c_void) {
         self.0.store(function, Ordering::Release);
     }
 }
 
-/// What a symbol does as long as no driver is loaded.
+/// What a symbol does while no driver is loaded.
 extern "C" fn stub() -> c_int {
     CUDA_ERROR_STUB_LIBRARY
 }
 
-/// One driver function: its name, its slot, and whether a driver that lacks it
-/// is of any use to us.
+/// One driver function: its name, its slot, and whether a driver without it is of any use to us.
 pub(crate) struct Symbol {
     pub(crate) name: &'static str,
     pub(crate) slot: &'static Slot,
@@ -59,7 +58,7 @@ macro_rules! jump_through {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!(
-    "cuda_driver knows how to jump on x86-64 and AArch64 only; the CUDA driver exists for no other processor"
+    "cuda_driver supports only x86-64 and AArch64; the CUDA driver exists for no other processor"
 );
 
 macro_rules! driver_symbols {
@@ -85,7 +84,7 @@ macro_rules! driver_symbols {
         ///
         /// # Safety
         ///
-        /// To be called with the signature that the driver documents for it.
+        /// Must be called with the signature that the driver documents for it.
         #[allow(non_snake_case)]
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
@@ -95,9 +94,9 @@ macro_rules! driver_symbols {
     };
 }
 
-// Required: what the engine in `host` and `query` call. Optional: the rest of
-// what `cust` refers to (graphs, textures, linking, …), which the linker wants
-// defined and which older or newer drivers may lack.
+// Required: what `lockstep`'s engine and `query` call. Optional: the rest of what `cust` refers to
+// (graphs, textures, linking, …), which the linker needs defined and which older or newer drivers
+// may lack.
 driver_symbols! {
     required:
         cuCtxGetCurrent cuCtxSetCurrent cuCtxSynchronize

@@ -1,5 +1,5 @@
-//! The driver loads, or says why it does not. One process loads one driver, so
-//! everything that must not be loaded is tried before the one that is.
+//! The driver loads, or says why it does not. A process loads only one driver, so everything that
+//! must not load is tried before the one that does.
 
 use cuda_driver::symbols::CUDA_ERROR_STUB_LIBRARY;
 use cuda_driver::{DriverVersion, LoadError, load_from};
@@ -30,7 +30,7 @@ fn optional_symbol() -> i32 {
     unsafe extern "C" {
         fn cuGraphDestroy(graph: usize) -> i32;
     }
-    // SAFETY: the stub looks at no argument, and the fake driver has none such.
+    // SAFETY: the stub ignores its arguments, and the fake driver has no such function.
     unsafe { cuGraphDestroy(0) }
 }
 
@@ -67,7 +67,7 @@ fn loads_a_driver_and_says_why_not() {
     );
     assert!(error.to_string().contains("liblacking.so"));
 
-    // Nothing was loaded so far: every symbol still answers as a stub.
+    // Nothing has been loaded so far: every symbol is still a stub.
     assert_eq!(required_symbol(), CUDA_ERROR_STUB_LIBRARY);
 
     let fake = fake_driver(dir.path(), "libfake.so", &[]);

@@ -1,4 +1,4 @@
-//! A driver that starts but finds no GPU: the error names call, code and cure.
+//! A driver that starts but finds no GPU: the error names the call, the code and the remedy.
 
 use cuda_driver::load_from;
 use std::process::Command;

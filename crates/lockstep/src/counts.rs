@@ -7,20 +7,20 @@ pub use ptx_sim::{Counts, InstructionCounts};
 /// Memory is read and written by sectors of this many bytes.
 pub const SECTOR_BYTES: u64 = 32;
 
-/// How a [`Metric`] is made of counts.
+/// How a [`Metric`] is computed from counts.
 struct Definition {
     words: &'static str,
     short: &'static str,
     part: fn(&Counts) -> u64,
-    /// Nothing of a sum over a launch.
+    /// `None` for a total over a launch.
     whole: Option<fn(&Counts) -> u64>,
 }
 
 macro_rules! metrics {
     ($($name:ident: $words:literal, $short:literal, $part:expr $(, per $whole:expr)?;)*) => {
-        /// A figure made of counts, comparable between sizes. Requests are those of warps; a
-        /// coalescing degree is bytes asked for, of the sectors' bytes, where lanes that read
-        /// the same word ask for it once.
+        /// A figure computed from counts, comparable between sizes. Requests are counted per warp.
+        /// A coalescing degree is the share of the sectors' bytes that was requested; lanes that
+        /// read the same word request it once.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Metric {
             $(#[doc = $words] $name),*
@@ -69,19 +69,19 @@ metrics! {
 }
 
 impl Metric {
-    /// Its value. `None` when nothing was requested that it could be a share of.
+    /// The metric's value; `None` if it is a ratio and its denominator is zero.
     pub fn of(self, counts: &Counts) -> Option<f64> {
         let Definition { part, whole, .. } = self.definition();
         let whole = whole.map_or(1, |whole| whole(counts));
         (whole != 0).then(|| part(counts) as f64 / whole as f64)
     }
 
-    /// Whether it is a sum over a launch, and no share.
+    /// Whether it is a total over a launch rather than a ratio.
     pub fn is_total(self) -> bool {
         self.definition().whole.is_none()
     }
 
-    /// It in as few words as a table has room for.
+    /// A short name, for tables.
     pub fn short(self) -> &'static str {
         self.definition().short
     }
@@ -93,12 +93,13 @@ impl fmt::Display for Metric {
     }
 }
 
-/// Sectors of local memory, of loads and stores.
+/// Sectors of local memory, loads and stores together.
 pub fn local_sectors(counts: &Counts) -> u64 {
     counts.local_load_sectors + counts.local_store_sectors
 }
 
-/// Passes through the banks of shared memory, of all loads, stores, atomics and copies.
+/// Wavefronts of shared memory: passes through its banks, over all loads, stores, atomics and
+/// copies.
 pub fn shared_wavefronts(counts: &Counts) -> u64 {
     counts.shared_load_wavefronts
         + counts.shared_store_wavefronts
@@ -108,7 +109,7 @@ pub fn shared_wavefronts(counts: &Counts) -> u64 {
         + counts.async_copy_wavefronts
 }
 
-/// Those of them beyond what the bytes need.
+/// Wavefronts beyond those that the bytes need.
 pub fn bank_conflicts(counts: &Counts) -> u64 {
     counts.shared_load_conflicts
         + counts.shared_store_conflicts
@@ -118,10 +119,10 @@ pub fn bank_conflicts(counts: &Counts) -> u64 {
         + counts.async_copy_conflicts
 }
 
-/// A claim of the catalogue about a kernel's counts, exact by rule.
+/// A claim of the catalogue about a kernel's counts, which must hold exactly.
 #[derive(Clone, Copy, Debug)]
 pub struct Expectation {
-    /// Of what.
+    /// The metric.
     pub metric: Metric,
     /// Its exact value; `None` claims that nothing is requested.
     pub value: Option<f64>,
@@ -136,7 +137,7 @@ impl Expectation {
         }
     }
 
-    /// Whether the counts of a launch are as claimed.
+    /// Whether a launch's counts match the claim.
     pub fn holds(&self, counts: &Counts) -> bool {
         // Both are quotients of whole numbers below 2^53, so equal means equal.
         self.metric.of(counts) == self.value

@@ -1,6 +1,6 @@
 //! A device: a GPU, or the simulator where there is none.
 //!
-//! What it has beside memory, it makes where that is: modules, streams, pinned memory.
+//! Modules, streams and pinned memory are created by methods in their own files.
 
 use crate::engine::buffer::Handle;
 use crate::engine::gpu::Gpu;
@@ -10,10 +10,10 @@ use crate::{Buffer, Error};
 use cuda_std::launch::DeviceCopy;
 use std::rc::Rc;
 
-/// A device with its memory. Cheap to clone: copies are the same device.
+/// A device with its memory. Cheap to clone: clones are the same device.
 ///
-/// It belongs to the thread that opened it. Another thread, say another test, opens its
-/// own: simulators are then different devices, GPUs one and the same.
+/// It belongs to the thread that opened it. Another thread, such as another test, opens its own:
+/// simulators are then separate devices, GPUs one and the same.
 #[derive(Clone)]
 pub struct Device {
     machine: Rc<Machine>,
@@ -21,8 +21,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// The first GPU if a driver and a device answer, else the simulator. [`Device::why`]
-    /// says which it is and why.
+    /// The first GPU if a driver and a device respond, otherwise the simulator. [`Device::why`]
+    /// says which one it is and why.
     ///
     /// ```
     /// let device = lockstep::Device::open()?;
@@ -32,14 +32,13 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// A GPU is there and cannot be used, for another reason than a missing driver or
-    /// device: it is lost, full, or in exclusive use.
+    /// There is a GPU, but it cannot be used: it is lost, full, or in exclusive use.
     pub fn open() -> Result<Self, Error> {
         match Gpu::new(Vec::new()) {
             Ok(gpu) => Ok(Self::of_gpu(gpu)),
             Err(error) if is_absence(&error) => {
                 let error = error.to_string();
-                // What follows is what to do to have a GPU.
+                // The rest says how to get a GPU.
                 let reason = error.split(';').next().unwrap_or_default();
                 let sim = Sim::new(Vec::new());
                 Ok(Self::of(Machine::Sim(sim), format!("simulator: {reason}")))
@@ -48,12 +47,12 @@ impl Device {
         }
     }
 
-    /// A simulated GPU of its own, with 16 GB of memory or what the host has of it.
+    /// A new simulated GPU with 16 GB of memory, or less if the host has less.
     pub fn simulator() -> Self {
         Self::simulator_with(Simulator::default())
     }
 
-    /// A simulated GPU with other settings than the usual ones.
+    /// A simulated GPU with these settings.
     ///
     /// ```
     /// use lockstep::{Device, Simulator};
@@ -66,10 +65,10 @@ impl Device {
             .with_check(settings.check)
             .with_traces(settings.trace)
             .with_fuel(settings.fuel);
-        Self::of(Machine::Sim(sim), "simulator: asked for".to_owned())
+        Self::of(Machine::Sim(sim), "simulator: requested".to_owned())
     }
 
-    /// The GPU of a number, from 0.
+    /// The GPU with this index, counted from 0.
     ///
     /// # Errors
     ///
@@ -90,7 +89,7 @@ impl Device {
         }
     }
 
-    /// What it is, and why this one was taken, in a line.
+    /// One line that says which device this is and why it was chosen.
     pub fn why(&self) -> &str {
         &self.why
     }
@@ -105,8 +104,7 @@ impl Device {
         self.engine().device()
     }
 
-    /// A copy of `values` in its memory. `name` names the buffer in reports of bad
-    /// accesses.
+    /// Copies `values` to the device. `name` identifies the buffer in reports of bad accesses.
     ///
     /// # Errors
     ///
@@ -115,8 +113,8 @@ impl Device {
         Buffer::of_in(self.handle(), name, values)
     }
 
-    /// Room for `len` values, for a kernel to write: on the simulator, a kernel that reads
-    /// them first is at fault. Every byte is 0xFF, which floats read as NaN.
+    /// Allocates `len` values for a kernel to write; a simulator with [`Simulator::check`] reports
+    /// a kernel that reads them first. Every byte is 0xFF, which floats read as NaN.
     ///
     /// # Errors
     ///
@@ -125,7 +123,7 @@ impl Device {
         Buffer::poisoned_in(self.handle(), name, len)
     }
 
-    /// Room for `len` values, all bytes 0.
+    /// Allocates `len` values, all bytes 0.
     ///
     /// # Errors
     ///
@@ -136,12 +134,12 @@ impl Device {
         Ok(buffer)
     }
 
-    /// The untyped device below.
+    /// The untyped engine underneath.
     pub fn engine(&self) -> &dyn Engine {
         self.machine.engine()
     }
 
-    /// Whether the two are one device.
+    /// Whether both are the same device.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.machine, &other.machine)
     }
@@ -169,14 +167,13 @@ fn is_absence(error: &EngineError) -> bool {
 /// Settings of a simulated GPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simulator {
-    /// Whether launches are checked for what a GPU lets pass: races, reads of memory that
-    /// nobody wrote, asynchronous copies that are not waited for. They are then errors.
-    /// Slower.
+    /// Whether to report as errors what a GPU lets pass: races, reads of uninitialised memory,
+    /// asynchronous copies that are not waited for. Slower.
     pub check: bool,
-    /// Warp instructions after which a launch is taken to never end; the simulator's own
-    /// limits if none.
+    /// Warp instructions after which a launch is assumed to never end; `None` for the simulator's
+    /// own limit.
     pub fuel: Option<u64>,
-    /// Whether reports have the events of a launch's first block, in
+    /// Whether reports contain the events of a launch's first block, in
     /// [`Report::simulated`](crate::Report::simulated): each access with its addresses, and what
     /// warps wait for.
     pub trace: bool,

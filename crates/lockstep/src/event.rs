@@ -1,12 +1,12 @@
-//! Events: places in a stream, to wait for and to take the time at.
+//! Events: points in a stream, to wait for and to measure the time between.
 
 use crate::engine::Machine;
 use crate::{Device, Error, driver};
 
-/// A place in a stream, from [`Stream::record`](crate::Stream::record).
+/// A point in a stream, from [`Stream::record`](crate::Stream::record).
 pub struct Event {
     device: Device,
-    /// None on the simulator, where all that came before has ended.
+    /// `None` on the simulator, where everything before it has finished.
     on_device: Option<driver::Event>,
 }
 
@@ -33,7 +33,7 @@ impl Event {
         self.on_device.as_ref()
     }
 
-    /// Whether all that was in the stream before it has ended.
+    /// Whether everything before it in the stream has finished.
     ///
     /// # Errors
     ///
@@ -45,12 +45,12 @@ impl Event {
         }
     }
 
-    /// Milliseconds from `start` to this event, both passed; none on the simulator, whose
-    /// time says nothing about kernels.
+    /// Milliseconds from `start` to this event, both completed; `None` on the simulator, whose time
+    /// says nothing about kernels.
     ///
     /// # Errors
     ///
-    /// One of them is not passed or of another device, or the GPU is lost.
+    /// One of them has not completed or is on another device, or the GPU is lost.
     pub fn ms_since(&self, start: &Self) -> Result<Option<f32>, Error> {
         match (&self.on_device, &start.on_device, self.device.machine()) {
             (Some(end), Some(start), Machine::Gpu(gpu)) => {

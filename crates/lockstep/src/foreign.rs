@@ -1,8 +1,9 @@
-//! Memory and streams that this process has from another library: `cust`, `cudarc`, or the CUDA
+//! Memory and streams that this process got from another library: `cust`, `cudarc`, or the CUDA
 //! runtime. All of these use a GPU's primary context, as [`Device::gpu`] does, so addresses and
-//! handles of one are those of the other.
+//! handles of one are valid in the others.
 //!
-//! Left out: contexts of a program's own making (`cuCtxCreate`), which no two of them share.
+//! Left out: contexts that a program creates itself (`cuCtxCreate`), which it shares with no
+//! library.
 
 use crate::engine::{EngineError, Machine};
 use crate::{Buffer, Device, Error, Stream};
@@ -10,9 +11,9 @@ use cuda_std::launch::DeviceCopy;
 use std::ffi::c_void;
 
 impl Device {
-    /// Takes over device memory that another library of this process has allocated: `len` values
-    /// at `address`. It is given back when the buffer is dropped, by `cuMemFree`;
-    /// [`Device::release`] hands it back instead.
+    /// Takes over device memory that another library of this process allocated: `len` values at
+    /// `address`. Dropping the buffer frees it with `cuMemFree`; [`Device::release`] hands it back
+    /// instead.
     ///
     /// ```ignore
     /// let x = std::mem::ManuallyDrop::new(cust::memory::DeviceBuffer::from_slice(&[1.0f32; 1000])?);
@@ -23,11 +24,11 @@ impl Device {
     /// # Safety
     ///
     /// The memory is on this GPU and that large, the values are initialised before they are read,
-    /// and nobody else gives it back.
+    /// and nothing else frees it.
     ///
     /// # Errors
     ///
-    /// The device is a simulator, whose memory nobody else allocates.
+    /// The device is a simulator, whose memory no other library allocates.
     pub unsafe fn adopt<T: DeviceCopy>(
         &self,
         name: &str,
@@ -42,29 +43,30 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Leaves a buffer's memory to the caller, who gives it back by `cuMemFree` or by a library
-    /// that does; the address of its first value. What was launched on it has ended, unless the
-    /// launch was put into a stream.
+    /// Leaves a buffer's memory to the caller, who frees it with `cuMemFree` or through a library
+    /// that does; returns the address of its first value. Launches on it have finished, except
+    /// those put into a stream.
     ///
     /// # Errors
     ///
-    /// The device is a simulator, whose memory nobody else gives back, or not the buffer's.
+    /// The device is a simulator, whose memory no other library can free, or not the buffer's
+    /// device.
     pub fn release<T: DeviceCopy>(&self, buffer: Buffer<T>) -> Result<u64, Error> {
         let Machine::Gpu(gpu) = self.machine() else {
             return Err(on_simulator("memory"));
         };
         gpu.disown(buffer.address())?;
         let address = buffer.address();
-        // What it no longer owns, it does not free.
+        // The engine no longer owns the memory, so this does not free it.
         drop(buffer);
         Ok(address)
     }
 
-    /// A stream of another library, to put launches into. It stays the other's, who destroys it.
+    /// A stream of another library, to put launches into. The library still owns and destroys it.
     ///
     /// # Safety
     ///
-    /// `stream` is a `CUstream` of this GPU's primary context, and lives longer than the value.
+    /// `stream` is a `CUstream` of this GPU's primary context, and outlives the returned value.
     ///
     /// # Errors
     ///
@@ -81,7 +83,7 @@ impl Device {
 }
 
 impl Stream {
-    /// Its `CUstream`, for other libraries, as long as the value lives; none on a simulator.
+    /// Its `CUstream`, for other libraries, valid while the value lives; `None` on a simulator.
     pub fn as_raw(&self) -> Option<*mut c_void> {
         self.on_device().map(crate::driver::Stream::raw)
     }
@@ -89,7 +91,7 @@ impl Stream {
 
 fn on_simulator(what: &str) -> Error {
     EngineError::Memory(format!(
-        "{what} of another library is on a GPU, and this device is a simulator; for programs that \
+        "{what} of another library is on a GPU, but this device is a simulator; for programs that \
          use the driver, `sim_driver` simulates one"
     ))
 }

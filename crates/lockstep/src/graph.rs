@@ -1,5 +1,4 @@
-//! Graphs: work that was recorded from a stream, to be run repeatedly at the cost of
-//! one launch.
+//! Graphs: work recorded from a stream, to be run repeatedly at the cost of one launch.
 
 use crate::Device;
 use crate::driver::GraphExec;
@@ -43,7 +42,7 @@ impl Graph {
         }
     }
 
-    /// The launches in it, on a GPU.
+    /// Its launches, on a GPU.
     pub(crate) fn places(&self) -> &[Place] {
         match &self.kind {
             Kind::Gpu { places, .. } => places,
@@ -51,7 +50,7 @@ impl Graph {
         }
     }
 
-    /// What is in it, on the simulator.
+    /// Its steps, on the simulator.
     pub(crate) fn steps(&self) -> &[Step] {
         match &self.kind {
             Kind::Gpu { .. } => &[],

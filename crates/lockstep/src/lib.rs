@@ -10,7 +10,7 @@
 //! # const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
 //! #     .visible .entry double(.param .u64 x, .param .u64 n, .param .u64 y) { ret; }";
 //!
-//! // `kernels::double` is a `#[kernel]` function, `PTX` what `cuda_builder` made of its crate.
+//! `kernels::double` is a `#[kernel]` function; `PTX` is its crate, compiled by `cuda_builder`.
 //! let device = Device::open()?;
 //! let module = device.load(PTX)?;
 //! let x = device.upload("x", &[1.0f32; 1000])?;
@@ -23,18 +23,18 @@
 //! # Ok::<(), lockstep::Error>(())
 //! ```
 //!
-//! A [`Device`] is a GPU or the simulator, which needs neither GPU nor driver nor CUDA
-//! toolkit. Arguments of launches are checked by the compiler. A [`Report`] tells what a
-//! launch cost, and has functions for tests that claim it.
+//! A [`Device`] is a GPU or the simulator, which needs no GPU, driver or CUDA toolkit. The compiler
+//! checks the arguments of launches. A [`Report`] says what a launch cost, and has functions for
+//! tests that assert it.
 //!
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
-//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `foreign` (memory and streams of `cust`
-//! and others); then what they are made of,
-//! [`engine`] (GPU and simulator behind one untyped trait, also used to time kernels against
-//! each other), [`counts`], [`record`], [`source`].
+//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `foreign` (memory and
+//! streams of `cust` and others); then what these are built on: [`engine`] (GPU and simulator
+//! behind one untyped trait, also used to time kernels against each other), [`counts`], [`record`],
+//! [`source`].
 //!
-//! Left out: kernels (`cuda_std`), their compilation (`cuda_builder`), programs that others
-//! wrote (`sim_driver`).
+//! Left out: writing kernels (`cuda_std`), compiling them (`cuda_builder`), running programs that
+//! others wrote (`sim_driver`).
 
 pub mod counts;
 pub mod engine;
@@ -65,15 +65,15 @@ pub use report::Report;
 pub use source::{own_place, own_source};
 pub use stream::Stream;
 
-/// The kernels that the package's build script compiled by `cuda_builder`, as a module to
+/// The kernels that the package's build script compiled with `cuda_builder`, as a module to
 /// [load](Device::load), with the folder of their sources.
 ///
 /// ```ignore
 /// let kernels = device.load(lockstep::kernels!())?;
 /// ```
 ///
-/// It stands for what the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` name at compile
-/// time; `kernels!("OTHER")` for `OTHER` and `OTHER_SOURCES`.
+/// It uses the paths in the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` at compile time;
+/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`.
 #[macro_export]
 macro_rules! kernels {
     () => {
@@ -85,7 +85,7 @@ macro_rules! kernels {
     };
 }
 
-/// Values of type `T` in the memory of a [`Device`], which it keeps alive.
+/// Values of type `T` in the memory of a [`Device`], which the buffer keeps alive.
 pub type Buffer<T> = engine::Buffer<'static, T>;
 
 /// The README's examples, as tests.

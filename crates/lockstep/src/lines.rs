@@ -6,27 +6,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-/// The memory work of a source line, all launches and instructions together.
+/// The memory work of a source line, summed over all launches and instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The file, by its path from the workspace's root.
+    /// The file's path from the workspace's root.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// Its text, where the source is at hand.
+    /// Its text, if the source is available.
     pub text: Option<String>,
-    /// Shared memory: instructions of a warp.
+    /// Shared memory: warp instructions.
     pub shared_requests: u64,
     /// Shared memory: bank conflicts.
     pub conflicts: u64,
-    /// Shared memory: the most lanes that met in one bank.
+    /// Shared memory: the largest number of lanes that met in one bank.
     pub ways: u32,
-    /// Global memory: loads of a warp.
+    /// Global memory: warp loads.
     pub load_requests: u64,
     /// Global memory: 32-byte sectors of loads.
     pub load_sectors: u64,
-    /// Global memory: stores of a warp.
+    /// Global memory: warp stores.
     pub store_requests: u64,
     /// Global memory: 32-byte sectors of stores.
     pub store_sectors: u64,
@@ -71,7 +71,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The lines that access memory, the most work first. `file` is the kernel's own.
+/// The lines that access memory, the most work first. `file` is the kernel's own file.
 pub(crate) fn of(
     instructions: &[InstructionCounts],
     file: &str,

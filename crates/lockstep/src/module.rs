@@ -12,13 +12,12 @@ pub struct Module {
 }
 
 impl Device {
-    /// Loads a module: PTX text, or a [`PtxModule`] that has a name and a folder of
-    /// sources.
+    /// Loads a module: PTX text, or a [`PtxModule`] with a name and a folder of sources.
     ///
     /// # Errors
     ///
-    /// The text is not PTX, or not for this device. The error has the line, or the driver's
-    /// own log.
+    /// The text is not PTX, or not for this device. The error names the line, or contains the
+    /// driver's own log.
     pub fn load(&self, module: impl Into<PtxModule>) -> Result<Module, Error> {
         let module = module.into();
         self.machine().add_module(module.clone())?;
@@ -40,8 +39,8 @@ impl Module {
         &self.source
     }
 
-    /// Launches a kernel that is a safe `fn` ([`cuda_std::view`]), waits for its end, and
-    /// tells what it cost. Arguments are [`Buffer::input`](crate::engine::Buffer::input),
+    /// Launches a kernel that is a safe `fn` ([`cuda_std::view`]), waits for its end, and reports
+    /// its cost. Arguments are [`Buffer::input`](crate::engine::Buffer::input),
     /// [`Buffer::output`](crate::engine::Buffer::output) and numbers.
     ///
     /// ```no_run
@@ -70,25 +69,25 @@ impl Module {
         config: LaunchConfig,
         views: K::Views<'_>,
     ) -> Result<Report, Error> {
-        // SAFETY: the views' borrows last until the launch has ended.
+        // SAFETY: the borrows of the views last until the launch has finished.
         let launch = unsafe { Prepared::admitted::<K>(config, views) }?;
         self.run_to_end(&launch.in_module(&self.source), K::FILE)
     }
 
-    /// Launches a kernel, waits for its end, and tells what it cost.
+    /// Launches a kernel, waits for its end, and reports its cost.
     ///
-    /// The compiler checks number, order and types of the arguments. CUDA's limits and the
+    /// The compiler checks the number, order and types of the arguments. CUDA's limits and the
     /// kernel's launch bounds are checked before the launch.
     ///
     /// # Safety
     ///
-    /// What the kernel's own `# Safety` section asks: buffers of the length it uses, alive.
-    /// The simulator checks every access all the same, and a wrong one is an error.
+    /// What the kernel's own `# Safety` section asks: live buffers of the length it uses. The
+    /// simulator checks every access anyway, and a wrong one is an error.
     ///
     /// # Errors
     ///
-    /// The module has no such kernel, the launch breaks a rule, or the kernel does something
-    /// wrong. All name the kernel and its geometry.
+    /// The module has no such kernel, the launch breaks a rule, or the kernel does something wrong.
+    /// All errors name the kernel and its geometry.
     pub unsafe fn launch<K: Kernel>(
         &self,
         kernel: K,
@@ -100,11 +99,11 @@ impl Module {
         self.run_to_end(&launch, K::FILE)
     }
 
-    /// A launch of a kernel, to be made later and as often as one likes.
+    /// A launch of a kernel, to be made later, any number of times.
     ///
     /// # Safety
     ///
-    /// As [`Module::launch`], whenever it is made.
+    /// As [`Module::launch`], every time it is made.
     ///
     /// # Errors
     ///

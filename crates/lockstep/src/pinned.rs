@@ -27,7 +27,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The host's memory is full.
+    /// The host has no memory left.
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<Pinned<T>, Error> {
         Pinned::new(self, len)
     }
@@ -60,12 +60,12 @@ impl<T: DeviceCopy> Pinned<T> {
         })
     }
 
-    /// Where its bytes are, and how many.
+    /// The address and number of its bytes.
     pub(crate) fn bytes(&self) -> (*const u8, usize) {
         (self.as_ptr().cast(), size_of_val::<[T]>(self))
     }
 
-    /// The same, to be written.
+    /// The same, for writing.
     pub(crate) fn bytes_mut(&mut self) -> (*mut u8, usize) {
         (self.as_mut_ptr().cast(), size_of_val::<[T]>(self))
     }
@@ -76,7 +76,7 @@ impl<T: DeviceCopy> Deref for Pinned<T> {
 
     fn deref(&self) -> &[T] {
         match &self.memory {
-            // SAFETY: the memory is as large, page-aligned, zeroed at first, and every bit
+            // SAFETY: the memory is that large, page-aligned, zeroed at first, and every bit
             // pattern is a value.
             Memory::Gpu { memory, len } => unsafe {
                 std::slice::from_raw_parts(memory.pointer().as_ptr().cast(), *len)
@@ -89,7 +89,7 @@ impl<T: DeviceCopy> Deref for Pinned<T> {
 impl<T: DeviceCopy> DerefMut for Pinned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.memory {
-            // SAFETY: as above, and `self` is borrowed by one.
+            // SAFETY: as above, and `self` is borrowed exclusively.
             Memory::Gpu { memory, len } => unsafe {
                 std::slice::from_raw_parts_mut(memory.pointer().as_ptr().cast(), *len)
             },
@@ -100,7 +100,7 @@ impl<T: DeviceCopy> DerefMut for Pinned<T> {
 
 impl<T: DeviceCopy> Drop for Pinned<T> {
     fn drop(&mut self) {
-        // Of a lost GPU it is left: the driver would wait for a kernel that never ends.
+        // On a lost GPU it is leaked: the driver would wait for a kernel that never ends.
         if let Memory::Gpu { memory, .. } = &mut self.memory
             && self.device.engine().is_usable().is_ok()
         {

@@ -1,4 +1,4 @@
-//! The report of a launch: counts and lines on the simulator, its time on a GPU.
+//! A launch's report: counts and lines on the simulator, time on a GPU.
 
 use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};
@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// What a launch cost.
 ///
-/// The `expect` functions are for tests. Each is one claim, and panics with the source lines
+/// The `expect` functions are for tests. Each makes one claim, and panics with the source lines
 /// that break it:
 ///
 /// ```no_run
@@ -17,8 +17,8 @@ use std::fmt::Write;
 /// report.expect_no_race();
 /// ```
 ///
-/// Left out: how long a kernel would take. Requests, wavefronts and sectors are work that
-/// hardware counters count too; what it costs in time, only a GPU tells.
+/// Left out: how long a kernel would take. Requests, wavefronts and sectors are work that hardware
+/// counters count as well; only a GPU can say how much time it takes.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(crate) place: Place,
@@ -29,7 +29,7 @@ pub struct Report {
     pub(crate) is_checked: bool,
 }
 
-/// Which work an expectation is about, to tell the lines that do it.
+/// The work that an expectation is about, to name the lines that do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Conflicts,
@@ -54,12 +54,12 @@ impl Report {
         &self.module
     }
 
-    /// Totals of its memory work; none from a GPU, where only a profiler can count.
+    /// Totals of its memory work; `None` from a GPU, where only a profiler can count.
     pub fn counts(&self) -> Option<&Counts> {
         self.counted.as_ref().map(|report| &report.counts)
     }
 
-    /// The same for each instruction, in the order of the PTX; empty from a GPU.
+    /// The same for each instruction, in PTX order; empty from a GPU.
     pub fn instructions(&self) -> Vec<InstructionCounts> {
         self.counted
             .as_ref()
@@ -73,27 +73,27 @@ impl Report {
         lines::of(&self.instructions(), self.file, self.module.sources())
     }
 
-    /// The simulator's own report; none from a GPU.
+    /// The simulator's own report; `None` from a GPU.
     pub fn simulated(&self) -> Option<&ptx_sim::Report> {
         self.counted.as_ref()
     }
 
-    /// What its threads printed, one entry for each call; empty from a GPU, where it goes
-    /// to the standard output.
+    /// What its threads printed, one entry per call; empty from a GPU, where it goes to standard
+    /// output.
     pub fn printed(&self) -> &[String] {
         self.counted
             .as_ref()
             .map_or(&[], |report| report.printed.as_slice())
     }
 
-    /// Milliseconds that it took on a GPU, between two events; none from the simulator,
-    /// whose time says nothing about the kernel.
+    /// Milliseconds that it took on a GPU, between two events; `None` from the simulator, whose
+    /// time says nothing about the kernel.
     pub fn time_ms(&self) -> Option<f32> {
         self.time_ms
     }
 
-    /// Panics unless shared memory had this many bank conflicts: passes through its banks
-    /// beyond those that the bytes need, of all loads, stores, atomics and copies.
+    /// Panics unless shared memory had this many bank conflicts: passes through its banks beyond
+    /// those that the bytes need, over all loads, stores, atomics and copies.
     ///
     /// # Panics
     ///
@@ -106,8 +106,8 @@ impl Report {
         }
     }
 
-    /// Panics unless a load of a warp from global memory takes this many 32-byte sectors on
-    /// average. 4 is best for 32 lanes of 4 bytes.
+    /// Panics unless a warp's load from global memory takes this many 32-byte sectors on average.
+    /// 4 is best for 32 lanes of 4 bytes.
     ///
     /// # Panics
     ///
@@ -127,24 +127,23 @@ impl Report {
         self.expect_of(Metric::GlobalStoreSectorsPerRequest, n, Work::GlobalStores);
     }
 
-    /// Panics if threads keep anything in local memory, which is what registers that do not
-    /// suffice and arrays with computed indices end up in.
+    /// Panics if threads keep anything in local memory, where spilled registers and arrays with
+    /// computed indices end up.
     ///
     /// # Panics
     ///
     /// They do, or the launch was not counted.
     #[track_caller]
     pub fn expect_no_local_memory(&self) {
-        let counts = self.counted("local memory");
+        let counts = self.counted("sectors of local memory");
         let sectors = counts.local_load_sectors + counts.local_store_sectors;
         if sectors != 0 {
             self.fail("sectors of local memory", 0, sectors, Work::Local);
         }
     }
 
-    /// Panics unless the launch was checked for races. A launch with a race does not get
-    /// this far: it is an error of [`Module::launch`](crate::Module::launch), with both
-    /// accesses.
+    /// Panics unless the launch was checked for races. A launch with a race does not get this far:
+    /// it is an error of [`Module::launch`](crate::Module::launch), which names both accesses.
     ///
     /// # Panics
     ///
@@ -153,7 +152,7 @@ impl Report {
     pub fn expect_no_race(&self) {
         assert!(
             self.is_checked,
-            "{}: not checked for races; open the device by \
+            "{}: not checked for races; open the device with \
              `Device::simulator_with(Simulator {{ check: true, ..Simulator::default() }})`",
             self.place
         );
@@ -166,7 +165,7 @@ impl Report {
             Some(value) if value == n => {}
             Some(value) => self.fail(&metric.to_string(), n, value, work),
             None => panic!(
-                "{}: expected {n} {metric}, and there was no request",
+                "{}: expected {n} {metric}, but there was no request",
                 self.place
             ),
         }
@@ -176,7 +175,7 @@ impl Report {
     fn counted(&self, what: &str) -> &Counts {
         self.counts().unwrap_or_else(|| {
             panic!(
-                "{}: {what} are counted on the simulator only; open the device of this test by \
+                "{}: {what} are counted only on the simulator; open this test's device with \
                  `Device::simulator()`",
                 self.place
             )
@@ -210,7 +209,7 @@ impl Report {
 }
 
 impl Work {
-    /// How much of it a line does, and that in words; none if it does none.
+    /// How much of it a line does, and the same in words; `None` if it does none.
     fn of(self, line: &Line) -> Option<(u64, String)> {
         let per_request = |sectors: u64, requests: u64| {
             let average = sectors as f64 / requests as f64;

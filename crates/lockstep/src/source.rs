@@ -1,5 +1,5 @@
-//! Lines of kernels' sources: which one an instruction comes from, found among the lines that
-//! it was inlined through, and their texts, where they are at hand.
+//! Source lines of kernels: the line that an instruction comes from, among those that it was
+//! inlined through, and the line's text if available.
 
 use ptx_sim::InstructionCounts;
 use ptx_sim::diagnostics::Source;
@@ -47,14 +47,13 @@ impl From<&Source> for Place {
     }
 }
 
-/// The line of the kernel's own source ([`own_place`]), and the one that the instruction was
-/// written on if it is another. `file` is the kernel's own.
+/// The line of the kernel's own source ([`own_place`]), and the line that the instruction was
+/// written on, if it is another. `file` is the kernel's own.
 pub fn places(counted: &InstructionCounts, file: &str) -> (Option<Place>, Option<Place>) {
     places_of(counted.loc.as_ref(), &counted.inlined_at, file)
 }
 
-/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
-/// first.
+/// The same for an instruction's line and the calls that it was inlined at, innermost first.
 pub fn places_of(
     loc: Option<&Source>,
     inlined_at: &[Source],
@@ -66,15 +65,15 @@ pub fn places_of(
     (own, written_at)
 }
 
-/// The texts of sources, each of which is read once.
+/// Source texts, each read once.
 pub(crate) struct Texts<'p> {
     folders: Vec<&'p Path>,
-    /// By path from the folders; none for a file that is in none.
+    /// By path from the folders; `None` for a file that is in none of them.
     read: BTreeMap<String, Option<String>>,
 }
 
 impl<'p> Texts<'p> {
-    /// Of files in these folders; the first that has a file counts.
+    /// Of files in these folders; the first folder that has a file wins.
     pub(crate) fn of(folders: impl IntoIterator<Item = &'p Path>) -> Self {
         Self {
             folders: folders.into_iter().collect(),
@@ -82,7 +81,7 @@ impl<'p> Texts<'p> {
         }
     }
 
-    /// A line, from 1, of a file, by its path from the folders.
+    /// A line, numbered from 1, of a file, by its path from the folders.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
         if !self.read.contains_key(file) {
             let mut folders = self.folders.iter();
@@ -95,14 +94,13 @@ impl<'p> Texts<'p> {
     }
 }
 
-/// Where an instruction comes from: of the lines that it was inlined through the innermost of
-/// the kernel's own file, else of its crate, else of all.
+/// Where an instruction comes from: of the lines that it was inlined through, the innermost in the
+/// kernel's own file, otherwise in its crate, otherwise anywhere.
 pub fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a Source> {
     own_source(counted.loc.as_ref(), &counted.inlined_at, file)
 }
 
-/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
-/// first.
+/// The same for an instruction's line and the calls that it was inlined at, innermost first.
 pub fn own_source<'a>(
     loc: Option<&'a Source>,
     inlined_at: &'a [Source],

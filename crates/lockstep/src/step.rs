@@ -1,19 +1,19 @@
-//! The steps that are put into a stream, one at a time.
+//! The steps of a stream, enqueued one at a time.
 
 use crate::driver;
 use crate::engine::sim::Sim;
 use crate::engine::{Engine, EngineError, Observe, Prepared};
 use cuda_driver::DriverError;
 
-/// One thing in a stream.
+/// One step of a stream.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Launch(Prepared),
     Move(Move),
 }
 
-/// Bytes that are copied or set. The pointers are to host memory that whoever put it in has
-/// promised to keep, for this and nothing else until it is done.
+/// Bytes to be copied or set. Whoever enqueued the step has promised to keep the host memory that
+/// the pointers refer to, for this purpose alone, until it is done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     Upload {
@@ -39,7 +39,7 @@ pub(crate) enum Move {
 }
 
 impl Step {
-    /// Does it now.
+    /// Performs it now.
     pub(crate) fn perform(&self, sim: &Sim) -> Result<(), EngineError> {
         match self {
             Self::Launch(launch) => sim.launch(launch, Observe::Nothing).map(drop),
@@ -56,7 +56,7 @@ impl Move {
                 from,
                 size_bytes,
             } => {
-                // SAFETY: whoever put the copy in promised that the bytes are there.
+                // SAFETY: whoever enqueued the copy promised that the bytes are there.
                 let bytes = unsafe { std::slice::from_raw_parts(from, size_bytes) };
                 sim.write(address, bytes)
             }
@@ -65,7 +65,7 @@ impl Move {
                 address,
                 size_bytes,
             } => {
-                // SAFETY: as above, and that nobody uses them.
+                // SAFETY: as above, and that nothing else uses them.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(to, size_bytes) };
                 sim.read(address, bytes)
             }
@@ -82,7 +82,7 @@ impl Move {
         }
     }
 
-    /// Puts it into a GPU's stream.
+    /// Enqueues it in a GPU's stream.
     pub(crate) fn enqueue(self, stream: &driver::Stream) -> Result<(), DriverError> {
         match self {
             Self::Upload {
@@ -90,7 +90,7 @@ impl Move {
                 from,
                 size_bytes,
             } => {
-                // SAFETY: whoever put the copy in promised to keep the bytes.
+                // SAFETY: whoever enqueued the copy promised to keep the bytes.
                 unsafe { driver::memory::enqueue_write(stream, address, from, size_bytes) }
             }
             Self::Download {

@@ -10,22 +10,22 @@ use std::cell::RefCell;
 
 /// A stream of a device.
 ///
-/// On a GPU what is put into it runs in order, beside other streams and beside the host. The
-/// simulator does each thing at once, which is one of the orders that a GPU may choose:
-/// results are those of a GPU wherever a program waits for what it needs.
+/// On a GPU, work put into it runs in order, concurrently with other streams and with the host. The
+/// simulator does each thing at once, which is one of the orders that a GPU may choose: results are
+/// a GPU's results wherever a program waits for what it needs.
 ///
-/// A kernel's failure is reported at the next wait: [`Stream::synchronize`] names
-/// the kernels that were put in since the last time.
+/// A kernel's failure is reported at the next wait: [`Stream::synchronize`] names the kernels
+/// enqueued since the previous one.
 pub struct Stream {
     device: Device,
     kind: Kind,
-    /// Launches since somebody last waited.
+    /// Launches since the last wait.
     in_flight: RefCell<Vec<Place>>,
 }
 
 enum Kind {
     Gpu(driver::Stream),
-    /// What is recorded, while a graph is.
+    /// The steps recorded so far, while a graph is recorded.
     Sim(RefCell<Option<Vec<Step>>>),
 }
 
@@ -73,12 +73,12 @@ impl Stream {
         &self.device
     }
 
-    /// Puts a launch into it.
+    /// Enqueues a launch.
     ///
     /// # Safety
     ///
-    /// As [`Module::launch`]; buffers stay alive, and are used by nobody else where the
-    /// kernel writes, until the launch has ended.
+    /// As [`Module::launch`]; until the launch has finished, buffers stay alive, and nothing else
+    /// uses those that the kernel writes.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Stream {
     ) -> Result<(), Error> {
         if !self.device.is_same(module.device()) {
             let what = format!(
-                "the module `{}` is on another device than the stream",
+                "the module `{}` and the stream are on different devices",
                 module.source().name
             );
             return Err(EngineError::Stream(what));
@@ -102,7 +102,7 @@ impl Stream {
         self.put(Step::Launch(launch))
     }
 
-    /// Puts a thing into the stream, or into the graph that is recorded.
+    /// Enqueues a step, or adds it to the graph that is being recorded.
     fn put(&self, step: Step) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => match step {
@@ -120,16 +120,16 @@ impl Stream {
                 }
                 step.perform(sim)
             }
-            _ => unreachable!("a stream is of its device"),
+            _ => unreachable!("a stream matches its device"),
         }
     }
 
-    /// Puts a copy to the device into it.
+    /// Enqueues a copy to the device.
     ///
     /// # Safety
     ///
-    /// Until it has ended the buffer stays alive, and `from` alive and as it is; in a graph,
-    /// until its last run has ended.
+    /// Until the copy has finished (in a graph, until the last run has), the buffer and `from` stay
+    /// alive, and `from` unchanged.
     ///
     /// # Errors
     ///
@@ -148,12 +148,12 @@ impl Stream {
         }))
     }
 
-    /// Puts a copy from the device into it.
+    /// Enqueues a copy from the device.
     ///
     /// # Safety
     ///
-    /// Until it has ended the buffer stays alive, and nothing reads or writes `to`, which
-    /// stays alive too; in a graph, until its last run has ended.
+    /// Until the copy has finished (in a graph, until the last run has), the buffer and `to` stay
+    /// alive, and nothing else reads or writes `to`.
     ///
     /// # Errors
     ///
@@ -172,11 +172,11 @@ impl Stream {
         }))
     }
 
-    /// Puts a copy within the device into it.
+    /// Enqueues a copy within the device.
     ///
     /// # Safety
     ///
-    /// Both buffers stay alive until it has ended, and nothing else writes either.
+    /// Both buffers stay alive until the copy has finished, and nothing else writes to either.
     ///
     /// # Errors
     ///
@@ -194,11 +194,11 @@ impl Stream {
         }))
     }
 
-    /// Puts into it that every byte of the buffer becomes `value`.
+    /// Enqueues setting every byte of the buffer to `value`.
     ///
     /// # Safety
     ///
-    /// The buffer stays alive until it has ended, and nothing else uses it.
+    /// The buffer stays alive until that has finished, and nothing else uses it.
     ///
     /// # Errors
     ///
@@ -211,19 +211,19 @@ impl Stream {
         }))
     }
 
-    /// Puts one run of a graph into it.
+    /// Enqueues one run of a graph.
     ///
     /// # Safety
     ///
-    /// What held for each thing when the graph was recorded holds until the run has ended.
+    /// What was promised for each step when the graph was recorded holds until the run has
+    /// finished.
     ///
     /// # Errors
     ///
-    /// The graph is of another device, a kernel of it does something wrong, or the GPU is
-    /// lost.
+    /// The graph is on another device, one of its kernels does something wrong, or the GPU is lost.
     pub unsafe fn launch_graph(&self, graph: &Graph) -> Result<(), Error> {
         if !self.device.is_same(graph.device()) {
-            let what = "the graph is of another device than the stream".to_owned();
+            let what = "the graph and the stream are on different devices".to_owned();
             return Err(EngineError::Stream(what));
         }
         match (&self.kind, self.device.machine(), graph.exec()) {
@@ -241,7 +241,7 @@ impl Stream {
         }
     }
 
-    /// Records what `work` puts into this stream, which does not run then, as a graph.
+    /// Records what `work` puts into this stream as a graph, without running it.
     ///
     /// ```no_run
     /// # use lockstep::{Buffer, Device};
@@ -258,8 +258,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// That of `work`; it did what no graph can hold, such as waiting for the stream; or a
-    /// graph is being recorded already.
+    /// An error of `work`; it did something that no graph can hold, such as waiting for the stream;
+    /// or a graph is already being recorded.
     pub fn record_graph(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
@@ -270,7 +270,7 @@ impl Stream {
             }
             (Kind::Sim(recording), _) => {
                 if recording.borrow().is_some() {
-                    let what = "a graph is being recorded from this stream already".to_owned();
+                    let what = "a graph is already being recorded from this stream".to_owned();
                     return Err(EngineError::Stream(what));
                 }
                 *recording.borrow_mut() = Some(Vec::new());
@@ -278,11 +278,11 @@ impl Stream {
                 let steps = recording.borrow_mut().take().unwrap_or_default();
                 done.map(|()| Graph::on_simulator(&self.device, steps))
             }
-            (Kind::Gpu(_), Machine::Sim(_)) => unreachable!("a stream is of its device"),
+            (Kind::Gpu(_), Machine::Sim(_)) => unreachable!("a stream matches its device"),
         }
     }
 
-    /// An event that is passed when all that is in the stream now has ended.
+    /// An event that completes when everything now in the stream has finished.
     ///
     /// # Errors
     ///
@@ -304,45 +304,46 @@ impl Stream {
         }
     }
 
-    /// What is put into the stream after this waits for the event, of whichever stream it is.
+    /// Makes what is put into the stream from now on wait for the event, whichever stream it is
+    /// from.
     ///
     /// # Errors
     ///
     /// The event is of another device, or the GPU is lost.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         if !self.device.is_same(event.device()) {
-            let what = "the event is of another device than the stream".to_owned();
+            let what = "the event and the stream are on different devices".to_owned();
             return Err(EngineError::Stream(what));
         }
         match (&self.kind, self.device.machine(), event.on_device()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu), Some(event)) => {
                 gpu.with_stream(|| stream.wait_for(event))
             }
-            // What came before the event has ended already.
+            // What came before the event has already finished.
             _ => Ok(()),
         }
     }
 
-    /// Waits until all that is in it has ended.
+    /// Waits until everything in it has finished.
     ///
     /// # Errors
     ///
-    /// A kernel did something wrong or does not end: the error names it, or those that are
-    /// in question. On a GPU the device is then lost to this process.
+    /// A kernel did something wrong or does not end: the error names it, or the candidates. On a
+    /// GPU the device is then lost to this process.
     pub fn synchronize(&self) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
                 let place = any_of(&self.in_flight.take());
                 gpu.wait_for(stream, &place)
             }
-            _ => self.refuse_while_recording("waiting for it"),
+            _ => self.refuse_while_recording("a wait"),
         }
     }
 
     fn refuse_while_recording(&self, what: &str) -> Result<(), Error> {
         match &self.kind {
             Kind::Sim(recording) if recording.borrow().is_some() => Err(EngineError::Stream(
-                format!("a graph is being recorded from this stream, and {what} cannot be in one"),
+                format!("a graph is being recorded from this stream and cannot contain {what}"),
             )),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The library on what is here: a GPU, or the simulator.
+//! The library on the device that is here: a GPU, or the simulator.
 
 mod behaviour;
 

@@ -1,4 +1,4 @@
-//! Reports of launches on the simulator, and the failure of a test that claims something else.
+//! Reports of launches on the simulator, and failures of tests that claim something else.
 
 mod behaviour;
 
@@ -57,7 +57,7 @@ expected 8 sectors per global store request, counted 4
 #[test]
 fn what_was_not_requested_has_no_average() {
     let text = message(|| strided(1).expect_sectors_per_load(4.0));
-    assert!(text.ends_with("and there was no request"), "{text}");
+    assert!(text.ends_with("but there was no request"), "{text}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_checked_device_finds_what_a_gpu_lets_pass() {
             )
         }
     };
-    let error = launch(&x).expect_err("nobody wrote them");
+    let error = launch(&x).expect_err("they were never written");
     assert!(matches!(error, Error::Fault { .. }), "{error}");
     assert!(error.to_string().contains("`x`"), "{error}");
     x.fill(0).expect("it is filled");
@@ -153,6 +153,6 @@ fn a_kernel_that_does_not_end_runs_out_of_fuel() {
             (x.as_mut_ptr(), 32),
         )
     }
-    .expect_err("3 instructions are too few");
+    .expect_err("3 instructions are not enough");
     assert!(matches!(error, Error::NeverEnds { .. }), "{error}");
 }

@@ -1,5 +1,4 @@
-//! The library's way to a GPU, with the simulator's driver below: the same calls, without a
-//! GPU.
+//! The library's GPU path on top of the simulator's driver: the same calls, without a GPU.
 
 mod behaviour;
 mod foreign;
@@ -9,7 +8,7 @@ use lockstep::Device;
 fn device() -> Device {
     // SAFETY: `sim_driver` gives each name the function with the driver's signature.
     unsafe { cuda_driver::load_functions("sim_driver", sim_driver::function) }
-        .expect("it has all that is needed");
+        .expect("it has every function that is needed");
     Device::gpu(0).expect("there is one")
 }
 
@@ -18,7 +17,7 @@ fn it_says_that_there_is_no_other() {
     device();
     let error = Device::gpu(99)
         .err()
-        .expect("there are not so many")
+        .expect("there are not that many")
         .to_string();
     assert!(error.starts_with("no GPU 99: the driver sees"), "{error}");
 }

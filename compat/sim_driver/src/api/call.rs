@@ -1,5 +1,5 @@
-//! The declaration of functions: their bodies give an [`Outcome`], and nothing but their answer
-//! leaves them.
+//! The declaration of functions: their bodies return an [`Outcome`], and nothing escapes them
+//! except that result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,21 +11,21 @@ use crate::status::{Outcome, Status};
 pub struct Entry {
     /// Its name in the library.
     pub name: &'static str,
-    /// Where it is.
+    /// Its address.
     pub function: *const (),
 }
 
-// SAFETY: A function's address may be used by any thread.
+// SAFETY: any thread may use a function's address.
 unsafe impl Sync for Entry {}
 
-/// Declares driver functions: each body gives an [`Outcome`].
+/// Declares driver functions: each body returns an [`Outcome`].
 ///
-/// `name, per_thread(…) in stream` declares a pair: `stream` is one of the arguments, or several,
-/// and in the variant its zero is the thread's own default stream. `name, per_thread(…) with stream`
-/// declares a pair whose `stream` is the default stream, which is not an argument.
+/// `name, per_thread(…) in stream` declares a pair: `stream` is one or more of the arguments, and
+/// in the variant, zero there means the thread's own default stream. `name, per_thread(…) with
+/// stream` declares a pair whose `stream` is the default stream, which is not an argument.
 ///
-/// `name(…) = other;` does what another one does that has the same arguments, and
-/// `name() = refusal(name);` answers what is answered to a function of that name.
+/// `name(…) = other;` does what `other`, with the same arguments, does, and `name() =
+/// refusal(name);` returns what `refusal` returns for that name.
 macro_rules! api {
     ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $($body:block)? $(= $other:ident $(($named:ident))?;)?)*) => {
         $(
@@ -74,7 +74,7 @@ macro_rules! api {
 }
 pub(super) use api;
 
-/// What a function answers that is not simulated.
+/// The result of a function that is not simulated.
 pub fn not_simulated(name: &'static str) -> u32 {
     call(name, || {
         if let Ok(recorder) = recorder() {
@@ -84,7 +84,7 @@ pub fn not_simulated(name: &'static str) -> u32 {
     })
 }
 
-/// Runs a function's body: nothing but its answer leaves it.
+/// Runs a function's body; nothing escapes it except its result.
 pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
     if fork::is_lost_to(name) {
         return Status::NOT_INITIALIZED.0;
@@ -94,14 +94,14 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
         Ok(Err(status)) => status.0,
         Err(_) => {
             if let Ok(recorder) = recorder() {
-                recorder.note(&format!("a bug of the simulator's driver, in {name}"));
+                recorder.note(&format!("a bug in the simulator's driver, in {name}"));
             }
             Status::UNKNOWN.0
         }
     }
 }
 
-/// What another function has answered.
+/// The result of another function.
 pub(super) fn answered(status: u32) -> Outcome {
     match status {
         0 => Ok(()),
@@ -109,7 +109,7 @@ pub(super) fn answered(status: u32) -> Outcome {
     }
 }
 
-/// What a lock holds, whoever held it before.
+/// The contents of a lock, even if a holder panicked.
 pub(super) fn unpoisoned<T>(locked: Result<T, std::sync::PoisonError<T>>) -> T {
     locked.unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Primary and own contexts, and which one a thread uses.
+//! Primary contexts and a program's own, and which one a thread uses.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::status::{Outcome, Status};
 /// Flags that a context may have.
 const FLAGS: u32 = 0xff;
 
-/// Makes a context on a device, and makes it current.
+/// Creates a context on a device and makes it current.
 fn create(flags: u32, device: i32) -> Outcome<usize> {
     let driver = driver()?;
     Status::INVALID_VALUE.when(flags & !FLAGS != 0)?;
@@ -78,7 +78,7 @@ api! {
         put_if(active, c_int::from(primary.context.is_some()));
         Ok(())
     }
-    // On a GPU its context is for addresses of 32 bits; here it is as any other.
+    // On a GPU, its context is for 32-bit addresses; here it is like any other.
     fn cuCtxCreate(out: *mut usize, flags: c_uint, device: c_int) {
         Status::INVALID_VALUE.when(out.is_null())?;
         put(out, create(flags, device)?)

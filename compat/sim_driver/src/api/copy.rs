@@ -67,7 +67,7 @@ pub struct Memcpy3D {
     depth: usize,
 }
 
-/// The side of a copy that `CU_MEMORYTYPE_…` says.
+/// The side of a copy that `CU_MEMORYTYPE_…` names.
 fn side(
     kind: u32,
     host: u64,
@@ -119,7 +119,7 @@ impl Memcpy2D {
 }
 
 impl Memcpy3D {
-    /// That asks for a copy.
+    /// The structure that asks for this copy.
     pub fn of(copy: &Transfer) -> Outcome<Self> {
         let side = |side: &Side| -> Outcome<(c_uint, u64, u64)> {
             Ok(match is_known_to_devices(side.address)? {
@@ -148,7 +148,7 @@ impl Memcpy3D {
         })
     }
 
-    /// As the simulator copies.
+    /// As a [`Transfer`].
     pub fn transfer(&self) -> Outcome<Transfer> {
         Status::INVALID_VALUE.when(self.from_level != 0 || self.to_level != 0)?;
         let pitch = |pitch: usize, x: usize| if pitch == 0 { x + self.width } else { pitch };
@@ -175,7 +175,7 @@ impl Memcpy3D {
     }
 }
 
-/// Has a default stream copy, and waits for it.
+/// Makes a default stream copy, and waits for it.
 fn now(copy: Transfer, stream: usize) -> Outcome {
     Context::current()?;
     copy.check()?;
@@ -185,8 +185,8 @@ fn now(copy: Transfer, stream: usize) -> Outcome {
     run(stream, Operation::Copy(copy))
 }
 
-/// Has a stream copy. Memory that devices do not know may be the client's stack: such a
-/// copy is over when the call is.
+/// Makes a stream copy. Memory unknown to devices may be the client's stack, so such a copy is
+/// complete when the call returns.
 fn later(copy: Transfer, stream: usize) -> Outcome {
     let (context, own) = Stream::of(stream)?;
     copy.check()?;
@@ -205,8 +205,7 @@ fn linear(to: u64, from: u64, n_bytes: usize) -> Transfer {
     Transfer::linear(to, from, n_bytes as u64)
 }
 
-/// Has a stream copy between addresses of which some must be those that devices use: `now`, or
-/// `later`.
+/// Makes a stream copy between addresses of which some must be known to devices: `now`, or `later`.
 fn between<const N: usize>(
     known: [u64; N],
     copy: Transfer,
@@ -227,7 +226,7 @@ fn contexts(to: usize, from: usize) -> Outcome {
     Context::of(from).map(drop)
 }
 
-/// Has a stream set memory: `run`, which waits for it, or `submit`.
+/// Makes a stream set memory: `run`, which waits for it, or `submit`.
 fn set(fill: Fill, stream: usize, done: fn(usize, Operation) -> Outcome) -> Outcome {
     Context::current()?;
     fill.check()?;

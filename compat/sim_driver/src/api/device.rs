@@ -11,7 +11,7 @@ use crate::status::Status;
 /// The driver API that is simulated: CUDA 13.0.
 pub const VERSION: i32 = 13000;
 
-/// 16 bytes that tell a device from others.
+/// 16 bytes that distinguish a device from others.
 fn uuid(ordinal: u32) -> [u8; 16] {
     let mut uuid = *b"lockstep-sim-000";
     uuid[15] = b'0' + ordinal as u8;
@@ -23,7 +23,7 @@ fn bus_id(ordinal: u32) -> String {
     format!("0000:{:02X}:00.0", ordinal + 1)
 }
 
-/// The old structure of properties.
+/// The old properties structure.
 #[repr(C)]
 pub struct Properties {
     max_threads: c_int,

@@ -52,7 +52,7 @@ unsafe fn elapsed(out: *mut f32, from: usize, to: usize) -> Outcome {
 api! {
     fn cuEventCreate(out: *mut usize, flags: c_uint) {
         let context = Context::current()?;
-        // An event that others see has no time.
+        // An event that other processes see has no time.
         let alone = flags & INTERPROCESS != 0 && flags & crate::event::DISABLE_TIMING == 0;
         Status::INVALID_VALUE.when(out.is_null() || flags & !FLAGS != 0 || alone)?;
         put(out, Event::create(context.handle, flags))

@@ -41,7 +41,7 @@ const INSTANTIATE_ERROR: u32 = 1;
 const INVALID_STRUCTURE: u32 = 2;
 
 fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
-    // A graph that the device launches frees nothing by itself.
+    // A graph launched by the device does not free anything automatically.
     Status::INVALID_VALUE.when(
         flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH,
     )?;
@@ -49,7 +49,7 @@ fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
     Executable::create(&*Graph::of(graph)?, flags)
 }
 
-/// Updates an executable graph; gives what `CUgraphExecUpdateResultInfo` tells of it.
+/// Updates an executable graph; returns the contents of `CUgraphExecUpdateResultInfo`.
 fn update(handle: usize, graph: usize) -> Outcome<UpdateResult> {
     let mismatch = Executable::of(handle)?.update(&*Graph::of(graph)?).err();
     Ok(UpdateResult {
@@ -59,7 +59,7 @@ fn update(handle: usize, graph: usize) -> Outcome<UpdateResult> {
     })
 }
 
-/// What an update answers.
+/// The status of an update.
 fn updated(result: UpdateResult) -> Outcome {
     match result.result {
         0 => Ok(()),
@@ -67,7 +67,7 @@ fn updated(result: UpdateResult) -> Outcome {
     }
 }
 
-/// What a node is called in a drawing.
+/// A node's label in a drawing.
 fn label(work: &Work) -> String {
     match work {
         Work::Operation(Operation::Launch(launch)) => launch.function().name().to_owned(),
@@ -81,7 +81,7 @@ fn label(work: &Work) -> String {
     }
 }
 
-/// The graph in the language of Graphviz.
+/// The graph in Graphviz's language.
 fn dot(graph: &Graph) -> String {
     use std::fmt::Write;
     let mut text = String::from("digraph {\n");
@@ -95,7 +95,7 @@ fn dot(graph: &Graph) -> String {
     text + "}\n"
 }
 
-/// The nodes that come after one.
+/// The nodes that come after this one.
 fn dependents(node: usize) -> Outcome<Vec<usize>> {
     let all = edges(&*Graph::home(node)?);
     Ok(all
@@ -105,7 +105,7 @@ fn dependents(node: usize) -> Outcome<Vec<usize>> {
         .collect())
 }
 
-/// The nodes that one comes after.
+/// The nodes that this one comes after.
 fn dependencies(node: usize) -> Outcome<Vec<usize>> {
     let graph = Graph::home(node)?;
     let nodes = graph.nodes();
@@ -145,11 +145,11 @@ unsafe fn put_edges(
     unsafe { put(n, all.len().min(room)) }
 }
 
-/// `CUgraphEdgeData`: of an edge between whole nodes it is zero. All are: one that a client
-/// lets begin within a kernel waits for the kernel's end.
+/// `CUgraphEdgeData`, which is zero for an edge between whole nodes. All edges are treated as such:
+/// one that may begin within a kernel waits for the kernel's end.
 pub type EdgeData = [u8; 8];
 
-/// Tells of as many edges as have been given.
+/// Writes the data of as many edges as were returned.
 unsafe fn put_edge_data(data: *mut EdgeData, given: *const usize, n: *const usize) -> Outcome {
     if data.is_null() || given.is_null() {
         return Ok(());
@@ -281,7 +281,7 @@ api! {
         Executable::destroy(handle)
     }
     fn cuGraphExecGetFlags(handle: usize, out: *mut u64) {
-        // Uploading does not change what it is.
+        // Uploading does not change the graph.
         put(out, Executable::of(handle)?.flags & !UPLOAD)
     }
     fn cuGraphLaunch, cuGraphLaunch_ptsz(handle: usize, stream: usize) in stream {

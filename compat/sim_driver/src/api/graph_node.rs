@@ -1,4 +1,4 @@
-//! Nodes of graphs: what they do, told, asked and changed.
+//! Nodes of graphs: adding, querying and changing what they do.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct KernelParams {
 #[derive(Clone, Copy)]
 pub struct KernelParams2 {
     first: KernelParams,
-    /// What is launched if there is no function.
+    /// What is launched if `function` is null.
     kernel: usize,
     context: usize,
 }
@@ -68,8 +68,7 @@ pub struct MemcpyParams {
     copy: Memcpy3D,
 }
 
-/// `CUgraphNodeParams`: what kind of node it is, and the parameters of that kind, which have
-/// so much room.
+/// `CUgraphNodeParams`: the kind of a node, and the parameters of that kind, with this much room.
 #[repr(C)]
 pub struct NodeParams {
     kind: u32,
@@ -124,7 +123,7 @@ fn fill(given: MemsetParams) -> Outcome<Work> {
 
 fn call(given: HostParams) -> Outcome<Work> {
     let function = given.function.ok_or(Status::INVALID_VALUE)?;
-    // SAFETY: The client hands both over for the graph to use.
+    // SAFETY: the client passes both for the graph to use.
     let call = unsafe { HostCall::new(function, given.data) };
     Ok(Work::Operation(Operation::Call(call)))
 }
@@ -188,7 +187,7 @@ fn kernel_params(node: usize) -> Outcome<KernelParams2> {
             grid: shape.grid,
             block: shape.block,
             shared_bytes: shape.shared_bytes,
-            // The node has the launch, and with it what these point to.
+            // The node holds the launch, and with it what these point to.
             params: launch.pointers(),
             extra: std::ptr::null(),
         },

@@ -1,4 +1,4 @@
-//! Memory of the host that devices use: pinned, managed, registered.
+//! Host memory that devices use: pinned, managed, registered.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::NonNull;
@@ -20,7 +20,7 @@ fn pinned(out: *mut *mut c_void, n_bytes: usize, flags: u32) -> Outcome {
         0 => 0,
         _ => driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?,
     };
-    // SAFETY: It is the client's, checked for null.
+    // SAFETY: the client's pointer, checked for null.
     unsafe { put(out, base as *mut c_void) }
 }
 
@@ -54,7 +54,7 @@ api! {
     fn cuMemHostGetFlags(out: *mut c_uint, pointer: *mut c_void) {
         Context::current()?;
         let range = HostRange::find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
-        // All of it is mapped and every device's.
+        // All of it is mapped and usable by every device.
         put(out, range.flags | 3)
     }
     fn cuMemHostRegister_v2(pointer: *mut c_void, n_bytes: usize, flags: c_uint) {

@@ -73,8 +73,8 @@ fn set_attribute(function: &Function, number: u32, value: i32) -> Outcome {
     }
 }
 
-/// Sets how many blocks along an axis the kernel's clusters must have, if its PTX does not
-/// say it.
+/// Sets the number of blocks along an axis that the kernel's clusters must have, unless its PTX
+/// says it.
 fn require_cluster(function: &Function, axis: usize, value: i32) -> Outcome {
     let declared = function.with_info(|info| info.bounds.required_cluster)?;
     let n_blocks = u32::try_from(value).map_err(|_| Status::INVALID_VALUE)?;
@@ -125,7 +125,7 @@ api! {
         if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
     fn cuFuncGetName(out: *mut *const c_char, function: usize) {
-        // Good as long as the function is.
+        // Valid as long as the function.
         put(out, Function::of(function)?.name.as_ptr())
     }
     fn cuKernelGetName(out: *mut *const c_char, kernel: usize) {

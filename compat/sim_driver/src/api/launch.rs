@@ -28,7 +28,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Of a launch with these attributes.
+    /// For a launch with these attributes.
     pub fn new(
         (grid, block): ([u32; 3], [u32; 3]),
         shared_bytes: u32,
@@ -56,7 +56,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// The blocks of a cluster.
+    /// The size of a cluster in blocks.
     pub fn cluster([x, y, z]: [u32; 3]) -> Self {
         let mut value = [0; 16];
         value[..3].copy_from_slice(&[x, y, z]);
@@ -83,8 +83,7 @@ unsafe fn launch(
     super::submit(stream, Operation::Launch(Arc::new(launch)))
 }
 
-/// How a configuration says that a kernel is launched, and the stream; `default` if it names
-/// none.
+/// How a configuration launches a kernel, and in which stream; `default` if it names none.
 pub(super) unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, usize)> {
     let config = unsafe { get(config)? };
     let attributes = unsafe { list(config.attributes, config.n_attributes as usize)? };

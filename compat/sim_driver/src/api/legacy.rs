@@ -1,9 +1,9 @@
-//! Functions under the names that they had in earlier versions of CUDA: those that later ones
-//! replaced, `cuEventDestroy_v2` for `cuEventDestroy`, are in a driver to this day.
+//! Functions under their names from earlier versions of CUDA. Those that were later replaced, such
+//! as `cuEventDestroy` by `cuEventDestroy_v2`, are still in a driver.
 //!
-//! Most do what the later ones do. Those of CUDA 3.1, whose addresses and sizes have 32 bits,
-//! are for contexts that it makes, which are not simulated: in all others they answer that the
-//! context is of the wrong kind, as an H200's driver does.
+//! Most do what their successors do. Those of CUDA 3.1, with 32-bit addresses and sizes, are for
+//! contexts that CUDA 3.1 makes, which are not simulated: in all others they report a context of
+//! the wrong kind, as an H200's driver does.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -18,10 +18,10 @@ use super::{answered, api, put};
 use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
-/// What a function answers that has 32 bits for an address or a size.
+/// The result of a function with a 32-bit address or size.
 fn has_32_bits(name: &str) -> Outcome {
     recorder()?.note(&format!(
-        "{name} is CUDA 3.1's, with addresses and sizes of 32 bits: call {name}_v2"
+        "{name} is from CUDA 3.1, with 32-bit addresses and sizes: call {name}_v2"
     ));
     Err(Status::INVALID_CONTEXT)
 }
@@ -31,7 +31,7 @@ api! {
     fn cuCtxPopCurrent(out: *mut usize) = cuCtxPopCurrent_v2;
     fn cuCtxPushCurrent(handle: usize) = cuCtxPushCurrent_v2;
     fn cuDevicePrimaryCtxRelease(device: c_int) {
-        // Nothing is wrong for this one with a context that nobody holds.
+        // For this version, a context that is not retained is not an error.
         match cuDevicePrimaryCtxRelease_v2(device) {
             error if error == Status::INVALID_CONTEXT.0 => Ok(()),
             status => answered(status),

@@ -16,7 +16,7 @@ const FATBINARY: u32 = 2;
 const LIBRARY: u32 = 4;
 const LAST: u32 = 5;
 
-/// Tells what went wrong to who reads logs.
+/// Reports what went wrong to the log's readers.
 unsafe fn tell(linking: &Linking, message: &str) {
     if let Ok(recorder) = recorder() {
         recorder.not_loaded(format!("a link failed: {message}"));
@@ -41,14 +41,14 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
         return Ok(());
     }
     if kind != PTX && kind != FATBINARY {
-        let message = format!("{name} is machine code or a library: the simulator links PTX only");
+        let message = format!("{name} is machine code or a library: the simulator links only PTX");
         unsafe { tell(&linking, &message) };
         return Err(Status::NO_BINARY_FOR_GPU);
     }
     let compute = driver()?.settings.compute;
     match image.ptx(compute) {
         Ok(ptx) => {
-            // What cannot be parsed is reported with the input that it is in.
+            // An input that cannot be parsed is reported by name.
             let alone = vec![(name.clone(), ptx)];
             if let Err(error) = ptx_sim::Linker::new().add(&name, &alone[0].1) {
                 unsafe { tell(&linking, &error.to_string()) };
@@ -93,7 +93,7 @@ api! {
         let mut state = linking.state();
         let image = state.image.insert(linked_image(&texts, limits));
         put_if(size, image.len());
-        // Good until the state is destroyed.
+        // Valid until the state is destroyed.
         put(out, image.as_ptr().cast())
     }
     fn cuLinkDestroy(handle: usize) {

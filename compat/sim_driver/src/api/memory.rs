@@ -1,4 +1,4 @@
-//! Device memory: allocation, stream-ordered allocation, pools, pointers' attributes.
+//! Device memory: allocation, stream-ordered allocation, pools, pointer attributes.
 
 use std::backtrace::Backtrace;
 use std::ffi::{c_int, c_uint, c_void};
@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
-/// Bytes that rows of pitched memory are rounded up to.
+/// Rows of pitched memory are rounded up to a multiple of this many bytes.
 const PITCH: usize = 512;
 
 /// Allocates in a context.
@@ -31,7 +31,7 @@ fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
     Ok(address)
 }
 
-/// Frees what `cuMemAlloc` and the like have allocated, after all work.
+/// Frees what `cuMemAlloc` and similar functions allocated, after all work.
 fn free(address: u64) -> Outcome {
     let context = Context::current()?;
     if address == 0 {
@@ -57,7 +57,7 @@ fn free(address: u64) -> Outcome {
     device.sim.free(address).map_err(|_| Status::INVALID_VALUE)
 }
 
-/// An allocation that a stream makes: it is there at once, and used later.
+/// An allocation in stream order: it is there at once, and used later.
 fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
@@ -65,7 +65,7 @@ fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize) -> Outcome {
         0 => 0,
         _ => allocate(&context, n_bytes)?,
     };
-    // SAFETY: It is the client's, checked for null.
+    // SAFETY: the client's pointer, checked for null.
     unsafe { put(out, address) }
 }
 
@@ -191,7 +191,7 @@ api! {
     fn cuPointerGetAttributes(n: c_uint, numbers: *const c_uint, out: *const *mut c_void, address: u64) {
         for (number, out) in list(numbers, n as usize)?.into_iter().zip(list(out, n as usize)?) {
             Status::INVALID_VALUE.when(out.is_null())?;
-            // What does not apply is zero, by this function's own rule.
+            // What does not apply is zero: this function's own rule.
             match attribute(out, number, address) {
                 Err(_) if matches!(number, 2 | 9) => put(out.cast::<u32>(), 0)?,
                 Err(_) if matches!(number, 6 | 8 | 10 | 13) => put(out.cast::<u8>(), 0)?,

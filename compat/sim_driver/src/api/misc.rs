@@ -1,4 +1,4 @@
-//! Errors' texts, functions by name, the profiler.
+//! Error texts, functions by name, the profiler.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Once;
@@ -7,18 +7,18 @@ use super::{api, get, put, put_if, text};
 use crate::recorder::recorder;
 use crate::status::Status;
 
-/// The table without which NVIDIA's runtime gives up. Others that are refused do no harm:
-/// NVRTC asks for one, too.
+/// The table without which NVIDIA's runtime gives up. Refusing others does no harm: NVRTC also asks
+/// for one.
 const RUNTIME_TABLE: [u8; 16] = [
     0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9,
 ];
 
-/// What to tell a user whose program asks for a table and cannot do without.
+/// Advice for a user whose program asks for a table and cannot do without it.
 fn advice(table: [u8; 16]) -> Option<&'static str> {
     (table == RUNTIME_TABLE).then_some(
         "the program uses NVIDIA's CUDA runtime, which asks for undocumented parts of the \
          driver; link the program with `nvcc -cudart shared` and have it find the libcudart.so \
-         beside this driver",
+         next to this driver",
     )
 }
 
@@ -49,7 +49,7 @@ api! {
         }
         Err(Status::NOT_SUPPORTED)
     }
-    // Not CUDA's: what the runtime of this simulator has for who reads the log.
+    // Not CUDA's: the simulator's own runtime writes to the log with it.
     fn lockstepNote(note: *const c_char) {
         recorder()?.note(text(note)?);
         Ok(())

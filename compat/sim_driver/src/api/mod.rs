@@ -1,9 +1,9 @@
 //! The driver's functions, as `cuda.h` declares them.
 //!
-//! Every function catches its own panics, and answers what a driver answers; what its
-//! arguments point to is the client's to get right, as with a driver. [`function`] finds one
-//! by name. Functions that use a default stream have a variant, `…_ptsz` or `…_ptds`, for
-//! programs whose default stream is each thread's own.
+//! Every function catches its own panics, and returns what a driver returns; as with a driver, the
+//! client is responsible for what its arguments point to. [`function`] finds one by name. Functions
+//! that use a default stream have a variant, `…_ptsz` or `…_ptds`, for programs in which each
+//! thread has its own default stream.
 #![allow(non_snake_case)]
 #![allow(missing_docs, reason = "they are what `cuda.h` documents")]
 #![allow(
@@ -46,13 +46,13 @@ pub use call::{Entry, not_simulated};
 use call::{answered, api, unpoisoned};
 use work::{not_captured, not_capturing, run, submit};
 
-/// All functions that there are.
+/// All functions.
 pub fn functions() -> impl Iterator<Item = &'static Entry> {
     let tables = table::ALL.iter().copied();
     tables.chain([proc_address::ENTRIES]).flatten()
 }
 
-/// The function of a name: to be called with the arguments that `cuda.h` says.
+/// The function with this name, to be called with the arguments that `cuda.h` declares.
 pub fn function(name: &str) -> Option<*const ()> {
     let entry = functions().find(|entry| entry.name == name);
     entry.map(|entry| entry.function)

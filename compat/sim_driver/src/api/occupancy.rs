@@ -11,10 +11,10 @@ use crate::launch::Shape;
 use crate::module::Function;
 use crate::status::{Outcome, Status};
 
-/// A client's function: dynamic shared memory of a block of some size.
+/// A client's function: the dynamic shared memory of a block of a given size.
 type SharedOfBlock = Option<unsafe extern "C" fn(c_int) -> usize>;
 
-/// Blocks of a kernel that one SM holds.
+/// Number of a kernel's blocks that fit on one SM.
 fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     let context = Context::current()?;
     let function = Function::of(function)?;
@@ -33,7 +33,7 @@ fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     Ok(context.device.sim.config().active_blocks(needs) as i32)
 }
 
-/// What a block of a launch takes of an SM; none if the kernel cannot have it.
+/// What a block of a launch takes of an SM; `None` if the kernel cannot have it.
 fn needs_of(function: &Function, shape: &Shape) -> Outcome<Option<BlockNeeds>> {
     let known = function.attributes()?;
     let axes = shape.block.iter();
@@ -47,7 +47,7 @@ fn needs_of(function: &Function, shape: &Shape) -> Outcome<Option<BlockNeeds>> {
     }))
 }
 
-/// Clusters of a launch that the device holds at once.
+/// Number of a launch's clusters that the device holds at once.
 fn clusters(function: usize, shape: Shape) -> Outcome<i32> {
     let context = Context::current()?;
     let function = Function::of(function)?;
@@ -61,7 +61,7 @@ fn clusters(function: usize, shape: Shape) -> Outcome<i32> {
     Ok(needs.map_or(0, |needs| config.active_clusters(needs, n_blocks) as i32))
 }
 
-/// Blocks of the largest cluster that a launch could have.
+/// Number of blocks in the largest cluster that a launch could have.
 fn largest_cluster(function: usize, shape: Shape) -> Outcome<i32> {
     let context = Context::current()?;
     let function = Function::of(function)?;
@@ -71,13 +71,13 @@ fn largest_cluster(function: usize, shape: Shape) -> Outcome<i32> {
     Ok(needs.map_or(0, |needs| config.largest_cluster(needs, most) as i32))
 }
 
-/// Static and dynamic shared memory.
+/// Static and dynamic shared memory together.
 fn together(static_bytes: u32, dynamic_bytes: usize) -> u32 {
     let dynamic_bytes = u32::try_from(dynamic_bytes).unwrap_or(u32::MAX);
     static_bytes.saturating_add(dynamic_bytes)
 }
 
-/// The block size that keeps most threads busy, and the blocks to fill the device.
+/// The block size that keeps most threads busy, and the number of blocks that fills the device.
 unsafe fn best(
     function: usize,
     shared_of: SharedOfBlock,
@@ -128,7 +128,8 @@ api! {
         Status::INVALID_VALUE.when(blocks(function, threads, 0)? < n_blocks)?;
         let own = Function::of(function)?.with_info(|info| info.static_shared_bytes)?;
         let config = context.device.sim.config();
-        // One KiB of each block's is the system's; the rest is dealt out in 128 bytes.
+        // The system takes one KiB of each block's share; the rest is allocated in units of 128
+        // bytes.
         let each = (config.multiprocessor_shared_bytes / n / 128 * 128).saturating_sub(1 << 10);
         put(out, each.min(config.shared_limit).saturating_sub(own) as usize)
     }

@@ -6,15 +6,15 @@ use super::table::ALL;
 use super::{api, put, put_if, text};
 use crate::status::Status;
 
-/// The function of a name, be it one of these.
+/// The function with this name, including the ones here.
 fn function(name: &str) -> Option<*const ()> {
     let tables = ALL.iter().copied().chain([ENTRIES]);
     let entry = tables.flatten().find(|entry| entry.name == name)?;
     Some(entry.function)
 }
 
-/// The name under which the library has a function, for a caller that was built for a
-/// version of CUDA: later versions of some functions take other arguments.
+/// The library's name for a function, for a caller built for this version of CUDA: later versions
+/// of some functions take other arguments.
 fn versioned(name: &str, version: i32) -> String {
     let since = |cuda: i32, later: &str, earlier: &str| {
         let chosen = if version >= cuda { later } else { earlier };

@@ -1,4 +1,4 @@
-//! Streams: making, waiting, capturing.
+//! Streams: creation, waiting, capture.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -17,7 +17,7 @@ const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
 /// `CU_EVENT_WAIT_EXTERNAL`
 const EXTERNAL: u32 = 1;
 
-/// Makes a stream in the current context.
+/// Creates a stream in the current context.
 fn create(flags: u32, priority: i32) -> Outcome<usize> {
     let context = Context::current()?;
     Status::INVALID_VALUE.when(flags & !NON_BLOCKING != 0)?;
@@ -29,7 +29,7 @@ fn create(flags: u32, priority: i32) -> Outcome<usize> {
     context.add_stream(kind, priority)
 }
 
-/// A call that a stream makes, as `cuStreamAddCallback` does: with the stream and a status.
+/// A call made by a stream, as for `cuStreamAddCallback`: with the stream and a status.
 struct Callback {
     function: unsafe extern "C" fn(usize, u32, *mut c_void),
     stream: usize,
@@ -215,7 +215,7 @@ fn begin_capture(handle: usize, mode: u32) -> Outcome {
     Ok(())
 }
 
-/// Whether a node is among those that a capture has come to, or before them.
+/// Whether a node is among those that a capture has reached, or comes before them.
 fn comes_before(capture: &Capture, node: usize) -> bool {
     let nodes = capture.graph.nodes();
     let mut left = capture.last.clone();
@@ -252,7 +252,7 @@ unsafe fn capture_info(
             // Valid while the capture lasts.
             graph.write(capture.graph.handle()?);
         }
-        // The list is the capture's, and good until the stream is used again.
+        // The list belongs to the capture, and is valid until the stream is used again.
         put_if(nodes, capture.last.as_ptr());
         put_if(n, capture.last.len());
     }

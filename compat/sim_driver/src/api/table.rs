@@ -1,4 +1,4 @@
-//! All functions but those that find others.
+//! All functions except those that find others.
 
 use super::call::Entry;
 use super::{

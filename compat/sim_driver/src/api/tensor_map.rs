@@ -1,4 +1,4 @@
-//! Tensor maps: `ptx_sim` makes them, after the rules that the driver has for its own.
+//! Tensor maps: `ptx_sim` makes them, by the driver's rules for its own.
 //!
 //! Left out: maps for `im2col`.
 
@@ -10,10 +10,10 @@ use super::{api, list, put};
 use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
-/// `CUtensorMap`, which begins at a multiple of this.
+/// The alignment of a `CUtensorMap`.
 const ALIGN_BYTES: usize = 64;
 
-/// What is wrong with the arguments of a function, for who reads the log.
+/// What is wrong with a function's arguments, for the log's readers.
 fn refused(function: &str, reason: &dyn std::fmt::Display) -> Status {
     if let Ok(recorder) = recorder() {
         recorder.note(&format!("{function}: {reason}"));
@@ -21,13 +21,13 @@ fn refused(function: &str, reason: &dyn std::fmt::Display) -> Status {
     Status::INVALID_VALUE
 }
 
-/// Where a map is to be, or is.
+/// The address for a map, or of one, checked.
 fn checked(map: *mut c_void) -> Outcome<*mut [u8; TENSOR_MAP_BYTES]> {
     Status::INVALID_VALUE.when(map.is_null() || !map.addr().is_multiple_of(ALIGN_BYTES))?;
     Ok(map.cast())
 }
 
-/// One of the driver's choices by its number.
+/// One of the driver's choices, by its number.
 fn choice<T: TryFrom<u32>>(number: c_uint) -> Outcome<T> {
     T::try_from(number).map_err(|_| Status::INVALID_VALUE)
 }
@@ -63,7 +63,7 @@ api! {
             fill: choice(fill)?,
         };
         let made = TensorMap::new(&spec).map_err(|error| refused("cuTensorMapEncodeTiled", &error))?;
-        // Blackwell's choices are not for the GPU that this one is like.
+        // Blackwell's choices are not for the simulated GPU.
         let needed = spec.element.least_capability();
         Status::INVALID_VALUE.when(needed.max(spec.swizzle.least_capability()) > (9, 0))?;
         put(map, made.to_bytes())

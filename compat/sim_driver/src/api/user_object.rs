@@ -1,4 +1,4 @@
-//! Objects of the client's that graphs keep.
+//! Objects of the client that graphs keep alive.
 
 use std::ffi::{c_uint, c_void};
 
@@ -23,7 +23,7 @@ api! {
     fn cuUserObjectCreate(out: *mut usize, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, n: c_uint, flags: c_uint) {
         let destroy = destroy.ok_or(Status::INVALID_VALUE)?;
         Status::INVALID_VALUE.when(out.is_null() || flags != NO_DESTRUCTOR_SYNC)?;
-        // The client hands both over, to be called when nobody refers to the object.
+        // The client passes both, to be called when nothing refers to the object.
         put(out, UserObject::add(HostCall::new(destroy, data), count(n)?)?)
     }
     fn cuUserObjectRetain(object: usize, n: c_uint) {

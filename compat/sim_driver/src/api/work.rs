@@ -1,4 +1,4 @@
-//! Operations that functions put into streams.
+//! Operations that functions submit to streams.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
 use crate::tasks::Task;
 
-/// Has an operation done by a stream, or captured.
+/// Submits an operation to a stream, or captures it.
 pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     if let Some(capture) = &mut *stream.capture() {
@@ -20,7 +20,7 @@ pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
     Ok(())
 }
 
-/// Has an operation done by a stream that is not captured.
+/// Submits an operation to a stream that is not captured.
 fn submit_to(context: &Arc<Context>, stream: &Stream, operation: Operation) -> Arc<Task> {
     let others = others(context, stream, &operation);
     for other in &others {
@@ -33,8 +33,8 @@ fn submit_to(context: &Arc<Context>, stream: &Stream, operation: Operation) -> A
     task
 }
 
-/// The contexts of other devices that an operation of the legacy stream waits for, and that
-/// wait for it: what copies between devices there runs beside nothing on either.
+/// The contexts of other devices that an operation of the legacy stream waits for, and that wait
+/// for it: what copies between devices there runs concurrently with nothing on either.
 fn others(context: &Context, stream: &Stream, operation: &Operation) -> Vec<Arc<Context>> {
     let (Operation::Copy(copy), StreamKind::Legacy, Ok(driver)) =
         (operation, stream.kind, driver())
@@ -58,7 +58,7 @@ fn others(context: &Context, stream: &Stream, operation: &Operation) -> Vec<Arc<
     all
 }
 
-/// Has an operation done by a default stream, and waits for it.
+/// Runs an operation in a default stream, and waits for it.
 pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     match stream.kind {
@@ -72,7 +72,7 @@ pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
     context.check()
 }
 
-/// An error if a stream is captured, and the end of that capture.
+/// An error if a stream is captured, which also ends that capture.
 pub(super) fn not_capturing(stream: &Stream) -> Outcome {
     match &*stream.capture() {
         Some(capture) => {
@@ -83,7 +83,7 @@ pub(super) fn not_capturing(stream: &Stream) -> Outcome {
     }
 }
 
-/// An error if a stream is captured that the legacy stream would have to wait for.
+/// An error if a captured stream is one that the legacy stream would have to wait for.
 pub(super) fn not_captured(context: &Context) -> Outcome {
     let streams = context.all_streams();
     let waits = |s: &Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();

@@ -1,18 +1,18 @@
-//! The threads that do the work: as many as there is work that can be done now, since each
-//! may wait for something that only the client or another kernel brings about.
+//! The threads that do the work: as many as there are tasks that can run now, since each may wait
+//! for something that only the client or another kernel does.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Threads at most: as many as kernels that a GPU runs at once, and some for copies.
+/// Maximum number of threads: as many as the kernels that a GPU runs at once, and some for copies.
 const MOST_THREADS: usize = 160;
 /// How long a thread waits for work before it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Something that a thread can do now.
+/// Something that a thread can run now.
 pub(super) trait Ready: Send + Sync {
-    /// Does it, unless another thread does; gives what may begin now.
+    /// Runs it, unless another thread does; returns what may begin now.
     fn run(&self) -> Vec<Arc<dyn Ready>>;
 }
 
@@ -29,7 +29,7 @@ static READY: Mutex<Queue> = Mutex::new(Queue {
 });
 static MORE: Condvar = Condvar::new();
 
-/// Has a task run by a thread.
+/// Makes a thread run a task.
 pub(super) fn push(task: Arc<dyn Ready>) {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
     ready.tasks.push_back(task);
@@ -41,7 +41,7 @@ pub(super) fn push(task: Arc<dyn Ready>) {
         drop(ready);
         let named = std::thread::Builder::new().name("sim_driver".to_owned());
         if named.spawn(work).is_err() {
-            // Without a thread more, those that there are must do.
+            // Without another thread, the existing ones have to do.
             let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
             ready.n_threads -= 1;
             if ready.n_threads == 0 {
@@ -52,7 +52,7 @@ pub(super) fn push(task: Arc<dyn Ready>) {
     }
 }
 
-/// What a thread does.
+/// The work of a thread.
 fn work() {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -74,7 +74,7 @@ fn work() {
     }
 }
 
-/// Does what is ready, on the thread that asked for it.
+/// Runs what is ready, on the calling thread.
 fn work_here() {
     loop {
         let next = {
@@ -86,7 +86,7 @@ fn work_here() {
     }
 }
 
-/// Runs a task, and then one of those that waited for it only.
+/// Runs a task, and then one of those that waited only for it.
 fn run(task: &Arc<dyn Ready>) {
     let mut next = Some(Arc::clone(task));
     while let Some(task) = next {

@@ -1,7 +1,7 @@
-//! Work that is done later: when all that it comes after is done, by some thread.
+//! Work that some thread does later, once everything before it is done.
 //!
-//! Streams, events and graphs are made of nothing else: who waits for whom is known when
-//! work is submitted, so that no thread sits and waits for an event.
+//! Streams, events and graphs consist of nothing else: dependencies are known when work is
+//! submitted, so no thread blocks waiting for an event.
 
 mod executor;
 
@@ -16,20 +16,20 @@ type Work = Box<dyn FnOnce() + Send>;
 pub struct Task {
     state: Mutex<State>,
     finished: Condvar,
-    /// Tasks that must be done before, plus one while it is being submitted.
+    /// Tasks that must be done first, plus one while it is being submitted.
     n_before: AtomicUsize,
 }
 
 struct State {
-    /// Until it begins.
+    /// The work, until it begins.
     work: Option<Work>,
     is_done: bool,
-    /// Those that wait for it.
+    /// The tasks that wait for it.
     followers: Vec<Arc<Task>>,
 }
 
 impl Task {
-    /// Has work done after some tasks.
+    /// Submits work that comes after some tasks.
     pub fn submit(work: impl FnOnce() + Send + 'static, after: &[Arc<Self>]) -> Arc<Self> {
         let task = Arc::new(Self {
             state: Mutex::new(State {
@@ -59,8 +59,8 @@ impl Task {
         self.state().is_done
     }
 
-    /// Waits until it is; does the work here if nobody has begun it, which is quicker than
-    /// another thread's waking up.
+    /// Waits until it is done; does the work here if it has not begun, which is quicker than waking
+    /// another thread.
     pub fn wait(&self) {
         if self.n_before.load(Ordering::Acquire) == 0 {
             self.run().into_iter().for_each(executor::push);
@@ -76,14 +76,14 @@ impl Task {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thing less to wait for; gives whether it was the last.
+    /// One dependency fewer; returns whether it was the last.
     fn is_next(&self) -> bool {
         self.n_before.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }
 
 impl Ready for Task {
-    /// Does the work, unless another thread does; gives the tasks that may begin now.
+    /// Does the work, unless another thread does; returns the tasks that may begin now.
     fn run(&self) -> Vec<Arc<dyn Ready>> {
         let work = self.state().work.take();
         let Some(work) = work else {

@@ -1,4 +1,4 @@
-//! A client: a context of its own, a module, and the calls that most tests make.
+//! A client: its own context, a module, and the calls that most tests make.
 
 use std::ffi::{CString, c_void};
 use std::sync::Once;
@@ -16,7 +16,7 @@ use crate::under_test::{call, is_real};
 
 pub const KERNELS: &str = include_str!("kernels.ptx");
 
-/// That a call has succeeded.
+/// Asserts that a call has succeeded.
 #[track_caller]
 pub fn ok(status: u32) {
     let texts = sim_driver::Status(status).texts();
@@ -34,7 +34,7 @@ impl<T: Copy> Parameter for T {
     }
 }
 
-/// A context that is current to the thread, with the tests' module.
+/// A context that is current on the thread, with the tests' module.
 pub struct Client {
     pub context: usize,
     pub module: usize,
@@ -45,8 +45,8 @@ impl Client {
         Self::on(0)
     }
 
-    /// On a device that no other test uses: what fails it is nobody else's. On GPUs the
-    /// test must be in a process of its own.
+    /// On a device that no other test uses, so that a failure of the device affects no other test.
+    /// On GPUs the test must be in a process of its own.
     pub fn alone(number: i32) -> Self {
         Self::on(if is_real() { 0 } else { number })
     }
@@ -107,7 +107,7 @@ impl Client {
         data
     }
 
-    /// Launches a kernel in a stream; gives the status.
+    /// Launches a kernel in a stream; returns the status.
     pub fn try_launch(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Clusters of blocks: launched, captured, asked for. What the statuses and the numbers of
-//! clusters are on an H200 was not measured.
+//! Clusters of blocks: launched, captured, queried. The statuses and the numbers of clusters were
+//! not measured on an H200.
 
 use std::ffi::{CString, c_void};
 
@@ -15,8 +15,8 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::under_test::call;
 
-/// Each block stores its number where the next one of its cluster finds it, and stores what
-/// it finds.
+/// Each block stores its number where the next block of its cluster finds it, and stores what it
+/// finds.
 const EXCHANGE: &str = "
 .version 8.0
 .target sm_90
@@ -70,7 +70,7 @@ fn functions<const N: usize>(names: [&str; N]) -> [usize; N] {
     })
 }
 
-/// Launches a kernel of one-warp blocks with clusters, or without naming any.
+/// Launches a kernel of one-warp blocks, with clusters or without.
 fn launch(function: usize, n_blocks: u32, cluster: &[Attribute], out: u64, stream: usize) -> u32 {
     let config = Config::new(([n_blocks, 1, 1], [1, 1, 1]), 0, stream, cluster);
     let mut params: [*mut c_void; 1] = [std::ptr::from_ref(&out).cast_mut().cast()];
@@ -85,7 +85,7 @@ fn launch(function: usize, n_blocks: u32, cluster: &[Attribute], out: u64, strea
     }
 }
 
-/// What blocks of clusters of `n` along x find.
+/// What blocks in clusters of `n` along x find.
 fn expected(n_blocks: u32, n: u32) -> Vec<u32> {
     let before = |block: u32| block / n * n + (block % n + n - 1) % n;
     (0..n_blocks).map(before).collect()
@@ -222,7 +222,7 @@ fn clusters_that_fit_are_counted() {
     assert_eq!(is_there, 1);
     let count = |cluster: u32| {
         let attributes = [Attribute::cluster([cluster, 1, 1])];
-        // Half of an SM's threads, so that two blocks fit there.
+        // Half of an SM's threads, so that two blocks fit on it.
         let config = Config::new(([64, 1, 1], [1024, 1, 1]), 0, 0, &attributes);
         let mut n = -1;
         let status = unsafe { call!(cuOccupancyMaxActiveClusters(&mut n, exchange, &config)) };

@@ -1,4 +1,4 @@
-//! Contexts: which one a thread uses, and that they leave nothing behind.
+//! Contexts: which one a thread uses; and that they leave nothing behind.
 
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
@@ -13,8 +13,8 @@ use sim_driver::api::module::*;
 use crate::client::{Client, ok};
 use crate::under_test::{call, is_real};
 
-/// Keeps the tests apart that use the primary context, or much memory. The other tests
-/// need little memory on this device.
+/// Keeps tests apart that use the primary context, or much memory. The other tests need little
+/// memory on this device.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -32,7 +32,7 @@ const LARGE: &CStr = c".version 8.0
 .visible .global .align 4 .b8 large[1048576];";
 const LARGE_BYTES: usize = 1 << 20;
 
-/// More contexts than the simulated device has room for such variables; fewer on a GPU, where
+/// More contexts than the simulated device has memory for such variables; fewer on a GPU, where
 /// each takes long.
 fn n_contexts() -> usize {
     if is_real() { 20 } else { 2000 }
@@ -45,7 +45,7 @@ fn free_bytes() -> usize {
     free
 }
 
-/// Uses up no memory, however often it is done.
+/// Checks that work uses up no memory, however often it is repeated.
 #[track_caller]
 fn leaves_nothing(mut once: impl FnMut()) {
     let before = free_bytes();
@@ -76,7 +76,7 @@ fn load_library() -> usize {
     library
 }
 
-/// Has a library's variable placed in the current context.
+/// Places a library's variable in the current context.
 fn place(library: usize) {
     let (mut address, mut n_bytes) = (0, 0);
     ok(unsafe {
@@ -162,7 +162,7 @@ fn memory_comes_back_with_the_primary_context() {
         ok(call!(cuCtxSetCurrent(primary)));
         load_module();
         ok(call!(cuDevicePrimaryCtxReset_v2(device())));
-        // Where it is still retained, it is so no more.
+        // Released in case it is still retained.
         call!(cuDevicePrimaryCtxRelease_v2(device()));
         ok(call!(cuCtxSetCurrent(client.context)));
     });

@@ -238,7 +238,7 @@ fn streams_allocate_and_free() {
     }
 }
 
-/// Answers of an H200's driver.
+/// The results of an H200's driver.
 #[test]
 fn some_functions_allocate_nothing() {
     let client = Client::new();

@@ -1,4 +1,4 @@
-//! The error that a failed launch leaves: the code that a GPU gives, for good.
+//! The error that a failed launch leaves: a GPU's code, and permanent.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +11,7 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, Parameter, ok};
 use crate::under_test::{call, is_real};
 
-/// Has a kernel fail a device that no other test uses.
+/// Makes a kernel fail a device that no other test uses.
 #[track_caller]
 fn leaves(number: i32, kernel: &str, params: &[&dyn Parameter], expected: Status) {
     let other = Client::alone(number);
@@ -24,7 +24,7 @@ fn leaves(number: i32, kernel: &str, params: &[&dyn Parameter], expected: Status
         assert_eq!(call!(cuMemAlloc_v2(&mut address, 16)), expected.0);
         assert_eq!(call!(cuStreamSynchronize(0)), expected.0);
         assert_eq!(call!(cuCtxSynchronize()), expected.0);
-        // Other contexts of the device have it, too, and there are no new ones.
+        // Other contexts of the device have it too, and new ones cannot be created.
         ok(call!(cuCtxSetCurrent(other.context)));
         assert_eq!(call!(cuCtxSynchronize()), expected.0);
         assert_eq!(
@@ -129,7 +129,7 @@ fn a_destroyed_context_says_so() {
             call!(cuCtxDestroy_v2(client.context)),
             Status::CONTEXT_IS_DESTROYED.0
         );
-        // A real driver takes the handle as long as its memory is there.
+        // A real driver accepts the handle while its memory is there.
         if !is_real() {
             let status = call!(cuCtxSetCurrent(client.context));
             assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
@@ -142,7 +142,7 @@ fn a_destroyed_context_says_so() {
     }
 }
 
-/// Calls the driver when its thread has ended.
+/// Calls the driver after its thread has ended.
 struct Late;
 
 static LATE_ANSWERS: [AtomicU32; 3] = [const { AtomicU32::new(99) }; 3];
@@ -167,15 +167,15 @@ thread_local! {
     static LATE: Late = const { Late };
 }
 
-/// As of a program's static objects, which end after the main thread's own.
+/// As for a program's static objects, which are destroyed after the main thread's own.
 #[test]
 fn calls_after_a_threads_end_are_answered() {
     if is_real() {
-        // The calls are the simulator's: nothing can be looked up at a thread's end.
+        // The calls are the simulator's: at a thread's end nothing can be looked up.
         return;
     }
     let thread = std::thread::spawn(|| {
-        // What a thread used first ends last.
+        // What a thread uses first is destroyed last.
         LATE.with(|_| ());
         drop(Client::new());
     });

@@ -13,12 +13,12 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::under_test::{call, is_real};
 
-/// Forks, and has the child do something that takes seconds at most; gives what came of it.
+/// Forks, and makes the child do something that takes seconds at most; returns the outcome.
 fn in_child(work: impl FnOnce() -> bool) -> bool {
     let child = unsafe { libc::fork() };
     if child == 0 {
         unsafe {
-            // It would wait for a thread of its parent's.
+            // It would wait for a thread of its parent.
             libc::alarm(20);
             let is_well = work();
             libc::_exit(if is_well { 0 } else { 1 });
@@ -65,7 +65,7 @@ fn a_driver_is_lost_to_children() {
     assert_eq!(client.download(buffer, 1000), expected);
 }
 
-/// In a process of its own, where no other test initializes the driver.
+/// In its own process, where no other test initializes the driver.
 #[test]
 #[ignore = "is the program that another test runs"]
 fn program() {
@@ -78,7 +78,7 @@ fn program() {
     }
     assert!(in_child(|| {
         let report = std::env::var_os("LOCKSTEP_SIM_REPORT").expect("where it goes");
-        // With all that is to be done when a process ends.
+        // Including everything that is done when a process ends.
         let is_well = in_child(|| unsafe { libc::exit(0) });
         is_well && !Path::new(&report).exists()
     }));

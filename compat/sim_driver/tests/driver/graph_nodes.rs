@@ -1,4 +1,4 @@
-//! Nodes of graphs: queried, changed, and changed in graphs that can be launched.
+//! Nodes of graphs: queried, changed, and changed in executable graphs.
 
 use std::ffi::c_void;
 use std::ptr::null;
@@ -119,7 +119,7 @@ fn launch(executable: usize) {
     ok(unsafe { call!(cuGraphLaunch(executable, 0)) });
 }
 
-/// A graph that fills words and then adds one to them; and its nodes.
+/// A graph that fills words and then adds one to them, and its nodes.
 fn filled_and_added(client: &Client, buffer: u64, value: u32) -> (usize, [usize; 2]) {
     let graph = new_graph();
     let first = add_fill(client, graph, &[], Fill::words(buffer, value, 4));
@@ -128,7 +128,7 @@ fn filled_and_added(client: &Client, buffer: u64, value: u32) -> (usize, [usize;
     (graph, [first, second])
 }
 
-/// Updates a graph; gives the status, and what has changed in which node.
+/// Updates a graph; returns the status, and what has changed in which node.
 fn updated(executable: usize, graph: usize) -> (u32, u32, usize) {
     /// `CUgraphExecUpdateResultInfo`
     #[repr(C)]
@@ -187,7 +187,7 @@ fn a_graph_is_updated_by_one_of_its_shape() {
         (failure, 3, second),
         "another kind"
     );
-    // Nothing of it was done.
+    // None of it was done.
     launch(executable);
     assert_eq!(client.download(b, 4), [21; 4]);
 }
@@ -438,7 +438,7 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
         launch(changed);
         assert_eq!(client.download(b, 4), [1; 4]);
         assert_eq!(client.download(a, 4), [12; 4]);
-        // The executable takes the work of a whole graph for its node.
+        // The executable graph takes the work of a whole graph for its node.
         ok(call!(cuGraphExecChildGraphNodeSetParams(
             executable, node, graph
         )));
@@ -496,8 +496,8 @@ fn nodes_of_any_kind_are_added_by_one_function() {
     }
 }
 
-/// Each kernel runs in the context of its module, whichever launches the graph: of several
-/// devices here, of one GPU where that is tested.
+/// Each kernel runs in the context of its module, whichever context launches the graph: on several
+/// devices here, or on one GPU where that is tested.
 #[test]
 fn a_graph_has_kernels_of_several_contexts() {
     let first = Client::new();
@@ -542,11 +542,11 @@ fn a_graph_has_kernels_of_several_contexts() {
     assert_eq!(status, VALUE);
 }
 
-/// In legacy streams a graph's kernels come after what their own contexts have begun before, and
-/// before what comes later.
+/// In legacy streams, a graph's kernels come after earlier work in their own contexts, and before
+/// later work there.
 #[test]
 fn a_graph_in_a_legacy_stream_is_ordered_in_all_its_contexts() {
-    // Nothing says that on GPUs.
+    // GPUs make no such promise.
     if is_real() {
         return;
     }

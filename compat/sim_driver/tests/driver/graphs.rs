@@ -27,7 +27,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Of one block; none if there is no function.
+    /// A launch of one block; null if there is no function.
     pub fn of(function: usize, n_threads: u32, params: &[*mut c_void]) -> Self {
         Self {
             function,
@@ -88,7 +88,7 @@ fn nodes_run_after_those_they_depend_on() {
             ok(status);
             last = vec![node];
         }
-        // A real driver takes a handle for what it is.
+        // A real driver takes a handle for the address that it is.
         if !is_real() {
             let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
             assert_eq!(status, Status::INVALID_VALUE.0);
@@ -179,7 +179,7 @@ fn waiting_for_what_is_captured_is_refused() {
         ok(call!(cuEventRecord(event, stream)));
         let status = call!(cuEventQuery(event));
         assert_eq!(status, Status::CAPTURED_EVENT.0, "query");
-        // That was its end.
+        // That ended the capture.
         let status = call!(cuEventSynchronize(event));
         assert_eq!(status, Status::INVALID_VALUE.0, "synchronize");
         let status = call!(cuStreamEndCapture(stream, &mut graph));

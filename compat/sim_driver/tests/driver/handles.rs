@@ -1,4 +1,4 @@
-//! Wrong, freed and foreign handles: an error each, and nothing else.
+//! Wrong, freed and foreign handles: each is an error, and nothing else.
 
 use sim_driver::Status;
 use sim_driver::api::context::*;

@@ -1,4 +1,4 @@
-//! Memory that kernels take themselves, by `malloc`.
+//! Memory that kernels allocate themselves, with `malloc`.
 
 use std::ffi::CString;
 
@@ -13,8 +13,8 @@ use crate::under_test::call;
 
 const HEAP_BYTES: u32 = 2;
 
-/// `take(out, n_bytes)`: each thread puts what `malloc` gives to `out` and its own number
-/// there. `back(out)`: each thread puts what is there to `out`, and frees it.
+/// `take(out, n_bytes)`: each thread stores the result of `malloc` in `out`, and its own number in
+/// that memory. `back(out)`: each thread stores what is there in `out`, and frees it.
 const KERNELS: &str = "
 .version 8.0
 .target sm_80
@@ -60,7 +60,7 @@ const KERNELS: &str = "
 	ret;
 }";
 
-/// A context with these kernels for its module.
+/// A context with these kernels as its module.
 fn client(n_bytes: Option<usize>) -> Client {
     let mut client = Client::new();
     let text = CString::new(KERNELS).expect("no nul");

@@ -11,7 +11,7 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::under_test::{call, is_real};
 
-/// `functions.txt` has all names that a driver has.
+/// `functions.txt` lists every name that a driver exports.
 #[test]
 fn what_has_later_versions_has_a_first_one() {
     let all = include_str!("../../../sim_driver_library/functions.txt");
@@ -66,7 +66,7 @@ fn objects_are_destroyed_under_the_first_names() {
     }
 }
 
-/// Answers of an H200's driver, in a context of `cuCtxCreate_v2`.
+/// The results of an H200's driver, in a context from `cuCtxCreate_v2`.
 #[test]
 fn addresses_of_32_bits_are_for_other_contexts() {
     let _client = Client::new();

@@ -1,5 +1,5 @@
-//! A million calls in one process: what each costs does not grow. Takes a minute; reported, not
-//! held, since other programs have a part in it:
+//! A million calls in one process: the cost of each does not grow. Takes a minute; reported but not
+//! asserted, since other programs influence it:
 //! `cargo test -p sim_driver --test driver -- --ignored --nocapture load`.
 
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::under_test::call;
 
 const N: usize = 1_000_000;
 
-/// KiB that the process has in memory.
+/// KiB of memory that the process uses.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -20,7 +20,7 @@ fn resident() -> u64 {
     number.unwrap_or(0)
 }
 
-/// Tells time and memory of every tenth of a million calls.
+/// Prints time and memory for every hundred thousand calls.
 fn tell(what: &str, mut one: impl FnMut()) {
     let mut started = Instant::now();
     for i in 1..=N {

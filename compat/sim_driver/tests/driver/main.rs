@@ -1,4 +1,4 @@
-//! The driver's functions as a client uses them.
+//! The driver's functions, as a client uses them.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is one of a C API"
@@ -32,7 +32,7 @@ use sim_driver::api::proc_address::*;
 use sim_driver::{Settings, Status};
 use under_test::call;
 
-/// What the simulated machine is like.
+/// The simulated machine's settings.
 fn settings() -> Settings {
     Settings {
         n_devices: 8,
@@ -126,7 +126,7 @@ fn functions_are_found_by_version() {
         find(c"cuCtxSynchronize", 13000),
         (0, own("cuCtxSynchronize"), 0)
     );
-    // As programs ask whose default stream is each thread's own.
+    // As requested by programs in which each thread has its own default stream.
     let find_own = |name| find_with(name, 12000, 2);
     let synchronize = own("cuStreamSynchronize_ptsz");
     assert_eq!(find_own(c"cuStreamSynchronize"), (0, synchronize, 0));

@@ -1,4 +1,4 @@
-//! Variables that host and devices have at one address.
+//! Variables that host and devices access at the same address.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -28,7 +28,7 @@ const TOTAL: &CStr = c".version 8.0
 	ret;
 }";
 
-/// Has a kernel add one, and waits for it.
+/// Makes a kernel add one, and waits for it.
 fn bump(kernel: usize) {
     let none = null::<*mut c_void>();
     unsafe {
@@ -39,7 +39,7 @@ fn bump(kernel: usize) {
     }
 }
 
-/// The host's own view of it.
+/// The host's own view of the value.
 fn value(address: u64) -> u32 {
     let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
     word.load(Ordering::Relaxed)
@@ -118,7 +118,7 @@ fn a_modules_variable_is_the_hosts() {
         bump(kernel);
         assert_eq!((value(address), n_bytes), (6, 4));
         assert_eq!(client.download(address, 1), [6]);
-        // It is the module's, not the client's to free.
+        // It belongs to the module; the client must not free it.
         if !is_real() {
             let freed = call!(cuMemFree_v2(address));
             assert_eq!(freed, Status::INVALID_VALUE.0);

@@ -1,4 +1,4 @@
-//! Modules, libraries, kernels and what is known of them.
+//! Modules, libraries, kernels and their properties.
 
 use std::ffi::{CStr, CString, c_void};
 
@@ -45,7 +45,7 @@ fn variables_have_addresses_and_values() {
     }
 }
 
-/// Loads an image; gives the status, and what the log says.
+/// Loads an image; returns the status and the log's text.
 fn loaded(image: &[u8]) -> (u32, String) {
     let mut module = 0;
     let mut log = [0_u8; 600];
@@ -77,14 +77,14 @@ fn what_is_no_ptx_is_explained() {
     if is_real() {
         return;
     }
-    // What the compilers that programs call make, and what nvcc puts into a program.
+    // What compilers called by programs produce, and what nvcc puts into a program.
     let cubin = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
     let fat = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
     for (machine_code, cures) in [
         (&cubin[..], ["nvrtcGetPTX", "CUPY_COMPILE_WITH_PTX=1"]),
         (fat, ["-gencode", "cuFFT"]),
     ] {
-        // The same again is not reported again.
+        // A repetition is not reported again.
         let (status, log) = loaded(machine_code);
         assert_eq!(
             (status, &log),
@@ -216,7 +216,7 @@ fn parameters_in_one_buffer() {
     };
     ok(launch(26));
     assert_eq!(client.download(out, 3), [200, 7, 513]);
-    // Too short a buffer is taken.
+    // A buffer that is too short is accepted.
     ok(launch(20));
     let (mut offset, mut size) = (0, 0);
     unsafe {
@@ -286,7 +286,7 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     assert_eq!(blocks(1024, 0), 2);
     assert_eq!(blocks(32, 0), 32);
     assert_eq!(blocks(128, 47 << 10), 4);
-    // More than it is allowed.
+    // More than is allowed.
     assert_eq!(blocks(128, 100 << 10), 0);
     ok(unsafe { call!(cuFuncSetAttribute(function, 8, 100 << 10)) });
     assert_eq!(blocks(128, 100 << 10), 2);
@@ -333,7 +333,7 @@ const CALLER: &std::ffi::CStr = c".version 8.0
 	ret;
 }";
 
-/// Links texts; gives the status of the end, the module if it can be loaded, and the log.
+/// Links texts; returns the final status, the module if it can be loaded, and the log.
 fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
     use sim_driver::api::link::*;
     let mut log = [0_u8; 600];
@@ -493,7 +493,7 @@ fn add(state: usize, kind: u32, data: &[u8]) -> u32 {
     unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
 }
 
-/// That [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
+/// Checks that [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
 fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
     use sim_driver::api::copy::cuMemsetD8_v2;
     use sim_driver::api::link::*;
@@ -511,7 +511,7 @@ fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
         let name = c"neighbours".as_ptr();
         ok(call!(cuModuleGetFunction(&mut function, module, name)));
         let params = [(&raw mut numbers).cast::<c_void>(), (&raw mut out).cast()];
-        // Twice: the barrier is left as it was found.
+        // Twice, since the barrier is left as it was found.
         for _ in 0..2 {
             let params = params.as_ptr();
             ok(cuLaunchCooperativeKernel(
@@ -525,8 +525,8 @@ fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
     }
 }
 
-/// Says whether the launch has memory for a barrier of all blocks where CUDA's headers look for
-/// it, and reads the barrier's word, behind that of the size.
+/// Reports whether the launch has memory for a barrier of all blocks where CUDA's headers look for
+/// it, and reads the barrier's word, which follows that of the size.
 const WORKSPACE: &CStr = c"
 .version 8.0
 .target sm_80
@@ -574,14 +574,14 @@ fn a_cooperative_launch_has_memory_for_a_barrier_and_others_have_none() {
 fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
     use sim_driver::api::link::*;
     let client = Client::new();
-    // The library itself is NVIDIA's; these only look like it.
+    // The library itself is NVIDIA's; these only resemble it.
     if is_real() {
         return;
     }
     let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
     barrier_works_with(&client, 4, &library("cuda_device_runtime.o/"));
-    // As nvcc links it: with PTX for the newest devices only, which asks for what NVIDIA's
-    // driver brings.
+    // As nvcc links it: with PTX for the newest devices only, which needs what NVIDIA's driver
+    // provides.
     let ptx = |declared: &str| {
         let head = ".version 9.5\n.target sm_121\n.address_size 64";
         format!("{head}\n.extern .func (.param .b32 status) {declared};\n")
@@ -604,7 +604,7 @@ fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
     }
 }
 
-/// A kernel that needs many registers, and one that says how many it may have.
+/// A kernel that needs many registers, and one that states how many it may have.
 fn hungry() -> CString {
     let mut text = ".version 8.3\n.target sm_80\n.address_size 64\n".to_owned();
     for (name, directive) in [("many", ""), ("declared", ".maxntid 512, 1, 1")] {
@@ -636,8 +636,8 @@ fn registers(module: usize, name: &CStr) -> i32 {
     n
 }
 
-/// `CU_JIT_MAX_REGISTERS` and `CU_JIT_THREADS_PER_BLOCK` count where the kernel says nothing,
-/// at loading and at linking.
+/// `CU_JIT_MAX_REGISTERS` and `CU_JIT_THREADS_PER_BLOCK` apply where the kernel states nothing,
+/// when loading and when linking.
 #[test]
 fn a_client_can_limit_registers() {
     use sim_driver::api::link::*;
@@ -657,7 +657,7 @@ fn a_client_can_limit_registers() {
         }
         (registers(module, c"many"), registers(module, c"declared"))
     };
-    // A level of optimisation.
+    // An optimisation level.
     let (most, declared) = of(7, 4);
     assert!(most > 200, "{most}");
     assert!((100..=128).contains(&declared), "{declared}");

@@ -61,7 +61,7 @@ fn an_event_is_not_complete_until_it_is() {
             call!(cuEventElapsedTime(&mut milliseconds, event, event)),
             NOT_READY
         );
-        // Another stream goes on meanwhile.
+        // Another stream continues meanwhile.
         let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
         ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
         ok(call!(cuStreamSynchronize(other)));
@@ -74,7 +74,8 @@ fn an_event_is_not_complete_until_it_is() {
     }
 }
 
-/// Has a kernel wait in one stream, and submits to others, with whether each is to be done before.
+/// Makes a kernel wait in one stream, and submits to others, with whether each should be done
+/// first.
 fn check_beside(client: &Client, waiting: usize, streams: &[(usize, bool)]) {
     let (flag, out) = (Flag::new(), client.upload(&[0]));
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
@@ -90,7 +91,7 @@ fn check_beside(client: &Client, waiting: usize, streams: &[(usize, bool)]) {
     ok(unsafe { call!(cuCtxSynchronize()) });
 }
 
-/// Whether an event is complete: after a moment, or one that is `expected` after as long as a busy
+/// Whether an event is complete: after a moment; if that is `expected`, after as long as a busy
 /// machine may need.
 fn is_done(event: usize, expected: bool) -> bool {
     let limit = Duration::from_millis(if expected { 10_000 } else { 30 });
@@ -104,11 +105,11 @@ fn is_done(event: usize, expected: bool) -> bool {
     true
 }
 
-/// A copy between two devices in the legacy stream of one runs beside nothing on the other,
-/// as CUDA's programming guide says.
+/// A copy between two devices in the legacy stream of one runs concurrently with nothing on the
+/// other, as CUDA's programming guide says.
 #[test]
 fn a_copy_between_devices_is_ordered_on_both() {
-    // One GPU has no other.
+    // With one GPU there is no other.
     if is_real() {
         return;
     }
@@ -118,7 +119,7 @@ fn a_copy_between_devices_is_ordered_on_both() {
     let (b, out, flag) = (second.upload(&[0]), second.upload(&[0]), Flag::new());
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &b, &9_u32];
     unsafe {
-        // Its kernel writes what the copy overwrites; what comes later sees the copy.
+        // Its kernel writes what the copy overwrites; later work sees the copy.
         ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
         ok(call!(cuCtxSetCurrent(first.context)));
         ok(call!(cuMemcpyDtoDAsync_v2(b, a, 4, 0)));
@@ -130,7 +131,7 @@ fn a_copy_between_devices_is_ordered_on_both() {
         assert_eq!(call!(cuEventQuery(done)), NOT_READY);
         flag.raise();
         ok(call!(cuCtxSynchronize()));
-        // Not the second device's, which need not have waited for it.
+        // Not on the second device, which need not have waited for it.
         ok(call!(cuEventSynchronize(done)));
     }
     assert_eq!(second.download(b, 1), [2]);

@@ -1,4 +1,4 @@
-//! Variants of functions whose default stream is each thread's own.
+//! Variants of functions in which each thread has its own default stream.
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
@@ -42,8 +42,8 @@ fn threads_do_not_wait_for_each_other() {
             ok(call!(cuStreamSynchronize_ptsz(0)));
         });
         launched.wait();
-        // None of these returns while the other thread's kernel waits, if it is in one stream
-        // with it.
+        // None of these returns while the other thread's kernel waits, if both are in the same
+        // stream.
         let (from, mut to) = ([3_u32, 4], [0_u32; 2]);
         ok(call!(cuMemcpyHtoD_v2_ptds(buffer, from.as_ptr() as u64, 8)));
         launch(&client, "add_one", 2, &[&buffer, &2_u32]);
@@ -91,7 +91,7 @@ fn copies_into_a_captured_thread_are_refused() {
     }
 }
 
-/// `functions.txt` has all names that a driver has.
+/// `functions.txt` lists every name that a driver exports.
 #[test]
 fn every_simulated_function_has_its_variant() {
     let all = include_str!("../../../sim_driver_library/functions.txt");

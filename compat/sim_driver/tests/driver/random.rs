@@ -1,4 +1,4 @@
-//! Random sequences of calls against a model: what a driver answers, and what memory holds.
+//! Random sequences of calls against a model: a driver's results, and the contents of memory.
 
 use proptest::prelude::*;
 use sim_driver::Status;
@@ -15,7 +15,7 @@ const OK: u32 = 0;
 const VALUE: u32 = Status::INVALID_VALUE.0;
 const HANDLE: u32 = Status::INVALID_HANDLE.0;
 
-/// One call. Numbers choose among what there is, freed or not, and what never was.
+/// One call. Numbers select among existing objects, freed ones and ones that never existed.
 #[derive(Clone, Debug)]
 enum Call {
     Alloc(usize),
@@ -79,17 +79,17 @@ fn calls() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What there should be.
+/// The expected state.
 #[derive(Default)]
 struct Model {
-    /// All buffers that there were: address, and bytes while it lives.
+    /// All buffers so far: address, and bytes while it is alive.
     buffers: Vec<(u64, Option<Vec<u8>>)>,
-    /// All streams and events that there were, and whether they live.
+    /// All streams and events so far, and whether they are alive.
     streams: Vec<(usize, bool)>,
     events: Vec<(usize, bool)>,
 }
 
-/// The one that a number chooses; a handle that never was if there is none.
+/// The one that a number selects; a handle that never existed if there is none.
 fn choose(all: &[(usize, bool)], number: usize) -> (usize, bool) {
     all.get(number).copied().unwrap_or((0xbad0, false))
 }
@@ -99,8 +99,8 @@ fn crashes(all_live: bool) -> bool {
     is_real() && !all_live
 }
 
-/// Whether a real driver may not see what is wrong: it knows allocations by 512 bytes, and
-/// uses their addresses again.
+/// Whether a real driver may not notice an error: it tracks allocations in units of 512 bytes, and
+/// reuses their addresses.
 fn forgives(is_right: bool) -> bool {
     is_real() && !is_right
 }
@@ -113,7 +113,7 @@ impl Model {
         }
     }
 
-    /// Makes a call; gives the status, and what it should be.
+    /// Makes a call; returns the status, and the expected one.
     fn make(&mut self, client: &Client, call: &Call) -> (u32, u32) {
         match *call {
             Call::Alloc(n) => {
@@ -197,7 +197,7 @@ impl Model {
                     return (OK, OK);
                 }
                 let launch = (1, 75, stream);
-                // By atomics: no order is promised between two of the streams.
+                // With atomics: no order is promised between two of the streams.
                 let status = client.try_launch("add_one_atomically", launch, &[&address, &n]);
                 if lives {
                     for word in bytes.chunks_exact_mut(4) {
@@ -222,7 +222,7 @@ impl Model {
                     return (OK, OK);
                 }
                 if let Some(stream) = self.streams.get_mut(number) {
-                    // What it still does is not waited for by others any more.
+                    // Others no longer wait for what it still does.
                     if lives {
                         ok(unsafe { call!(cuStreamSynchronize(stream.0)) });
                     }
@@ -272,10 +272,10 @@ impl Model {
     }
 }
 
-/// Makes calls; gives what differs from the model.
+/// Makes calls; returns a difference from the model.
 fn differs(client: &Client, calls: &[Call]) -> Option<String> {
     let mut model = Model::default();
-    // Something to choose from.
+    // Some objects to select from.
     let first = [
         Call::Alloc(256),
         Call::Alloc(100),
@@ -317,7 +317,7 @@ fn differs(client: &Client, calls: &[Call]) -> Option<String> {
     None
 }
 
-/// As many as are tried; more by `PROPTEST_CASES`.
+/// The number of cases to try; more with `PROPTEST_CASES`.
 fn cases() -> ProptestConfig {
     let usual = ProptestConfig::default();
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
@@ -334,7 +334,7 @@ proptest! {
     #[test]
     fn any_calls_get_what_a_driver_answers(calls in prop::collection::vec(calls(), 1..60)) {
         thread_local! {
-            // Making one takes a real driver long.
+            // A real driver takes long to create one.
             static CLIENT: Client = Client::new();
         }
         prop_assert_eq!(CLIENT.with(|client| differs(client, &calls)), None);

@@ -1,4 +1,4 @@
-//! Tensor maps: which arguments make one, and how one gets another address.
+//! Tensor maps: which arguments make one, and how to move one to another address.
 
 use std::ffi::c_void;
 
@@ -108,7 +108,7 @@ fn a_map_moves_with_its_tensor() {
 #[test]
 fn every_swizzle_has_its_widest_box() {
     let _client = Client::new();
-    // By their numbers, with the widest rows in values; without a swizzle 256 is the most.
+    // By their numbers, with the widest rows in values; 256 is the maximum without a swizzle.
     for (swizzle, widest) in [(0, 256), (1, 16), (2, 32), (3, 64)] {
         let mut described = Described { swizzle, ..ROWS };
         described.box_dims[0] = widest;

@@ -1,5 +1,5 @@
 //! The driver under test: the simulator's, or the library that `LOCKSTEP_TEST_DRIVER` names. So the
-//! same tests say what a real driver answers.
+//! same tests show what a real driver returns.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ static REAL: LazyLock<Option<Library>> = LazyLock::new(|| {
     Some(library.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 });
 
-/// Whether a GPU answers.
+/// Whether a GPU is under test.
 pub fn is_real() -> bool {
     REAL.is_some()
 }
@@ -26,7 +26,7 @@ pub fn instead<F: Copy>(own: F, name: &str) -> F {
 /// Functions of this many parameters.
 macro_rules! arities {
     ($($instead:ident($($parameter:ident),*);)*) => {$(
-        /// [`instead`], of a function of this many parameters.
+        /// [`instead`], for a function with this many parameters.
         pub fn $instead<$($parameter),*>(
             own: unsafe extern "C" fn($($parameter),*) -> u32,
             name: &str,

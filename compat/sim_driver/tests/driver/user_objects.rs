@@ -17,7 +17,7 @@ use crate::under_test::call;
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
 unsafe extern "C" fn count(n: *mut c_void) {
-    // SAFETY: it is a counter of the test's, which waits for it.
+    // SAFETY: it is a counter of the test, which waits for this.
     unsafe { (*n.cast::<AtomicU32>()).fetch_add(1, Ordering::SeqCst) };
 }
 
@@ -29,7 +29,7 @@ fn object(n_destroyed: &AtomicU32, n: u32) -> usize {
     object
 }
 
-/// Waits until an object is destroyed, for another thread does it.
+/// Waits until an object is destroyed, which another thread does.
 fn is_destroyed(n_destroyed: &AtomicU32) -> bool {
     let started = Instant::now();
     while n_destroyed.load(Ordering::SeqCst) == 0 && started.elapsed() < Duration::from_secs(10) {

@@ -1,6 +1,6 @@
-//! Launches in other orders than the usual one, as a program has them by its environment.
+//! Launches in orders other than the usual one, as set by a program's environment.
 //!
-//! Settings are a process's own: [`program`] is one, which the other tests run.
+//! Settings belong to a process: [`program`] is one, which the other tests run.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is one of a C API"
@@ -26,8 +26,8 @@ fn settings() -> Settings {
     Settings::from_environment().expect("the test has set it")
 }
 
-/// Launches all kernels, the first of them in three shapes, twice each, and prints what the
-/// host's program finds in memory.
+/// Launches all kernels, the first of them in three shapes, twice each, and prints what the host
+/// finds in memory.
 #[test]
 #[ignore = "is the program that the other tests run"]
 fn program() {
@@ -45,7 +45,7 @@ fn program() {
     }
 }
 
-/// What the program prints and reports in an environment.
+/// What the program prints and reports in this environment.
 fn run(name: &str, environment: &[(&str, &str)]) -> (Vec<String>, Value) {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("orders-{name}.json"));
     let _ = std::fs::remove_file(&report);
@@ -73,7 +73,7 @@ fn the_client_sees_the_usual_order_and_the_report_what_others_do() {
     assert_eq!(usual[0], "hand_over: [7, 7, 7, 7, 7, 7]");
     let (printed, found) = run("searched", &[("LOCKSTEP_SIM_SCHEDULES", "20")]);
     assert_eq!(printed, usual);
-    // Once: what is wrong is not looked for again.
+    // Once: after a finding, the kernel is not tried again.
     let [finding] = findings(&found) else {
         panic!("{found:#}");
     };
@@ -91,7 +91,7 @@ fn the_client_sees_the_usual_order_and_the_report_what_others_do() {
     assert_eq!(tried("hand_over"), Some(1));
     assert_eq!(tried("hand_over_rightly"), Some(3));
     assert_eq!(found["machine"]["schedules"], 20);
-    // The program meets the defect itself where all runs in that order.
+    // The program itself meets the defect if everything runs in that order.
     let schedule = finding["schedule"].as_str().expect("an order");
     let (printed, found) = run("again", &[("LOCKSTEP_SIM_SCHEDULE", schedule)]);
     assert_ne!(printed[0], usual[0]);

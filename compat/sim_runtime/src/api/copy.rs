@@ -8,7 +8,7 @@ use crate::driver;
 use crate::error::Outcome;
 use crate::layouts::{Copy3D, DriverCopy, PeerCopy3D, check_kind};
 
-/// A copy that a stream makes.
+/// A copy in a stream.
 pub(super) unsafe fn later(
     to: u64,
     from: u64,
@@ -31,7 +31,7 @@ pub(super) unsafe fn later(
     }
 }
 
-/// A copy that is waited for, in the legacy stream or another one.
+/// A copy that is waited for, in the legacy stream or in another one.
 pub(super) unsafe fn now(
     to: u64,
     from: u64,
@@ -66,13 +66,13 @@ unsafe fn rows_now(copy: &DriverCopy, stream: Option<usize>) -> Outcome {
     }
 }
 
-/// A copy of rows that a stream makes.
+/// A copy of rows in a stream.
 unsafe fn rows_later(copy: &DriverCopy, stream: usize) -> Outcome {
     current::ready()?;
     unsafe { driver::cuMemcpy3DAsync_v2(copy, stream) }
 }
 
-/// Primary contexts of two devices.
+/// The primary contexts of two devices.
 fn primaries(to: i32, from: i32) -> Outcome<(usize, usize)> {
     current::ready()?;
     Ok((current::primary(to)?, current::primary(from)?))
@@ -83,7 +83,7 @@ fn is_nothing(width: usize, height: usize) -> bool {
     width == 0 || height == 0
 }
 
-/// A copy between devices, as the driver takes it.
+/// A copy between devices, in the driver's form.
 fn between_devices(copy: &PeerCopy3D) -> Outcome<DriverCopy> {
     current::check_device(copy.from_device)?;
     current::check_device(copy.to_device)?;

@@ -1,4 +1,4 @@
-//! Devices: which there are, what they are like, which one a thread uses.
+//! Devices: their number, their properties, and which one a thread uses.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -8,7 +8,7 @@ use crate::driver;
 use crate::error::{self, Error, Outcome};
 use crate::properties::{Layout, properties};
 
-/// Gives a device's properties.
+/// Writes a device's properties.
 pub(super) unsafe fn put_properties(out: *mut u8, device: c_int, layout: Layout) -> Outcome {
     needed(out)?;
     current::check_device(device)?;
@@ -17,7 +17,7 @@ pub(super) unsafe fn put_properties(out: *mut u8, device: c_int, layout: Layout)
     Ok(())
 }
 
-/// A limit that the driver does not know.
+/// The status for a limit that the driver does not know.
 fn told(outcome: Outcome) -> Outcome {
     const UNSUPPORTED_LIMIT: Error = Error(215);
     outcome.map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! Errors, versions, the profiler, functions of the driver by name.
+//! Errors, versions, the profiler, driver functions by name.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
@@ -7,7 +7,7 @@ use crate::current;
 use crate::driver;
 use crate::error::{self, Error, Outcome};
 
-/// What an error is called that does not exist.
+/// The name of an error that does not exist.
 const UNKNOWN: &CStr = c"unrecognized error code";
 
 pub unsafe extern "C" fn cudaGetLastError() -> u32 {
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn cudaGetErrorString(error: c_uint) -> *const c_char {
 /// `cudaEnablePerThreadDefaultStream`
 const PER_THREAD_DEFAULT_STREAM: u64 = 2;
 
-/// Flags of a program whose default stream is each thread's own: without any, it means the
-/// functions that use that.
+/// Flags for a program in which each thread has its own default stream: without any, it means the
+/// functions that use that stream.
 pub(super) fn of_own_stream(flags: u64) -> u64 {
     match flags {
         0 => PER_THREAD_DEFAULT_STREAM,
@@ -42,7 +42,7 @@ pub(super) fn of_own_stream(flags: u64) -> u64 {
     }
 }
 
-/// A driver function for a program of some version; tells how the search went, if asked.
+/// A driver function for a program of some version; also the result of the search, if requested.
 pub(super) unsafe fn entry_point(
     name: *const c_char,
     out: *mut usize,
@@ -60,7 +60,7 @@ pub(super) unsafe fn entry_point(
     }
     unsafe { put(status, found)? };
     outcome.or_else(|error| match error {
-        // The status reports it.
+        // The status reports that.
         Error::SYMBOL_NOT_FOUND => Ok(()),
         error => Err(error),
     })

@@ -9,13 +9,13 @@ use crate::error::{Error, Outcome};
 use crate::layouts::{FunctionAttributes, LaunchConfig};
 use crate::registry;
 
-/// A kernel of the driver, and the thread's device.
+/// The driver's kernel, and the thread's device.
 fn found(host: usize) -> Outcome<(usize, c_int)> {
     current::ready()?;
     Ok((registry::kernel(host)?, current::device()?))
 }
 
-/// What the driver says of a kernel: its handle may be none.
+/// The driver's status for a kernel whose handle may be invalid.
 fn told(outcome: Outcome) -> Outcome {
     outcome.map_err(|error| match error {
         Error::INVALID_HANDLE => Error::INVALID_DEVICE_FUNCTION,
@@ -31,7 +31,7 @@ fn attributes(host: usize) -> Outcome<FunctionAttributes> {
     let (kernel, device) = found(host)?;
     let ask = |number| {
         let mut value = 0;
-        // SAFETY: The pointer is good for the call.
+        // SAFETY: the pointer is valid for the call.
         told(unsafe { driver::cuKernelGetAttribute(&mut value, number, kernel, device) })?;
         Ok(value)
     };

@@ -1,4 +1,4 @@
-//! Nodes of graphs: made, queried and changed.
+//! Nodes of graphs: created, queried and changed.
 
 use std::ffi::{c_uint, c_void};
 

@@ -9,13 +9,13 @@ use crate::error::{Error, Outcome};
 use crate::layouts::{Dim3, LaunchConfig, shared_bytes};
 use crate::registry::{self, Configuration};
 
-/// The driver's kernel. Whether it may be launched as it is asked for is the driver's to say.
+/// The driver's kernel. The driver decides whether it may be launched as requested.
 fn prepared(kernel: usize) -> Outcome<usize> {
     current::ready()?;
     registry::kernel(kernel)
 }
 
-/// What the runtime says of a handle that is not a kernel.
+/// The runtime's status for a handle that is not a kernel.
 fn told(outcome: Outcome) -> Outcome {
     outcome.map_err(|error| match error {
         Error::INVALID_HANDLE => Error::INVALID_DEVICE_FUNCTION,

@@ -1,4 +1,4 @@
-//! Memory: of devices, of the host, managed; what is known of a pointer.
+//! Memory: on devices, on the host, managed; and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -8,7 +8,7 @@ use crate::driver;
 use crate::error::Outcome;
 use crate::layouts::{ChannelFormat, Extent, Pitched, PointerAttributes};
 
-/// An allocation of no bytes is a null pointer; others are the driver's.
+/// An allocation of no bytes is a null pointer; the driver makes all others.
 unsafe fn allocated(out: *mut u64, n_bytes: usize, allocate: impl FnOnce() -> Outcome) -> Outcome {
     needed(out)?;
     current::ready()?;
@@ -22,7 +22,7 @@ unsafe fn allocated(out: *mut u64, n_bytes: usize, allocate: impl FnOnce() -> Ou
 unsafe fn rows(out: *mut u64, pitch: *mut usize, width: usize, height: usize) -> Outcome {
     needed(pitch)?;
     unsafe {
-        // Whatever the size of an element, rows begin where any may.
+        // Rows begin where elements of any size may begin.
         let allocate = || driver::cuMemAllocPitch_v2(out, pitch, width, height, 16);
         allocated(out, width.saturating_mul(height), allocate)
     }
@@ -48,7 +48,7 @@ pub(super) fn pointer_attributes(address: u64) -> Outcome<PointerAttributes> {
     ];
     unsafe { driver::cuPointerGetAttributes(5, numbers.as_ptr(), out.as_ptr(), address)? };
     Ok(match kind {
-        // The host's own memory: no device knows it.
+        // The host's own memory, which no device knows.
         0 => PointerAttributes {
             kind,
             device: -2,

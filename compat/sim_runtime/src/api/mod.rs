@@ -1,8 +1,8 @@
 //! The runtime's functions, as `cuda_runtime_api.h` declares them.
 //!
-//! Every function catches its own panics and keeps its error as the thread's last one; what
-//! its arguments point to is the client's to get right. Functions whose stream is 0 have a
-//! variant, `…_ptsz` or `…_ptds`, for programs whose default stream is each thread's own.
+//! Every function catches its own panics and keeps its error as the thread's last one; the client
+//! is responsible for what its arguments point to. Functions whose stream is 0 have a variant,
+//! `…_ptsz` or `…_ptds`, for programs in which each thread has its own default stream.
 #![allow(non_snake_case)]
 #![allow(missing_docs, reason = "they are what `cuda_runtime_api.h` documents")]
 #![allow(
@@ -41,13 +41,13 @@ use crate::error::{Error, Outcome, record};
 /// The default stream of each thread.
 const PER_THREAD: usize = 2;
 
-/// Declares runtime functions: each body gives an [`Outcome`].
+/// Declares runtime functions: each body returns an [`Outcome`].
 ///
-/// `name, per_thread(…) in stream` declares a pair: `stream` is one of the arguments, and in the variant
-/// its zero is the thread's own. `name, per_thread(…) with stream` declares a pair that waits:
-/// `stream` is `None`, or the thread's own in the variant.
+/// `name, per_thread(…) in stream` declares a pair: `stream` is one of the arguments, and in the
+/// variant, zero there means the thread's own stream. `name, per_thread(…) with stream` declares a
+/// pair that waits: `stream` is `None`, or the thread's own stream in the variant.
 ///
-/// `name(…) = function needs out;` is what the driver's function does in the thread's context, if
+/// `name(…) = function needs out;` does what the driver's function does in the thread's context, if
 /// `out` is not null.
 macro_rules! api {
     ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)?;)?)*) => {
@@ -102,25 +102,25 @@ fn call(body: impl FnOnce() -> Outcome) -> u32 {
     error.0
 }
 
-/// What a function answers that is not simulated; the driver's log names it.
+/// The result of a function that is not simulated; the driver's log names it.
 pub fn not_simulated(name: &str) -> u32 {
     call(|| {
         crate::current::initialize()?;
         if let Ok(note) = CString::new(format!("{name} is not simulated")) {
-            // NVIDIA's driver keeps no such log.
+            // NVIDIA's driver has no such log.
             let _ = unsafe { crate::driver::lockstepNote(note.as_ptr()) };
         }
         Err(Error::NOT_SUPPORTED)
     })
 }
 
-/// Has a stream do something, and waits for it.
+/// Makes a stream do something, and waits for it.
 unsafe fn wait_for(stream: usize, done: Outcome) -> Outcome {
     done?;
     unsafe { crate::driver::cuStreamSynchronize(stream) }
 }
 
-/// An error if there is nowhere to put an answer.
+/// An error if there is no place for a result.
 fn needed<T>(out: *const T) -> Outcome {
     match out.is_null() {
         true => Err(Error::INVALID_VALUE),
@@ -128,14 +128,14 @@ fn needed<T>(out: *const T) -> Outcome {
     }
 }
 
-/// Gives a value to the client.
+/// Writes a value for the client.
 unsafe fn put<T>(out: *mut T, value: T) -> Outcome {
     needed(out)?;
     unsafe { out.write_unaligned(value) };
     Ok(())
 }
 
-/// Takes a value from the client.
+/// Reads a value from the client.
 unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
     needed(from)?;
     Ok(unsafe { from.read_unaligned() })

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
 ) {
     if let Some(name) = unsafe { name(device_name) } {
         registry::add_managed(fat, slot, name.clone());
-        // The program knows it by the place of its address.
+        // The program knows it by the address of its slot.
         registry::add_variable(fat, slot, name);
     }
 }
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn __cudaRegisterHostVar(
 
 pub unsafe extern "C" fn __cudaRegisterUnifiedTable(_fat: usize, _table: *mut c_void) {}
 
-/// Before a program first uses a managed variable, which then has its address.
+/// Called before a program first uses a managed variable, which has its address afterwards.
 pub unsafe extern "C" fn __cudaInitModule(fat: usize) -> c_char {
     let status = call(|| {
         registry::load_fat_binary(fat)?;
@@ -136,8 +136,8 @@ api! {
         if !registry::is_kernel(host) {
             return Err(Error::INVALID_DEVICE_FUNCTION);
         }
-        // The program asks once and does not look at the answer: a launch asks again, and
-        // tells what is wrong.
+        // The program calls this once and ignores the result: a launch asks again, and reports what
+        // is wrong.
         put(out, host)?;
         put(out, registry::kernel(host)?)
     }

@@ -6,7 +6,7 @@ use crate::driver;
 use crate::error::{Error, Outcome};
 use crate::layouts::{Extent, Pitched};
 
-/// Rows to fill with a byte, which is given as an `int`.
+/// Rows to fill with a byte, which is passed as an `int`.
 #[derive(Clone, Copy)]
 struct Rows {
     to: u64,
@@ -17,7 +17,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Those of some slices: they follow each other if a slice is filled in full.
+    /// The rows of some slices: they are consecutive if slices are filled completely.
     fn of(to: &Pitched, value: i32, extent: Extent) -> Outcome<Vec<Self>> {
         if extent.width > to.pitch {
             return Err(Error::INVALID_PITCH);
@@ -41,7 +41,7 @@ impl Rows {
         self.width == 0 || self.height == 0
     }
 
-    /// Has a stream fill them.
+    /// Makes a stream fill them.
     unsafe fn later(&self, stream: usize) -> Outcome {
         current::ready()?;
         if self.is_empty() {

@@ -7,7 +7,7 @@ use crate::current;
 use crate::driver;
 use crate::error::Outcome;
 
-/// What is known of a capture; who does not want a part of it gives null.
+/// Information about a capture; pointers to unwanted parts are null.
 pub(super) unsafe fn capture_info(
     stream: usize,
     status: *mut c_uint,

@@ -1,4 +1,4 @@
-//! Variables of the program: where they are, copies to and from them.
+//! Variables of the program: their addresses, and copies to and from them.
 
 use std::ffi::c_uint;
 
@@ -10,7 +10,8 @@ use crate::registry::variable;
 const TO_DEVICE: c_uint = 1;
 const TO_HOST: c_uint = 2;
 
-/// Where in a variable a copy begins, that goes the given way or between devices.
+/// The address in a variable where a copy begins that goes in the given direction or between
+/// devices.
 fn place(symbol: usize, n_bytes: usize, offset: usize, kind: c_uint, way: c_uint) -> Outcome<u64> {
     if !matches!(kind, 3 | 4) && kind != way {
         return Err(Error::INVALID_DIRECTION);

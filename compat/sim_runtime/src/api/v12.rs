@@ -1,4 +1,5 @@
-//! Functions that `libcudart.so.12` has otherwise than `libcudart.so.13`, or alone.
+//! Functions that differ between `libcudart.so.12` and `libcudart.so.13`, or are only in the
+//! former.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Functions that `libcudart.so.13` has otherwise than `libcudart.so.12`.
+//! The versions in `libcudart.so.13` of functions that differ in `libcudart.so.12`.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

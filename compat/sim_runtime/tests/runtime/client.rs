@@ -1,4 +1,4 @@
-//! A program: what nvcc's code registers before `main`, and how it launches.
+//! A program: what nvcc's code registers before `main`, and how it launches kernels.
 
 use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use sim_runtime::layouts::Dim3;
 struct Aligned<T: ?Sized>(T);
 static KERNELS: &Aligned<[u8]> = &Aligned(*include_bytes!("kernels.fatbin"));
 
-/// That a call has succeeded.
+/// Asserts that a call has succeeded.
 #[track_caller]
 pub fn ok(status: u32) {
     let texts = sim_runtime::error::texts(status);
     assert_eq!(status, 0, "{texts:?}");
 }
 
-/// What registers a fat binary.
+/// The structure that registers a fat binary.
 #[repr(C)]
 struct Wrapper {
     magic: u32,
@@ -32,10 +32,10 @@ struct Wrapper {
     parts: *const *const u8,
 }
 
-/// A kernel or variable in the program's own memory: its address stands for it.
+/// A kernel or variable in the program's own memory: its address identifies it.
 pub type Place = Box<u64>;
 
-/// What stands for a thing of the program.
+/// The address that identifies something in the program.
 pub fn address<T>(place: &T) -> usize {
     std::ptr::from_ref(place).addr()
 }
@@ -70,7 +70,7 @@ pub fn log() -> &'static Path {
     &LOG
 }
 
-/// Has the runtime use the driver of this process, with three devices.
+/// Makes the runtime use the driver of this process, with three devices.
 fn use_simulator() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -100,12 +100,13 @@ impl Program {
         })
     }
 
-    /// Of PTX alone.
+    /// From PTX alone.
     pub fn of_ptx(text: &'static CStr) -> Self {
         Self::of(text.to_bytes_with_nul())
     }
 
-    /// Registers a variable that host and devices have at one address, which goes into a place.
+    /// Registers a variable that host and devices access at the same address, which is stored in
+    /// `place`.
     pub fn register_managed(&self, place: &mut Place, name: &CStr) {
         let slot = std::ptr::from_mut(&mut **place).expose_provenance();
         let name = name.as_ptr();
@@ -117,7 +118,8 @@ impl Program {
         unsafe { __cudaInitModule(self.fat) != 0 }
     }
 
-    /// Of relocatable code: one fat binary has all kernels, what is linked beforehand has none.
+    /// With relocatable code: one fat binary has all kernels, and what is linked beforehand has
+    /// none.
     pub fn relocatable() -> Self {
         static EMPTY: Aligned<[u8; 16]> = Aligned(*b"\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0");
         let parts = Box::leak(Box::new([KERNELS.0.as_ptr(), std::ptr::null()]));
@@ -184,7 +186,7 @@ impl Program {
         address(&*self.table)
     }
 
-    /// `kernel<<<1, threads>>>(params…)`, as nvcc compiles it; gives the launch's answer.
+    /// `kernel<<<1, threads>>>(params…)`, as nvcc compiles it; returns the launch's status.
     pub fn launch(&self, kernel: &Place, threads: u32, params: &[&dyn Parameter]) -> u32 {
         let size = |x| Dim3 { x, y: 1, z: 1 };
         let (mut grid, mut block, mut shared_bytes, mut stream) = (size(0), size(0), 1, 1);

@@ -1,4 +1,4 @@
-//! The answers to wrong calls, and the last error that a thread remembers.
+//! The statuses of wrong calls, and the last error that a thread remembers.
 
 use std::ffi::c_char;
 
@@ -77,10 +77,10 @@ fn a_fault_is_left_for_good() {
         assert_eq!(cudaMalloc(&mut other, 4), 700);
         assert_eq!((cudaGetLastError(), cudaGetLastError()), (700, 700));
         assert_eq!(cudaFree(buffer), 700);
-        // As on a GPU, only a new process is rid of it.
+        // As on a GPU, only a new process gets rid of it.
         cudaDeviceReset();
         assert_eq!(cudaMalloc(&mut other, 4), 700);
-        // Another device goes on, which on GPUs it does not.
+        // Another device still works, which it does not on GPUs.
         ok(cudaSetDevice(0));
         let buffer = program.upload(&[1]);
         ok(program.launch(&program.add, 1, &[&buffer, &1_i32]));
@@ -127,7 +127,7 @@ fn driver_functions_are_found_by_name() {
         ok(find(c"cuMemAlloc".as_ptr(), &mut function, 0, &mut found));
         let own = sim_driver::function("cuMemAlloc_v2").expect("there is one");
         assert_eq!((function, found), (own.addr(), 0));
-        // A program whose default stream is each thread's own gets the functions that use it.
+        // A program in which each thread has its own default stream gets the functions that use it.
         let find_own: Find = sim_runtime::api::v13::cudaGetDriverEntryPoint_ptsz;
         let query = c"cuStreamQuery".as_ptr();
         for (find, name) in [(find, "cuStreamQuery"), (find_own, "cuStreamQuery_ptsz")] {

@@ -1,4 +1,4 @@
-//! The runtime's functions, called as the code calls them that nvcc puts into a program.
+//! The runtime's functions, called in the way of the code that nvcc puts into a program.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is one of a C API"

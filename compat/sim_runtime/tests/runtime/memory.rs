@@ -1,4 +1,4 @@
-//! Rows and slices, the host's memory, what is known of pointers.
+//! Rows and slices, host memory, pointer attributes.
 
 use sim_runtime::api::copy::*;
 use sim_runtime::api::memory::*;

@@ -1,4 +1,4 @@
-//! Streams, events, graphs, calls of the host.
+//! Streams, events, graphs, host calls.
 
 use std::ffi::c_void;
 
@@ -67,7 +67,7 @@ struct Kernel {
     extra: *const *mut c_void,
 }
 
-/// A graph that adds a value to a word once it is copied; and its nodes.
+/// A graph that adds a value to a word once it is copied, and its nodes.
 fn copied_and_added(program: &Program, to: u64, from: u64, value: i32) -> (usize, [usize; 2]) {
     let (mut graph, mut nodes, none) = (0, [0; 2], std::ptr::null());
     let params = [to.address(), value.address()];

@@ -1,4 +1,5 @@
-//! The cost of a launch by `cust` and the driver, beside one made on ptx_sim's device directly:
+//! The cost of a launch by `cust` and the driver, compared with one made on ptx_sim's device
+//! directly:
 //! `cargo test --release -p cuda_driver --test cust cost -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use sim_driver::observe;
 
 use crate::{KERNELS, Program, real_driver};
 
-/// The quicker half of some rounds decides: other programs disturb the rest.
+/// The fastest of several rounds counts: other programs disturb the rest.
 fn best(mut round: impl FnMut()) -> Duration {
     let time = |()| {
         let started = Instant::now();

@@ -1,5 +1,5 @@
-//! Graphs: recorded from a `cust` stream, or made node by node. `cust` shows its own wrapper to
-//! nobody, so these are the driver's functions, by `cust::sys`.
+//! Graphs: recorded from a `cust` stream, or made node by node. `cust` does not export its own
+//! wrapper, so these use the driver's functions, through `cust::sys`.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -10,7 +10,7 @@ use cust::sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstreamCaptureMode};
 
 use crate::{Program, values};
 
-/// That a call has succeeded.
+/// Asserts that a call has succeeded.
 #[track_caller]
 fn ok(code: sys::cudaError_enum) {
     assert_eq!(code, sys::cudaError_enum::CUDA_SUCCESS);
@@ -25,10 +25,10 @@ unsafe extern "C" {
     ) -> sys::cudaError_enum;
 }
 
-/// Runs a graph some times, and ends it.
+/// Runs a graph several times, and destroys it.
 fn run(graph: CUgraph, stream: &Stream, n_runs: usize) {
     let mut exec = null_mut();
-    // SAFETY: the graph is whole, and its buffers outlive the runs.
+    // SAFETY: the graph is complete, and its buffers outlive the runs.
     unsafe {
         ok(cuGraphInstantiateWithFlags(&mut exec, graph, 0));
         for _ in 0..n_runs {

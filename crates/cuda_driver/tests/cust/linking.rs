@@ -1,4 +1,4 @@
-//! Linking: a kernel in one text, what it calls in another.
+//! Linking: a kernel in one text, and what it calls in another.
 
 use cust::link::Linker;
 use cust::memory::DeviceBuffer;
@@ -46,7 +46,7 @@ const CALLED: &str = "
 }
 ";
 
-/// Adds a text. Drivers look for its end; `cust` hands it over as it is.
+/// Adds a text. Drivers look for its null byte; `cust` passes it on as it is.
 fn add(linker: &mut Linker, text: &str) {
     linker.add_ptx(format!("{text}\0")).expect("it is right");
 }

@@ -1,5 +1,5 @@
-//! Programs on `cust`, one for each of its areas: the same binary runs on the simulator, which
-//! needs nothing of the machine, and with `LOCKSTEP_TEST_DRIVER=libcuda.so.1` on a GPU.
+//! Programs on `cust`, one for each of its areas. The same binary runs on the simulator, on any
+//! machine, and with `LOCKSTEP_TEST_DRIVER=libcuda.so.1` on a GPU.
 
 mod cost;
 mod events;
@@ -23,10 +23,10 @@ use sim_driver::Settings;
 
 const KERNELS: &str = include_str!("kernels.ptx");
 
-/// Devices that the simulator has here: tests that run at the same time have one each.
+/// Devices that the simulator has here: tests that run at the same time get one each.
 const N_DEVICES: u32 = 8;
 
-/// The driver that is tested in place of the simulator's, by name or path.
+/// The driver to test instead of the simulator's, by name or path.
 fn real_driver() -> Option<String> {
     std::env::var("LOCKSTEP_TEST_DRIVER").ok()
 }
@@ -54,7 +54,7 @@ impl Program {
                         ..Settings::default()
                     };
                     sim_driver::initialize_with(settings).expect("nobody has before");
-                    // SAFETY: they have the signatures of the driver's reference.
+                    // SAFETY: they have the signatures in the driver's reference.
                     unsafe { cuda_driver::load_functions("the simulator", sim_driver::function) }
                 }
             };

@@ -86,10 +86,10 @@ fn a_stream_allocates_and_frees() {
 #[test]
 fn what_is_allocated_shows_in_the_free_memory() {
     let _program = Program::new();
-    let (free, all) = mem_get_info().expect("it tells");
+    let (free, all) = mem_get_info().expect("reported");
     assert!(free <= all);
     let buffer = DeviceBuffer::<u8>::zeroed(256 << 20).expect("room");
-    let (less, _) = mem_get_info().expect("it tells");
+    let (less, _) = mem_get_info().expect("reported");
     assert!(less < free, "{less} of {free}");
     drop(buffer);
 }

@@ -1,5 +1,5 @@
 //! Observations that only the simulator makes: counts, findings and faults of launches that a test
-//! makes by `cust`, and nothing of them left behind.
+//! makes through `cust`, with nothing of them left behind.
 
 use cust::memory::DeviceBuffer;
 use ptx_sim::LaunchOptions;
@@ -18,7 +18,7 @@ fn a_test_asserts_counts() {
         program.saxpy(&program.stream, 1.0, &x, &x);
     });
     let [launch] = &launches[..] else {
-        panic!("one launch, and not {launches:?}");
+        panic!("expected one launch, got {launches:?}");
     };
     assert_eq!(launch.kernel, "saxpy");
     let counts = &launch.result.as_ref().expect("it goes well").counts;

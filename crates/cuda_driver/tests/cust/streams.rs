@@ -1,4 +1,4 @@
-//! Streams: beside each other, in order within, with priorities and callbacks.
+//! Streams: concurrent with each other, in order within, with priorities and callbacks.
 
 use std::sync::mpsc;
 
@@ -64,7 +64,7 @@ fn a_callback_comes_after_what_was_submitted_before() {
 #[test]
 fn flags_and_priorities_are_told_back() {
     let _program = Program::new();
-    let range = CurrentContext::get_stream_priority_range().expect("told");
+    let range = CurrentContext::get_stream_priority_range().expect("reported");
     assert!(range.greatest < range.least);
     let stream = Stream::new(StreamFlags::NON_BLOCKING, Some(range.greatest)).expect("a stream");
     assert_eq!(stream.get_priority().ok(), Some(range.greatest));

@@ -1,9 +1,9 @@
-//! Work that was recorded from a stream, to be run by the device without the host.
+//! Work recorded from a stream, which the device can run without the host.
 
 use super::sys::{self, Handle};
 use cuda_driver::{DriverError, check};
 
-/// What was recorded.
+/// The recorded work.
 pub(crate) struct Graph {
     /// Null if nothing could be recorded.
     handle: Handle,
@@ -19,10 +19,10 @@ impl Graph {
         Self { handle }
     }
 
-    /// Makes it ready to run.
+    /// Prepares it to run.
     pub(crate) fn instantiate(&self) -> Result<GraphExec, DriverError> {
         let mut exec = std::ptr::null_mut();
-        // SAFETY: the graph is alive; what is made of it is a copy.
+        // SAFETY: the graph is alive, and the instance is a copy.
         check("cuGraphInstantiate", unsafe {
             sys::cuGraphInstantiateWithFlags(&mut exec, self.handle, 0)
         })?;
@@ -47,7 +47,7 @@ impl GraphExec {
 
 impl Drop for GraphExec {
     fn drop(&mut self) {
-        // SAFETY: it is ours; the driver keeps what still runs.
+        // SAFETY: it is ours; the driver keeps what is still running.
         let _ = unsafe { sys::cuGraphExecDestroy(self.handle) };
     }
 }

@@ -1,8 +1,8 @@
-//! The driver's objects, each owned by a value that gives it back when dropped.
+//! The driver's objects, each owned by a value that frees it on drop.
 //!
-//! Reading order: [`objects`] (what every launch needs, by `cust` or our own), then what stands
-//! beside it on the same context: [`sys`] (the functions), [`stream`], [`module`], [`graph`],
-//! [`host_memory`], [`tensor_map`]. An error is the driver's own, with its name and its words.
+//! Reading order: [`objects`] (what every launch needs, from `cust` or our own), then the rest of
+//! the same context: [`sys`] (the functions), [`stream`], [`module`], [`graph`], [`host_memory`],
+//! [`tensor_map`]. Errors are the driver's own, with name and description.
 //!
 //! Left out: textures, arrays, managed memory, several devices in one context.
 

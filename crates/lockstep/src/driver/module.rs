@@ -1,12 +1,11 @@
-//! Functions that the objects of a module lack: the compiler's own log, and what a kernel must be
-//! allowed.
+//! Module functions that `objects` lacks: the compiler's own log, and opt-ins of kernels.
 
 use super::objects::{Function, Module};
 use super::sys::{self, Handle};
 use cuda_driver::{DriverError, check};
 use std::ffi::{CStr, CString, c_int, c_uint};
 
-// Numbers of `CUjit_option` and `CUfunction_attribute`, part of the driver's ABI.
+// Values of `CUjit_option` and `CUfunction_attribute`, part of the driver's ABI.
 const JIT_INFO_LOG_BUFFER: c_int = 3;
 const JIT_INFO_LOG_BUFFER_SIZE_BYTES: c_int = 4;
 const JIT_ERROR_LOG_BUFFER: c_int = 5;
@@ -14,11 +13,11 @@ const JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
 const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_int = 14;
 
-/// Room for each of the compiler's logs.
+/// Size of each of the compiler's logs.
 const LOG_BYTES: usize = 16 * 1024;
 
 impl Module {
-    /// Compiles and loads PTX text. The error is in words, with the compiler's own logs.
+    /// Compiles and loads PTX text. The error is text that includes the compiler's logs.
     pub(crate) fn of_ptx(text: &str) -> Result<Self, String> {
         let text = CString::new(text)
             .map_err(|_| String::from("it contains a null byte, so it is not PTX text"))?;
@@ -26,8 +25,8 @@ impl Module {
     }
 }
 
-/// Why the driver has refused a text, with what its compiler says: it is asked once more, with
-/// room for that.
+/// Why the driver refused a text, with its compiler's logs. The text is loaded once more, with
+/// buffers for them.
 fn words(error: DriverError, text: &CStr) -> String {
     let mut logs = [vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]];
     let options = [
@@ -36,7 +35,7 @@ fn words(error: DriverError, text: &CStr) -> String {
         JIT_ERROR_LOG_BUFFER,
         JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ];
-    // Sizes are passed as pointers; the driver writes back what it used.
+    // Sizes are passed as pointers; the driver writes back how much it used.
     let values: [Handle; 4] = [
         logs[0].as_mut_ptr().cast(),
         LOG_BYTES as Handle,
@@ -56,10 +55,10 @@ fn words(error: DriverError, text: &CStr) -> String {
         )
     };
     if code == 0 {
-        // SAFETY: it was just loaded, and nobody else knows of it.
+        // SAFETY: it was just loaded, and nothing else refers to it.
         let _ = unsafe { sys::cuModuleUnload(module) };
     }
-    // `cust` does not pass on every number.
+    // `cust` does not pass on every error code.
     let error = check("cuModuleLoadDataEx", code).err().unwrap_or(error);
     let [information, errors] = logs;
     let mut said = error.to_string();
@@ -74,12 +73,12 @@ fn words(error: DriverError, text: &CStr) -> String {
 }
 
 impl Function {
-    /// Lets it be launched with `bytes` of dynamic shared memory.
+    /// Allows launches with `bytes` of dynamic shared memory.
     pub(crate) fn allow_dynamic_shared(&self, bytes: u32) -> Result<(), DriverError> {
         self.set(MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as c_int)
     }
 
-    /// Lets it be launched with clusters of more blocks than every GPU has room for.
+    /// Allows launches with clusters larger than every GPU supports.
     pub(crate) fn allow_large_clusters(&self) -> Result<(), DriverError> {
         self.set(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
     }

@@ -1,12 +1,12 @@
-//! Functions that the objects of a stream lack: launches with clusters or before their time,
-//! graphs, and waiting for an event that is still needed.
+//! Stream functions that `objects` lacks: launches with clusters or with an early start, graphs,
+//! and waiting for an event without consuming it.
 
 use super::objects::{Event, Function, Stream};
 use super::{GraphExec, sys};
 use cuda_driver::{DriverError, check};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`: a library may make other calls while it is recorded.
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: a library may make other calls during the recording.
 const CAPTURE_MODE_RELAXED: c_int = 2;
 
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
@@ -14,7 +14,7 @@ const CLUSTER_DIMENSION: c_int = 4;
 /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
 const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
 
-/// The shape of a launch, and what it may do.
+/// The shape of a launch and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub(crate) grid: [u32; 3],
@@ -22,8 +22,8 @@ pub(crate) struct Geometry {
     pub(crate) shared_bytes: u32,
     /// Blocks in a cluster, by axis; none for a launch without clusters.
     pub(crate) cluster: Option<[u32; 3]>,
-    /// Whether it may start before what is in the stream before it has ended.
-    pub(crate) uses_pdl: bool,
+    /// Whether it may start before the work ahead of it in the stream has finished.
+    pub(crate) is_early: bool,
 }
 
 impl Geometry {
@@ -50,7 +50,7 @@ impl Geometry {
 }
 
 impl Stream {
-    /// Puts one run of a graph into it.
+    /// Enqueues one run of a graph.
     pub(crate) fn run(&self, graph: &GraphExec) -> Result<(), DriverError> {
         // SAFETY: both are alive.
         check("cuGraphLaunch", unsafe {
@@ -58,7 +58,7 @@ impl Stream {
         })
     }
 
-    /// What follows in it waits for the event.
+    /// Makes what follows in it wait for the event.
     pub(crate) fn wait_for(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: both are alive.
         check("cuStreamWaitEvent", unsafe {
@@ -66,13 +66,13 @@ impl Stream {
         })
     }
 
-    /// Puts a launch into it.
+    /// Enqueues a launch.
     ///
     /// # Safety
     ///
-    /// `params` are the addresses of what the kernel takes, each as large as the kernel
-    /// says, and what device addresses among them point to is what the kernel asks for. A
-    /// kernel that starts early waits for what came before it by itself.
+    /// `params` are the addresses of the kernel's parameters, each as large as the kernel declares,
+    /// and device addresses among them point to what the kernel requires. A kernel that starts
+    /// early does its own waiting for the work before it.
     pub(crate) unsafe fn launch(
         &self,
         function: &Function,
@@ -106,7 +106,7 @@ impl Stream {
         check("cuLaunchKernelEx", code)
     }
 
-    /// What `work` puts into it, as a graph; it does not run now.
+    /// Records what `work` enqueues as a graph, without running it.
     pub(crate) fn record<E: From<DriverError>>(
         &self,
         work: impl FnOnce() -> Result<(), E>,
@@ -116,7 +116,7 @@ impl Stream {
             sys::cuStreamBeginCapture_v2(self.raw(), CAPTURE_MODE_RELAXED)
         })?;
         let worked = work();
-        // It ends here whatever went wrong.
+        // Recording ends here even after an error.
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is alive; writes one handle.
         let ended = check("cuStreamEndCapture", unsafe {

@@ -1,9 +1,9 @@
-//! The driver's functions that `cust` has not, or not so that they serve here, with the signatures that
-//! its manual gives. `cuda_driver` defines them.
+//! Driver functions that `cust` lacks, or offers in a form that does not fit here, with the
+//! signatures from the driver's manual. `cuda_driver` defines them.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-/// A pointer to something of the driver's.
+/// A pointer to an object of the driver.
 pub(super) type Handle = *mut c_void;
 
 /// `CUlaunchConfig`.

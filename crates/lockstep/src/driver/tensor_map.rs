@@ -1,19 +1,18 @@
-//! Tensor maps, made by the driver, which alone knows what is in them.
+//! Tensor maps, made by the driver, which alone knows their format.
 
 use super::sys;
 use cuda_driver::{DriverError, check};
 use ptx_sim::tensor_map::TensorMap;
 use std::ffi::c_uint;
 
-/// `CUtensorMap`, which the driver takes at multiples of 64 only.
+/// `CUtensorMap`, which the driver requires to be aligned to 64 bytes.
 #[repr(C, align(64))]
 struct Bytes([u8; 128]);
 
-/// The map that a description stands for.
+/// The map for a description.
 pub(crate) fn encode(map: &TensorMap) -> Result<[u8; 128], DriverError> {
     let mut bytes = Bytes([0; 128]);
-    // SAFETY: writes one map, and reads as many numbers as there are dimensions; of
-    // strides one less.
+    // SAFETY: writes one map; reads one number per dimension, and one stride fewer.
     check("cuTensorMapEncodeTiled", unsafe {
         sys::cuTensorMapEncodeTiled(
             bytes.0.as_mut_ptr().cast(),
@@ -33,7 +32,7 @@ pub(crate) fn encode(map: &TensorMap) -> Result<[u8; 128], DriverError> {
     Ok(bytes.0)
 }
 
-/// A map of the driver's, of an array of the same shape at another address.
+/// The driver's map of an array of the same shape at another address.
 pub(crate) fn at_address(map: &[u8; 128], address: u64) -> Result<[u8; 128], DriverError> {
     let mut bytes = Bytes(*map);
     // SAFETY: reads and writes one map.

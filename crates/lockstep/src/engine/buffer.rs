@@ -1,4 +1,4 @@
-//! Device memory with a type, freed when dropped.
+//! Typed device memory, freed on drop.
 
 pub use super::interface::POISON;
 
@@ -17,7 +17,7 @@ pub struct Buffer<'e, T> {
     element: PhantomData<T>,
 }
 
-/// The engine whose memory it is: borrowed, or kept alive by the buffer.
+/// The engine that owns the memory: borrowed, or kept alive by the buffer.
 #[derive(Clone)]
 pub(crate) enum Handle<'e> {
     Borrowed(&'e dyn Engine),
@@ -42,8 +42,8 @@ impl<'e> Deref for Handle<'e> {
 }
 
 impl<'e, T: DeviceCopy> Buffer<'e, T> {
-    /// Room for `len` values, every byte [`POISON`]. `label` names it in reports
-    /// of bad accesses.
+    /// Allocates `len` values, every byte [`POISON`]. `label` identifies the buffer in reports of
+    /// bad accesses.
     pub fn poisoned(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
         Self::poisoned_in(Handle::Borrowed(engine), label, len)
     }
@@ -58,7 +58,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         Ok(buffer)
     }
 
-    /// A copy of `values` on the device.
+    /// Copies `values` to the device.
     pub fn of(engine: &'e dyn Engine, label: &str, values: &[T]) -> Result<Self, EngineError> {
         Self::of_in(Handle::Borrowed(engine), label, values)
     }
@@ -73,7 +73,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         Ok(buffer)
     }
 
-    /// Room for `len` values, with whatever the memory held.
+    /// Allocates `len` values without initialising them.
     pub(super) fn uninitialised(
         engine: &'e dyn Engine,
         label: &str,
@@ -85,14 +85,14 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     fn uninitialised_in(engine: Handle<'e>, label: &str, len: usize) -> Result<Self, EngineError> {
         let size_bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
             EngineError::Memory(format!(
-                "`{label}`: {len} values are more than memory can be"
+                "`{label}`: {len} values are more than any memory can hold"
             ))
         })?;
         let address = engine.alloc(size_bytes as u64, label)?;
         Ok(Self::of_address(engine, label, address, len))
     }
 
-    /// `len` values at an address, which becomes the buffer's to give back.
+    /// `len` values at an address, which the buffer takes ownership of.
     pub(crate) fn of_address(engine: Handle<'e>, label: &str, address: u64, len: usize) -> Self {
         Self {
             engine,
@@ -103,7 +103,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         }
     }
 
-    /// The engine whose memory it is.
+    /// The engine that owns the memory.
     pub(crate) fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
@@ -118,7 +118,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         self.len
     }
 
-    /// Whether there is no value.
+    /// Whether it holds no values.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -133,7 +133,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         self.address
     }
 
-    /// Sets every byte to [`POISON`], as if nobody had ever written there.
+    /// Sets every byte to [`POISON`], as if it had never been written.
     pub fn poison(&self) -> Result<(), EngineError> {
         self.engine.poison(self.address, self.size_bytes())
     }
@@ -153,11 +153,11 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     pub fn read(&self) -> Result<Vec<T>, EngineError> {
         let mut values = Vec::new();
         values.try_reserve_exact(self.len).map_err(|_| {
-            let what = format!("the host has no {} bytes to copy to", self.size_bytes());
+            let what = format!("the host has no room for {} bytes", self.size_bytes());
             EngineError::Memory(what)
         })?;
-        // SAFETY: the bytes are zeroed before they are seen as values, and
-        // `DeviceCopy` promises that every bit pattern is one.
+        // SAFETY: the bytes are zeroed before they are used as values, and `DeviceCopy` promises
+        // that every bit pattern is valid.
         unsafe {
             std::ptr::write_bytes(values.as_mut_ptr(), 0, self.len);
             values.set_len(self.len);
@@ -182,40 +182,40 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         })
     }
 
-    /// The argument of a safe kernel that reads it.
+    /// The argument for a safe kernel that reads the buffer.
     pub fn input(&self) -> Input<'_, T> {
         self.input_of(0..self.len)
     }
 
-    /// The argument of a safe kernel that reads these of its values.
+    /// The argument for a safe kernel that reads this range of values.
     ///
     /// # Panics
     ///
-    /// It has not this many.
+    /// The range is out of bounds.
     pub fn input_of(&self, values: Range<usize>) -> Input<'_, T> {
         let (address, len) = self.part(values);
-        // SAFETY: it is allocated as long as it is borrowed, and a launch that writes it
+        // SAFETY: the memory stays allocated while it is borrowed, and a launch that writes it
         // borrows it mutably or is `unsafe`.
         unsafe { Input::new(address, len) }
     }
 
-    /// The argument of a safe kernel that writes it.
+    /// The argument for a safe kernel that writes the buffer.
     pub fn output(&mut self) -> Output<'_, T> {
         self.output_of(0..self.len)
     }
 
-    /// The argument of a safe kernel that writes these of its values.
+    /// The argument for a safe kernel that writes this range of values.
     ///
     /// # Panics
     ///
-    /// It has not this many.
+    /// The range is out of bounds.
     pub fn output_of(&mut self, values: Range<usize>) -> Output<'_, T> {
         let (address, len) = self.part(values);
-        // SAFETY: it is allocated as long as it is borrowed, by nobody else.
+        // SAFETY: the memory stays allocated while it is borrowed, and the borrow is exclusive.
         unsafe { Output::new(address, len) }
     }
 
-    /// Address and number of these values.
+    /// Address and length of this range of values.
     fn part(&self, values: Range<usize>) -> (u64, u64) {
         let Range { start, end } = values;
         assert!(
@@ -256,7 +256,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
 
 impl<T> Drop for Buffer<'_, T> {
     fn drop(&mut self) {
-        // After a fault the memory may be gone already; there is nobody to tell.
+        // After a fault the memory may already be gone, and a drop cannot report an error.
         let _ = self.engine.free(self.address);
     }
 }

@@ -1,4 +1,4 @@
-//! The geometry of a launch, and the rules that CUDA has for it.
+//! The geometry of a launch, and CUDA's rules for it.
 
 use cuda_std::launch::LaunchBounds;
 use ptx_sim::{MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, MAX_NON_PORTABLE_CLUSTER};
@@ -28,8 +28,8 @@ impl LaunchConfig {
         }
     }
 
-    /// As many blocks of `n_threads` along x as `n` threads need; one, if none are needed.
-    /// The last block may have threads to spare.
+    /// Enough blocks of `n_threads` along x for `n` threads, at least one. The last block may have
+    /// threads to spare.
     ///
     /// ```
     /// use lockstep::LaunchConfig;
@@ -38,7 +38,7 @@ impl LaunchConfig {
     /// assert_eq!(LaunchConfig::linear(0, 256).grid, [1, 1, 1]);
     /// ```
     pub const fn linear(n: usize, n_threads: u32) -> Self {
-        // No threads in a block is refused at the launch.
+        // A block without threads is refused at launch.
         let per_block = if n_threads == 0 {
             1
         } else {
@@ -54,7 +54,7 @@ impl LaunchConfig {
         Self::new([n_blocks, 1, 1], [n_threads, 1, 1])
     }
 
-    /// With `bytes` of dynamic shared memory a block.
+    /// With `bytes` of dynamic shared memory per block.
     pub const fn with_shared(self, bytes: u32) -> Self {
         Self {
             dynamic_shared_bytes: bytes,
@@ -62,9 +62,8 @@ impl LaunchConfig {
         }
     }
 
-    /// With this many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
-    /// of more than 8 blocks, up to 16, run on a H200 and on the simulator, not on every GPU
-    /// that has clusters.
+    /// With clusters of this many blocks, by axis; the grid must be a multiple of it. Clusters of 9
+    /// to 16 blocks run on an H200 and on the simulator, but not on every GPU that has clusters.
     pub const fn with_cluster(self, cluster: [u8; 3]) -> Self {
         Self {
             cluster: Some(cluster),
@@ -77,7 +76,7 @@ impl LaunchConfig {
         self.block.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// The rule of CUDA that it breaks, if it breaks one.
+    /// The CUDA rule that it breaks, if any.
     pub(super) fn broken_rule(&self, bounds: Option<LaunchBounds>) -> Option<String> {
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let (grid, block) = (self.grid[axis], self.block[axis]);
@@ -86,13 +85,13 @@ impl LaunchConfig {
             }
             if grid > MAX_GRID[axis] {
                 return Some(format!(
-                    "{grid} blocks along {name}, and a grid has at most {}",
+                    "{grid} blocks along {name}, but a grid has at most {}",
                     MAX_GRID[axis]
                 ));
             }
             if block > MAX_BLOCK[axis] {
                 return Some(format!(
-                    "{block} threads along {name}, and a block has at most {}",
+                    "{block} threads along {name}, but a block has at most {}",
                     MAX_BLOCK[axis]
                 ));
             }
@@ -103,12 +102,12 @@ impl LaunchConfig {
         let n_threads = self.threads_per_block();
         if n_threads > u64::from(MAX_BLOCK_THREADS) {
             return Some(format!(
-                "{n_threads} threads per block, and a block has at most {MAX_BLOCK_THREADS}"
+                "{n_threads} threads per block, but a block has at most {MAX_BLOCK_THREADS}"
             ));
         }
         match bounds {
             Some(bounds) if n_threads > u64::from(bounds.max_threads) => Some(format!(
-                "{n_threads} threads per block, and the kernel's launch_bounds allow {}",
+                "{n_threads} threads per block, but the kernel's launch_bounds allow {}",
                 bounds.max_threads
             )),
             _ => None,
@@ -117,13 +116,13 @@ impl LaunchConfig {
 }
 
 impl LaunchConfig {
-    /// The rule that a cluster breaks, if it breaks one.
+    /// The rule that a cluster breaks, if any.
     fn broken_by(&self, cluster: [u8; 3]) -> Option<String> {
         let cluster = cluster.map(u32::from);
         let n_blocks: u32 = cluster.iter().product();
         if n_blocks == 0 || n_blocks > MAX_NON_PORTABLE_CLUSTER {
             return Some(format!(
-                "{n_blocks} blocks in a cluster, and a cluster has 1 to {MAX_NON_PORTABLE_CLUSTER}"
+                "{n_blocks} blocks in a cluster, but a cluster has 1 to {MAX_NON_PORTABLE_CLUSTER}"
             ));
         }
         let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;

@@ -1,5 +1,4 @@
-//! Errors between a kernel and its result. Every message names the kernel, the place and, where
-//! there is one, the cure.
+//! Errors of engines. Every message names the kernel, the place and, if there is one, the remedy.
 
 use super::config::LaunchConfig;
 use cuda_driver::{DriverError, LoadError};
@@ -38,7 +37,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why an engine did not do what it was asked.
+/// Why an engine could not do what it was asked.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {
     /// There is no driver.
@@ -55,10 +54,10 @@ pub enum EngineError {
     )]
     NoGpu,
 
-    /// There are GPUs, but not one of that number.
-    #[error("no GPU {index}: the driver sees {n_devices}, counted from 0")]
+    /// There are GPUs, but none with that number.
+    #[error("no GPU {index}: the driver sees {n_devices}, numbered from 0")]
     NoSuchGpu {
-        /// The number that was asked for.
+        /// The requested number.
         index: usize,
         /// How many there are.
         n_devices: usize,
@@ -73,7 +72,7 @@ pub enum EngineError {
         log: String,
     },
 
-    /// The PTX could not be got: it does not compile, or its file is missing.
+    /// The PTX is not available: it does not compile, or its file is missing.
     #[error("{reason}")]
     NoModule {
         /// Name of the PTX.
@@ -82,7 +81,7 @@ pub enum EngineError {
         reason: String,
     },
 
-    /// No module has an entry of that name.
+    /// No module has an entry with that name.
     #[error("no kernel `{kernel}` in {modules}")]
     NoSuchKernel {
         /// The name that was asked for.
@@ -91,7 +90,7 @@ pub enum EngineError {
         modules: String,
     },
 
-    /// The launch broke a rule and was not made.
+    /// The launch breaks a rule and was not made.
     #[error("{place}: not launched: {reason}")]
     Refused {
         /// The launch.
@@ -105,7 +104,7 @@ pub enum EngineError {
     Fault {
         /// The launch.
         place: Place,
-        /// What it did, where.
+        /// What it did, and where.
         report: String,
     },
 
@@ -145,10 +144,10 @@ pub enum EngineError {
     Memory(String),
 
     /// An earlier kernel took the GPU away from this process.
-    #[error("the GPU is lost to this process since {0}; run again without that kernel")]
+    #[error("this process lost the GPU to {0}; run again without that kernel")]
     Lost(String),
 
-    /// A library that kernels are timed beside.
+    /// An error of a library that kernels are timed against.
     #[error("{library}: {what}")]
     Library {
         /// Its name.
@@ -163,10 +162,10 @@ pub enum EngineError {
     )]
     BaselinesNeedGpu,
 
-    /// Our own mistake, not the kernel's.
+    /// A bug in Lockstep, not in the kernel.
     #[error("internal error of the {engine}: {what}; please report it")]
     Internal {
-        /// Which part.
+        /// The component that has it.
         engine: &'static str,
         /// What it found.
         what: String,
@@ -174,8 +173,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether the kernel was never given a chance: its result is "not run", and
-    /// neither passed nor failed.
+    /// Whether the kernel never got to run: its result is "not run", neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(
             self,

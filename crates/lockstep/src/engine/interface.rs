@@ -1,4 +1,4 @@
-//! The interface of every engine: the one untyped trait, and its types.
+//! The interface of every engine: one untyped trait, and its types.
 
 use super::config::LaunchConfig;
 use super::{EngineError, Prepared};
@@ -17,7 +17,7 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// The word for it on the command line and in results.
+    /// Its name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -43,7 +43,7 @@ pub struct DeviceProperties {
     pub memory_bytes: u64,
     /// SMs, for grids that fill the device once.
     pub n_multiprocessors: u32,
-    /// Shared memory that a block may have when its kernel opts in, in bytes.
+    /// Shared memory that a block may have if its kernel opts in, in bytes.
     pub shared_per_block_bytes: u32,
     /// CUDA version of the driver, if there is one.
     pub driver: Option<String>,
@@ -55,7 +55,7 @@ pub struct DeviceProperties {
     pub l2_cache_bytes: Option<u32>,
 }
 
-/// Machine code of CUDA C++ baselines: the same entries with the same parameters.
+/// CUDA C++ baselines as machine code: the same entries with the same parameters.
 #[derive(Clone, Debug)]
 pub struct BaselineModule {
     /// The file it was compiled from, for errors.
@@ -64,7 +64,7 @@ pub struct BaselineModule {
     pub image: Vec<u8>,
 }
 
-/// What to find out during a launch, beside running it.
+/// What to collect during a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observe {
     /// Nothing: fastest.
@@ -73,8 +73,8 @@ pub enum Observe {
     Counts,
 }
 
-/// The byte that outputs are filled with before a kernel writes them: as `f16`,
-/// `f32` or `f64` it reads as NaN, as an integer as its largest unsigned value.
+/// The byte that outputs are filled with before a kernel writes them. It reads as NaN in `f16`,
+/// `f32` and `f64`, and as the largest unsigned value in integers.
 pub const POISON: u8 = 0xFF;
 
 /// Runs kernels and holds their memory.
@@ -89,11 +89,11 @@ pub trait Engine {
     /// The machine underneath.
     fn device(&self) -> &DeviceProperties;
 
-    /// `size_bytes` of device memory, aligned to 256 bytes. `label` names it in
+    /// Allocates `size_bytes` of device memory, aligned to 256 bytes. `label` identifies it in
     /// reports of bad accesses.
     fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError>;
 
-    /// Gives back what [`Engine::alloc`] returned.
+    /// Frees what [`Engine::alloc`] returned.
     fn free(&self, address: u64) -> Result<(), EngineError>;
 
     /// Copies `bytes` to the device.
@@ -105,14 +105,14 @@ pub trait Engine {
     /// Sets every one of `size_bytes` bytes to `value`.
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError>;
 
-    /// Sets every byte to [`POISON`]. To an engine that checks, they count
-    /// as never written: a kernel that reads them first is at fault.
+    /// Sets every byte to [`POISON`]. An engine that checks treats them as never written, and
+    /// reports a kernel that reads them first.
     fn poison(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
         self.fill(address, size_bytes, POISON)
     }
 
-    /// Runs the launch to its end. The report, with its counts, is there if it was
-    /// asked for and the engine counts.
+    /// Runs the launch to its end. Returns the report, with its counts, if it was requested and the
+    /// engine counts.
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError>;
 
     /// Whether it can run anything at all now; a GPU may be lost to a kernel

@@ -7,8 +7,7 @@ use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue, SafeKernel}
 use cuda_std::view::Geometry;
 use std::borrow::Cow;
 
-/// The topic of a kernel that is written at `module_path`: the module right below the
-/// crate.
+/// The topic of a kernel written in `module_path`: the module directly below the crate.
 pub const fn topic_of(module_path: &'static str) -> Option<&'static str> {
     let of_crate = until_colon(module_path).len();
     if of_crate == module_path.len() {
@@ -26,13 +25,13 @@ const fn until_colon(path: &'static str) -> &'static str {
     path.split_at(length).0
 }
 
-/// A launch that keeps CUDA's rules, ready to be made as often as one likes.
+/// A launch that follows CUDA's rules, ready to be made any number of times.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     entry: Cow<'static, str>,
-    /// The topic that the kernel belongs to, if that is known.
+    /// The kernel's topic, if known.
     topic: Option<&'static str>,
-    /// The only module to look for the kernel in, if there is one.
+    /// The only module to search for the kernel, if there is one.
     module: Option<ModuleId>,
     config: LaunchConfig,
     params: Vec<ParamValue>,
@@ -44,8 +43,8 @@ impl Prepared {
     ///
     /// # Safety
     ///
-    /// `args` must hold what the kernel's own `# Safety` section asks, whenever
-    /// the launch is made: live device memory of the length it uses.
+    /// `args` must satisfy the kernel's own `# Safety` section every time the launch is made: live
+    /// device memory of the length it uses.
     ///
     /// # Errors
     ///
@@ -66,7 +65,7 @@ impl Prepared {
     ///
     /// # Safety
     ///
-    /// It is made only while the borrows of `views` last, and has ended with them.
+    /// It is made only while the borrows of `views` last, and ends before they do.
     ///
     /// # Errors
     ///
@@ -84,7 +83,7 @@ impl Prepared {
             place: Place::of(K::NAME, config),
             reason: unfit.to_string(),
         })?;
-        // SAFETY: the arguments are what `admit` gave for this geometry, and the caller promises
+        // SAFETY: the arguments are what `admit` returned for this geometry; the caller promises
         // the rest.
         unsafe { Self::of::<K>(config, args) }
     }
@@ -134,12 +133,12 @@ impl Prepared {
         &self.entry
     }
 
-    /// The topic that the kernel belongs to, if that is known.
+    /// The kernel's topic, if known.
     pub fn topic(&self) -> Option<&'static str> {
         self.topic
     }
 
-    /// The same launch, of the kernel in this module and no other.
+    /// The same launch, but only of the kernel in this module.
     #[must_use]
     pub fn in_module(self, module: &PtxModule) -> Self {
         Self {
@@ -148,7 +147,7 @@ impl Prepared {
         }
     }
 
-    /// The only module to look for the kernel in, if there is one.
+    /// The only module to search for the kernel, if there is one.
     pub fn module(&self) -> Option<ModuleId> {
         self.module
     }
@@ -163,22 +162,22 @@ impl Prepared {
         &self.params
     }
 
-    /// Whether it may start before the one before it in the stream has ended.
-    pub fn uses_pdl(&self) -> bool {
-        self.uses_pdl
+    /// Whether it may start before the previous launch in the stream has finished.
+    pub fn is_early(&self) -> bool {
+        self.is_early
     }
 
-    /// The same launch on other memory: `to` says where each address is there.
+    /// The same launch on other memory: `to` maps each address to its place there.
     ///
     /// # Errors
     ///
-    /// There cannot be a tensor map of memory there.
+    /// A tensor map of the memory there is not possible.
     pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Self, EngineError> {
         let there = |param: &ParamValue| param.relocated(to);
         let params: Result<_, _> = self.params.iter().map(there).collect();
         let params = params.map_err(|reason| EngineError::Refused {
             place: self.place(),
-            reason: format!("a tensor map cannot be one of other memory: {reason}"),
+            reason: format!("a tensor map cannot be moved to other memory: {reason}"),
         })?;
         Ok(Self {
             params,
@@ -186,14 +185,14 @@ impl Prepared {
         })
     }
 
-    /// What an error about it names.
+    /// The place that an error about it names.
     pub fn place(&self) -> Place {
         Place::of(self.entry.as_ref(), self.config)
     }
 }
 
 impl PtxModule {
-    /// Whether the kernel of a launch can be in it.
+    /// Whether the kernel of a launch can be in this module.
     pub fn may_have(&self, launch: &Prepared) -> bool {
         if let Some(module) = launch.module() {
             return module == self.id();

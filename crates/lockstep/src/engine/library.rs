@@ -1,7 +1,7 @@
-//! NVIDIA's libraries, as far as our kernels are timed beside them.
+//! NVIDIA's libraries, as far as our kernels are timed against them.
 //!
-//! A call is data, like a launch, so that it can be repeated on other buffers.
-//! Who loads the libraries and makes the calls is the GPU engine.
+//! A call is data, like a launch, so that it can be repeated on other buffers. The GPU engine loads
+//! the libraries and makes the calls.
 
 use super::product::Matmul;
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub enum Library {
     Cub,
     /// cuBLAS.
     Cublas,
-    /// cuBLASLt, cuBLAS's library for products that are chosen among algorithms.
+    /// cuBLASLt, cuBLAS's library for products with a choice of algorithms.
     CublasLt,
 }
 
@@ -28,8 +28,7 @@ impl Library {
     }
 }
 
-/// How cuBLAS may compute a product of `f32`. Neither of these rounds its
-/// operands to TF32.
+/// How cuBLAS may compute a product of `f32`. Neither mode rounds its operands to TF32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum SgemmMath {
     /// `CUBLAS_DEFAULT_MATH`.
@@ -50,7 +49,7 @@ pub enum LibraryCall {
         /// Address of their sum.
         output: u64,
     },
-    /// `cublasSgemm`: C = A·B, all stored by rows without gaps.
+    /// `cublasSgemm`: C = A·B, all row-major without gaps.
     Sgemm {
         /// Address of A, `m` rows of `k`.
         a: u64,
@@ -67,13 +66,13 @@ pub enum LibraryCall {
         /// How it may compute.
         math: SgemmMath,
     },
-    /// `cublasLtMatmul`, by the fastest algorithm of those that its heuristic names: they
-    /// are timed when the product is first prepared.
+    /// `cublasLtMatmul`, with the fastest of the algorithms that its heuristic suggests: they are
+    /// timed when the product is first prepared.
     Matmul(Matmul),
 }
 
 impl LibraryCall {
-    /// Whose call it is.
+    /// The library that the call belongs to.
     pub const fn library(&self) -> Library {
         match self {
             Self::CubSum { .. } => Library::Cub,
@@ -82,7 +81,7 @@ impl LibraryCall {
         }
     }
 
-    /// What people call it.
+    /// Its usual name.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::CubSum { .. } => "CUB",
@@ -98,7 +97,7 @@ impl LibraryCall {
         }
     }
 
-    /// The addresses it is given, with the bytes it uses there.
+    /// Its addresses, with the number of bytes that it uses at each.
     pub fn addresses(&self) -> [(u64, u64); 3] {
         const F32: u64 = size_of::<f32>() as u64;
         match *self {

@@ -19,7 +19,7 @@ impl Machine {
         self.timing()
     }
 
-    /// The same, with clocks.
+    /// The same, with timing.
     pub fn timing(&self) -> &(dyn Timing + 'static) {
         match self {
             Self::Gpu(gpu) => gpu,
@@ -27,11 +27,11 @@ impl Machine {
         }
     }
 
-    /// Takes one more module, and loads it.
+    /// Adds a module and loads it.
     ///
     /// # Errors
     ///
-    /// It is not to be had, or not to be loaded.
+    /// It is not available, or cannot be loaded.
     pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
         match self {
             Self::Gpu(gpu) => gpu.add_module(module),

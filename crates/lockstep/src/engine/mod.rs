@@ -1,13 +1,12 @@
 //! Engines, which run kernels: a GPU or the simulator, behind one trait.
 //!
-//! A lesson is written against [`Engine`] and cannot tell which one it has. The
-//! trait is untyped on purpose, so that there can be one `&dyn Engine` for
-//! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
-//! memory and [`Prepared`] for launches.
+//! A lesson is written against [`Engine`] and cannot tell which one it has. The trait is
+//! deliberately untyped, so that one `&dyn Engine` serves for everything; types come from the thin
+//! layer on top of it: [`Buffer<T>`] for memory and [`Prepared`] for launches.
 //!
-//! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which has [`Engine`],
-//! [`buffer`], [`mod@tensor_map`], [`timing`] (with
-//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`].
+//! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which defines
+//! [`Engine`], [`buffer`], [`mod@tensor_map`], [`timing`] (with [`library`] and [`product`]), then
+//! the two engines, [`sim`] and [`gpu`], and [`machine`], which is either of them.
 
 mod config;
 pub mod error;

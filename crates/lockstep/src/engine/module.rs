@@ -12,21 +12,21 @@ use std::sync::{Arc, OnceLock};
 /// A PTX module.
 #[derive(Clone)]
 pub struct PtxModule {
-    /// What errors call it, such as `transpose.sm_80.ptx`.
+    /// Its name in errors, such as `transpose.sm_80.ptx`.
     pub name: String,
     id: ModuleId,
     /// The topic whose kernels it has; none if it may have any.
     topic: Option<String>,
-    /// The architecture it is compiled for, if that is known without the text.
+    /// The architecture it is compiled for, if known without the text.
     target: Option<String>,
-    /// The folder that paths of its line tables start at, if that is known.
+    /// The folder that its line tables' paths are relative to, if known.
     sources: Option<PathBuf>,
     text: Text,
-    /// The entries that its text names, once somebody has asked.
+    /// The entries that its text names, once requested.
     entries: Arc<OnceLock<BTreeSet<String>>>,
 }
 
-/// Which module: the same for a module and its copies.
+/// The identity of a module: the same for a module and its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(u64);
 
@@ -43,7 +43,7 @@ enum Text {
     Deferred(Arc<Deferred>),
 }
 
-/// How a text is got that is not there yet.
+/// Gets a text that is not there yet.
 type Get = dyn Fn() -> Result<String, String> + Send + Sync;
 
 struct Deferred {
@@ -66,8 +66,8 @@ impl PtxModule {
         }
     }
 
-    /// A module with the kernels of a topic, compiled for `target` (`sm_80`), whose
-    /// text is got when it is first wanted.
+    /// A module with the kernels of a topic, compiled for `target` (`sm_80`), whose text is
+    /// obtained when it is first needed.
     pub fn deferred(
         topic: &str,
         target: &str,
@@ -87,8 +87,8 @@ impl PtxModule {
         }
     }
 
-    /// The same, with the folder that paths of its line tables start at: reports then
-    /// show the lines they name.
+    /// The same, with the folder that its line tables' paths are relative to: reports then show the
+    /// source lines.
     #[must_use]
     pub fn with_sources(self, root: impl Into<PathBuf>) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl PtxModule {
         }
     }
 
-    /// The folder that paths of its line tables start at, if that is known.
+    /// The folder that its line tables' paths are relative to, if known.
     pub fn sources(&self) -> Option<&Path> {
         self.sources.as_deref()
     }
@@ -106,7 +106,7 @@ impl PtxModule {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoModule`]: it could not be got.
+    /// [`EngineError::NoModule`]: it is not available.
     pub fn text(&self) -> Result<&str, EngineError> {
         match &self.text {
             Text::Ready(text) => Ok(text),
@@ -120,7 +120,7 @@ impl PtxModule {
         }
     }
 
-    /// Whether its text names this entry, as compilers write it. It is got for that.
+    /// Whether its text names this entry, as compilers write it. Obtains the text for that.
     pub fn names(&self, entry: &str) -> bool {
         let Ok(text) = self.text() else {
             return false;
@@ -147,8 +147,8 @@ impl PtxModule {
         }
     }
 
-    /// That architecture's number, and whether the module runs on that one alone
-    /// (`sm_90a`) or on all later ones too (`sm_90`).
+    /// That architecture's number, and whether the module runs only on it (`sm_90a`) and not on
+    /// later ones as well (`sm_90`).
     pub fn target(&self) -> Option<(u32, bool)> {
         let name = self.target_name()?.strip_prefix("sm_")?;
         let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -8,7 +8,7 @@ use crate::source::Texts;
 pub use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
 use std::path::Path;
 
-/// Puts the panic in front of what the engine itself can say about the fault.
+/// Puts the panic before what the engine itself can say about the fault.
 pub(super) fn explain(
     error: EngineError,
     record: &PanicRecord,
@@ -16,7 +16,7 @@ pub(super) fn explain(
 ) -> EngineError {
     match error {
         EngineError::Fault { place, report } => {
-            // Below the current folder, or where a module's sources are.
+            // Relative to the current folder or to a module's sources.
             let below = modules.iter().filter_map(PtxModule::sources);
             let folders = std::iter::once(Path::new("")).chain(below);
             let line = Texts::of(folders)

@@ -1,8 +1,8 @@
-//! A product of matrices as a call of cuBLASLt: which matrices, and how they lie.
+//! A matrix product as a call of cuBLASLt: the matrices and their layouts.
 
 use serde::Serialize;
 
-/// What a matrix is made of.
+/// The element type of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum MatrixType {
     /// 16 bits, IEEE.
@@ -23,7 +23,7 @@ impl MatrixType {
     }
 }
 
-/// What a factor's rows, as they lie in memory, run along.
+/// The dimension that a factor's rows, as stored, run along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Major {
     /// Along k: A is m rows of k, B is n rows of k.
@@ -50,19 +50,19 @@ pub struct Matmul {
     pub n: u32,
     /// Length of the sums.
     pub k: u32,
-    /// A, and what its rows run along.
+    /// A, and the dimension that its rows run along.
     pub a: (Stored, Major),
-    /// B, and what its rows run along.
+    /// B, and the dimension that its rows run along.
     pub b: (Stored, Major),
     /// C, `m` rows of `n`.
     pub c: Stored,
-    /// What A and B are made of.
+    /// Element type of A and B.
     pub factors: MatrixType,
-    /// What C is made of.
+    /// Element type of C.
     pub result: MatrixType,
-    /// Of the product.
+    /// Factor of the product.
     pub alpha: f32,
-    /// Of the old C; with 0 it is not read.
+    /// Factor of the old C, which is not read if this is 0.
     pub beta: f32,
 }
 

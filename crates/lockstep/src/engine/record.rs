@@ -4,7 +4,7 @@ use super::{LaunchConfig, Prepared};
 use crate::counts::{Counts, InstructionCounts};
 use ptx_sim::Report;
 
-/// What was launched, kernel by kernel, in the order of their first launches.
+/// The launches, kernel by kernel, in the order of their first launches.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// Entry and launches.
@@ -14,13 +14,13 @@ pub struct Recorded {
 /// All launches of one kernel.
 #[derive(Clone, Debug)]
 pub struct Launches {
-    /// How many.
+    /// Number of launches.
     pub n_launches: usize,
     /// Geometry of the first.
     pub config: LaunchConfig,
-    /// The sums of all.
+    /// Sums over all launches.
     pub total: Counts,
-    /// The sums of all, instruction by instruction.
+    /// Sums over all launches, for each instruction.
     pub instructions: Vec<InstructionCounts>,
 }
 
@@ -44,7 +44,7 @@ impl Recorded {
         launches.n_launches += 1;
         launches.total.add(&report.counts);
         for counted in report.instructions() {
-            // Both are in the order of the PTX's lines.
+            // Both are in PTX line order.
             let place = launches
                 .instructions
                 .binary_search_by_key(&counted.ptx_line, |known| known.ptx_line);

@@ -16,20 +16,20 @@ use std::rc::Rc;
 pub struct Sim {
     properties: DeviceProperties,
     modules: RefCell<Vec<PtxModule>>,
-    /// Warp instructions that a launch may execute; ptx_sim's default if none.
+    /// Warp instructions that a launch may execute; `ptx_sim`'s default if `None`.
     fuel: Option<u64>,
-    /// Whether to look for races and the like.
+    /// Whether to check for races and similar bugs.
     check: bool,
-    /// What was launched, if it is wanted.
+    /// The launches, if they are recorded.
     record: Option<RefCell<Recorded>>,
-    /// Which kernel's first launch is to be traced, if one's is.
+    /// The kernel whose first launch is to be traced, if any.
     trace: RefCell<Option<(String, TraceOptions)>>,
     traced: RefCell<Option<Traced>>,
     /// Whether a block of every launch is traced.
     traces_all: bool,
-    /// What runs launches, if it is to be done otherwise than usual.
+    /// Runs launches, if not in the usual way.
     launcher: RefCell<Option<Launcher>>,
-    /// Sizes of what was allocated, by address.
+    /// Sizes of the allocations, by address.
     allocations: RefCell<BTreeMap<u64, u64>>,
     state: RefCell<State>,
 }
@@ -39,7 +39,7 @@ pub type Launcher = Rc<dyn Fn(&Sim, &Prepared) -> Result<(), EngineError>>;
 
 struct State {
     device: ptx_sim::Device,
-    /// The modules as far as they were needed, in the engine's order.
+    /// The modules in the engine's order; `None` until one is needed.
     loaded: Vec<Option<Rc<Loaded>>>,
 }
 
@@ -55,17 +55,17 @@ pub struct Traced {
 /// A module on the device.
 struct Loaded {
     on_device: ptx_sim::LoadedModule,
-    /// Address of the record that a panic leaves, if the module can.
+    /// Address of the record that a panic leaves, if the module has a place for it.
     sink: Option<u64>,
 }
 
 impl Sim {
     /// The newest architecture whose PTX it runs.
     const SM: u32 = 90;
-    /// What it says it has; no kernel's result may depend on it.
+    /// The number it reports; no kernel's result may depend on it.
     const N_MULTIPROCESSORS: u32 = 4;
 
-    /// Needs nothing of the machine. Modules are parsed when they are first used.
+    /// Works on any machine. Modules are parsed when they are first used.
     pub fn new(modules: Vec<PtxModule>) -> Self {
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         let loaded = std::iter::repeat_with(|| None)
@@ -97,23 +97,23 @@ impl Sim {
         }
     }
 
-    /// The same, but a kernel is taken to never end after this many warp
-    /// instructions, of all blocks of a launch together.
+    /// The same, but a kernel is assumed to never end after this many warp instructions, over all
+    /// blocks of a launch.
     pub fn with_fuel(self, fuel: Option<u64>) -> Self {
         Self { fuel, ..self }
     }
 
-    /// The same, but what a GPU lets pass is an error: races, reads of unwritten
-    /// memory, asynchronous copies not waited for (`docs/checks.md`). Slower.
+    /// The same, but reports as errors what a GPU lets pass: races, reads of unwritten memory,
+    /// asynchronous copies not waited for (`docs/checks.md`). Slower.
     pub fn with_check(self, check: bool) -> Self {
         Self { check, ..self }
     }
 
-    /// Takes one more module, and loads it.
+    /// Adds a module and loads it.
     ///
     /// # Errors
     ///
-    /// It is not to be had, or no PTX that the simulator knows.
+    /// It is not available, or not PTX that the simulator knows.
     pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
         let mut state = self.state.borrow_mut();
         let loaded = load(&mut state.device, &module)?;
@@ -129,12 +129,12 @@ impl Sim {
         self.write(to, &bytes)
     }
 
-    /// Whether launches are checked for races and the like.
+    /// Whether launches are checked for races and similar bugs.
     pub fn is_checked(&self) -> bool {
         self.check
     }
 
-    /// Runs a launch by ptx_sim's own options; gives its own report.
+    /// Runs a launch with `ptx_sim`'s own options, and returns `ptx_sim`'s report.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Sim {
             params: &params,
             options: LaunchOptions {
                 cluster: cluster.or(options.cluster),
-                // Here as on a GPU, a configuration may have them.
+                // As on a GPU, a launch may ask for them.
                 non_portable_cluster: true,
                 ..options
             },
@@ -180,9 +180,8 @@ impl Sim {
         })
     }
 
-    /// Runs a launch in another order than the usual one. It is not counted: what a
-    /// kernel costs is what it costs in the usual order, where lanes that can stay
-    /// together do.
+    /// Runs a launch in an order other than the usual one. It is not counted: a kernel's cost is
+    /// its cost in the usual order, where lanes that can stay together do.
     ///
     /// # Errors
     ///
@@ -196,14 +195,14 @@ impl Sim {
         self.launch_with(launch, options).map(drop)
     }
 
-    /// From now on launches are run by `launcher`, and not reported; as usual again with none.
-    /// So every lesson's own checks judge what a kernel does in another order, and a lesson's
-    /// launches can be repeated against the clock.
+    /// Makes launches run through `launcher`, without reports; `None` restores the usual way. This
+    /// lets every lesson's own checks judge a kernel in another order, and lets a lesson's launches
+    /// be repeated for timing.
     pub fn launch_by(&self, launcher: Option<Launcher>) {
         *self.launcher.borrow_mut() = launcher;
     }
 
-    /// All that was allocated as it is: addresses and contents.
+    /// All allocations: addresses and contents.
     ///
     /// # Errors
     ///
@@ -218,7 +217,7 @@ impl Sim {
         allocations.iter().map(copy).collect()
     }
 
-    /// What every launch is run with.
+    /// The options of every launch.
     fn options(&self) -> LaunchOptions {
         LaunchOptions {
             fuel: self.fuel,
@@ -227,7 +226,7 @@ impl Sim {
         }
     }
 
-    /// The same, but every launch is counted, and kept for [`Sim::recorded`].
+    /// The same, but every launch is counted and kept for [`Sim::recorded`].
     pub fn with_record(self) -> Self {
         Self {
             record: Some(RefCell::default()),
@@ -235,40 +234,39 @@ impl Sim {
         }
     }
 
-    /// What was launched, if it was recorded.
+    /// The launches, if they were recorded.
     pub fn recorded(self) -> Recorded {
         self.record.map(RefCell::into_inner).unwrap_or_default()
     }
 
-    /// What was launched since this was asked before, if it was recorded.
+    /// The launches since the previous call, if they were recorded.
     pub fn take_recorded(&self) -> Recorded {
         self.record.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
-    /// The same, but of the first launch of a kernel the events of a block are kept, for
-    /// [`Sim::traced`].
+    /// The same, but keeps the events of one block of a kernel's first launch, for [`Sim::traced`].
     pub fn with_trace(self, entry: &str, options: TraceOptions) -> Self {
         self.trace_next(entry, options);
         self
     }
 
-    /// The same of the next launch of a kernel; what was kept before is forgotten.
+    /// The same for the next launch of a kernel; discards what was kept before.
     pub fn trace_next(&self, entry: &str, options: TraceOptions) {
         *self.trace.borrow_mut() = Some((entry.to_owned(), options));
         *self.traced.borrow_mut() = None;
     }
 
-    /// The same, but the first block of every launch is traced: it is in the launch's report.
+    /// The same, but the first block of every launch is traced, and is in the launch's report.
     pub fn with_traces(self, traces_all: bool) -> Self {
         Self { traces_all, ..self }
     }
 
-    /// The events that were kept; none if the kernel was not launched.
+    /// The events that were kept; `None` if the kernel was not launched.
     pub fn traced(&self) -> Option<Traced> {
         self.traced.borrow().clone()
     }
 
-    /// What of a launch is to be traced.
+    /// What to trace of a launch.
     fn trace_of(&self, launch: &Prepared) -> Option<TraceOptions> {
         let trace = self.trace.borrow();
         let (entry, options) = trace.as_ref()?;
@@ -328,7 +326,7 @@ fn listen(device: &mut ptx_sim::Device, variable: u64) -> Result<u64, EngineErro
     Ok(record)
 }
 
-/// The record at `sink`, if a thread left one; it is then empty again.
+/// The record at `sink`, if a thread left one; `sink` is then emptied.
 fn take_record(device: &mut ptx_sim::Device, sink: u64) -> Option<PanicRecord> {
     let mut bytes = [0; PanicRecord::SIZE_BYTES];
     device.read(sink, &mut bytes).ok()?;
@@ -340,7 +338,7 @@ fn memory(error: impl std::fmt::Display) -> EngineError {
     EngineError::Memory(error.to_string())
 }
 
-/// Keeps apart what the simulator keeps apart.
+/// Distinguishes what the simulator distinguishes.
 fn launch_error(place: Place, error: &LaunchError) -> EngineError {
     let report = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! Tensor maps of buffers: what the copy engine of sm_90 must know about an array.
+//! Tensor maps of buffers: what the copy engine of sm_90 (TMA) must know about an array.
 //!
 //! ```
 //! use cuda_std::half::f16;
@@ -19,9 +19,9 @@
 //! # Ok::<(), lockstep::Error>(())
 //! ```
 //!
-//! Sizes are given by dimension, the one whose values are neighbours in memory first. On a
-//! GPU the driver makes the map, on the simulator `ptx_sim`; both after the same checks, so
-//! that errors have the same words.
+//! Sizes are given per dimension, starting with the one whose values are adjacent in memory. On a
+//! GPU the driver makes the map, on the simulator `ptx_sim` does; both after the same checks, so
+//! errors read the same.
 //!
 //! Left out: maps for `im2col`, interleaved layouts, packed values of 4 and 6 bits.
 
@@ -36,7 +36,7 @@ pub use ptx_sim::tensor_map::{Element, Fill, L2Promotion, Swizzle};
 /// The first architecture that has a copy engine.
 const FIRST_SM: u32 = 90;
 
-/// A value that a tensor can have.
+/// A type of value that a tensor can have.
 pub trait TensorElement: DeviceCopy {
     /// What the copy engine calls it.
     const ELEMENT: Element;
@@ -71,10 +71,9 @@ pub struct TensorMap<'b> {
 }
 
 impl TensorMap<'_> {
-    /// A map of an array in the buffer: `dims` values in each dimension, of which a copy
-    /// moves a box of `tile` values. The first dimension is the one whose values are
-    /// neighbours; the array lies without gaps from the buffer's start, unless
-    /// [`Tiled::strides`] and [`Tiled::offset`] say otherwise.
+    /// A map of an array in the buffer: `dims` values in each dimension, of which a copy moves a
+    /// box of `tile` values. Values are adjacent in the first dimension; the array lies without
+    /// gaps from the buffer's start, unless [`Tiled::strides`] and [`Tiled::offset`] say otherwise.
     pub fn tiled<'b, T: TensorElement, const R: usize>(
         buffer: &'b Buffer<'_, T>,
         dims: [usize; R],
@@ -101,20 +100,19 @@ impl TensorMap<'_> {
         }
     }
 
-    /// The argument for a kernel's `&TensorMap`. Like a pointer it does not keep the buffer
-    /// alive.
+    /// The argument for a kernel's `&TensorMap`. Like a pointer, it does not keep the buffer alive.
     pub fn as_arg(&self) -> DeviceTensorMap {
         self.map
     }
 
-    /// Bytes that a copy of one box moves, those out of bounds included: what its barrier
-    /// has to expect.
+    /// Bytes that a copy of one box moves, including those out of bounds: the number that its
+    /// barrier has to expect.
     pub fn tile_bytes(&self) -> u32 {
         self.tile_bytes
     }
 }
 
-/// A tensor map that is being described.
+/// A description of a tensor map, not yet complete.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "`build` makes the map"]
 pub struct Tiled<'b, const R: usize> {
@@ -132,7 +130,7 @@ pub struct Tiled<'b, const R: usize> {
     fill: Fill,
 }
 
-/// Strides as they were given; of too many one more than there may be, which is refused.
+/// The strides as given; of too many, one more than allowed is kept, which is then refused.
 #[derive(Clone, Copy, Debug)]
 struct Strides {
     values: [usize; Self::MOST + 1],
@@ -155,7 +153,7 @@ impl Strides {
     }
 }
 
-/// The buffer that a map is of.
+/// The buffer that a map describes.
 #[derive(Clone, Copy, Debug)]
 struct Source<'b> {
     label: &'b str,
@@ -167,32 +165,30 @@ struct Source<'b> {
 }
 
 impl<'b, const R: usize> Tiled<'b, R> {
-    /// The array begins at this value of the buffer.
+    /// The value of the buffer at which the array begins.
     pub fn offset(self, offset: usize) -> Self {
         Self { offset, ..self }
     }
 
-    /// From one index to the next are this many values, in each dimension but the first:
-    /// for a matrix, one number, the values from row to row.
+    /// The number of values from one index to the next, in each dimension but the first: for a
+    /// matrix, one number, the values from row to row.
     pub fn strides(self, strides: &[usize]) -> Self {
         let strides = Some(Strides::of(strides));
         Self { strides, ..self }
     }
 
-    /// What the values are, where the buffer's type does not say: `Element::Bf16` in a
-    /// buffer of `u16`, `Element::Tf32` in one of `f32`. They have the same size.
+    /// The element type, where the buffer's type does not say: `Element::Bf16` in a buffer of
+    /// `u16`, `Element::Tf32` in one of `f32`. They must have the same size.
     pub fn element(self, element: Element) -> Self {
         Self { element, ..self }
     }
 
-    /// The order of a tile's 16-byte pieces in shared memory; [`Swizzle::None`] if nothing
-    /// is said.
+    /// The order of a tile's 16-byte pieces in shared memory; [`Swizzle::None`] by default.
     pub fn swizzle(self, swizzle: Swizzle) -> Self {
         Self { swizzle, ..self }
     }
 
-    /// Of this many values of a box one is copied, in each dimension but the first; 1 if
-    /// nothing is said.
+    /// Copies one of this many values of a box, in each dimension but the first; 1 by default.
     pub fn element_strides(self, element_strides: [u32; R]) -> Self {
         Self {
             element_strides,
@@ -200,8 +196,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
         }
     }
 
-    /// How much is read into the second-level cache at once; [`L2Promotion::None`] if
-    /// nothing is said.
+    /// How much is read into the second-level cache at once; [`L2Promotion::None`] by default.
     pub fn l2_promotion(self, l2_promotion: L2Promotion) -> Self {
         Self {
             l2_promotion,
@@ -209,8 +204,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
         }
     }
 
-    /// What a tile holds where it reaches out of the array; [`Fill::Zeros`] if nothing is
-    /// said.
+    /// What a tile holds where it reaches beyond the array; [`Fill::Zeros`] by default.
     pub fn fill(self, fill: Fill) -> Self {
         Self { fill, ..self }
     }
@@ -219,9 +213,9 @@ impl<'b, const R: usize> Tiled<'b, R> {
     ///
     /// # Errors
     ///
-    /// The description breaks a rule of the copy engine, or the array is not within the
-    /// buffer; the error names buffer, rule and value. The GPU has no copy engine, or its
-    /// driver is older than CUDA 12.
+    /// The description breaks a rule of the copy engine, or the array is not within the buffer; the
+    /// error names the buffer, the rule and the value. Or the GPU has no copy engine, or its driver
+    /// is older than CUDA 12.
     pub fn build(self) -> Result<TensorMap<'b>, EngineError> {
         let refused = |reason: String| EngineError::TensorMap {
             buffer: self.source.label.to_owned(),
@@ -236,26 +230,27 @@ impl<'b, const R: usize> Tiled<'b, R> {
         let bytes = encode(&described).map_err(refused)?;
         Ok(TensorMap {
             map: DeviceTensorMap::new(bytes, address, moved),
-            // A box has at most 256⁵ values, and no shared memory holds as many.
+            // A box has at most 256⁵ values, and no shared memory holds that many.
             tile_bytes: u32::try_from(described.tile_bytes()).unwrap_or(u32::MAX),
             buffer: PhantomData,
         })
     }
 
-    /// The map, which keeps all rules.
+    /// The map, if it follows all rules.
     fn describe(&self) -> Result<ptx_sim::tensor_map::TensorMap, String> {
         let Source {
             value_bytes, sm, ..
         } = self.source;
         if sm < FIRST_SM {
             return Err(format!(
-                "this GPU is sm_{sm}, and tensor maps are for sm_{FIRST_SM} and later"
+                "this GPU is sm_{sm}, but tensor maps need sm_{FIRST_SM} or later"
             ));
         }
         let bits = u64::from(self.element.bits());
         if bits != 8 * value_bytes {
             return Err(format!(
-                "the buffer's values have {} bits, and those of {:?} {bits}: give an element of the same size",
+                "the buffer's values have {} bits, but {:?} has {bits}: \
+                 choose an element of the same size",
                 8 * value_bytes,
                 self.element
             ));
@@ -279,7 +274,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
         Ok(map)
     }
 
-    /// Of each dimension but the first, in bytes.
+    /// Strides of all dimensions but the first, in bytes.
     fn stride_bytes(&self) -> Vec<u64> {
         let bytes = |values: u64| values.saturating_mul(self.source.value_bytes);
         match &self.strides {
@@ -339,7 +334,7 @@ fn move_on_gpu(bytes: &[u8; MAP_BYTES], address: u64) -> Result<[u8; MAP_BYTES],
     driver::tensor_map::at_address(bytes, address).map_err(|error| explained(&error))
 }
 
-/// What the driver says, and what to do if it does not have the function.
+/// The driver's error, and what to do if it lacks the function.
 fn explained(error: &cuda_driver::DriverError) -> String {
     match error.code {
         cuda_driver::symbols::CUDA_ERROR_STUB_LIBRARY => format!(

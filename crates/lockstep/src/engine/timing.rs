@@ -1,26 +1,26 @@
-//! Requests for timing: what is timed, in what company, and for how long at most.
+//! Timing requests: what is timed, against what, and for how long at most.
 //!
-//! Everything here is data with device addresses, so that an engine can do the
-//! same work on copies of the buffers ([`Timed::relocated`]): results out of a
-//! cache that a run before has filled are not results.
+//! Everything here is data with device addresses, so that an engine can do the same work on copies
+//! of the buffers ([`Timed::relocated`]): results from a cache that a previous run filled are not
+//! results.
 
 use super::library::{Library, LibraryCall};
 use super::{BaselineModule, Engine, EngineError, Prepared};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Bytes of device memory that are set to a value.
+/// Device memory to be set to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// The first of them.
+    /// Address of the first byte.
     pub address: u64,
-    /// How many.
+    /// Number of bytes.
     pub size_bytes: u64,
     /// The value.
     pub value: u8,
 }
 
-/// Something whose time on the device is wanted.
+/// Work to be timed on the device.
 #[derive(Clone, Debug)]
 pub enum Timed<'a> {
     /// These launches, one after the other.
@@ -33,17 +33,17 @@ pub enum Timed<'a> {
         to: u64,
         /// Address of the source.
         from: u64,
-        /// Bytes that are read, and as many written.
+        /// Bytes that are read, and written.
         size_bytes: u64,
     },
     /// Memory set to a value, one range after the other.
     Fills(Cow<'a, [Fill]>),
-    /// What NVIDIA's library does.
+    /// A call of NVIDIA's library.
     Library(LibraryCall),
 }
 
 impl Timed<'_> {
-    /// Every address it is given, with the number of bytes where that is known.
+    /// Every address it is given, with the number of bytes if known.
     pub fn addresses(&self) -> Vec<(u64, u64)> {
         match self {
             Self::Launches(launches) | Self::Baselines(launches) => launches
@@ -64,7 +64,7 @@ impl Timed<'_> {
         }
     }
 
-    /// The same on other memory: `to` says where each address is there.
+    /// The same on other memory: `to` maps each address to its place there.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Timed<'_> {
     }
 }
 
-/// One of the things that take turns under the clock.
+/// One of the things that are timed in turn.
 #[derive(Clone, Debug)]
 pub struct Contender<'a> {
     /// Done before each run, outside of its time.
@@ -112,21 +112,21 @@ pub struct Contender<'a> {
 /// How often the contenders run, and on how much memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
-    /// Runs of each that are wanted.
+    /// Number of runs wanted of each.
     pub n_runs: u32,
-    /// Runs of each that are made, however long they take.
+    /// Minimum number of runs of each, however long they take.
     pub fewest_runs: u32,
-    /// About as long as all runs may take, in milliseconds.
+    /// Approximate limit for all runs together, in milliseconds.
     pub longest_ms: f32,
     /// Bytes that a run touches, if fewer than its buffers hold.
     pub touched_bytes: Option<u64>,
-    /// If runs of the first contender take less than this many milliseconds, all are
-    /// also timed many in a row.
+    /// If runs of the first contender take less than this many milliseconds, all are also timed in
+    /// rows of many runs.
     pub row_below_ms: f32,
 }
 
 impl Conditions {
-    /// How often to run what takes this long, all contenders once.
+    /// How often to run a round, all contenders once, that takes this long.
     pub fn n_runs_of(&self, round_ms: f32) -> u32 {
         let fitting = (self.longest_ms / round_ms.max(1e-6)) as u32;
         fitting
@@ -135,15 +135,14 @@ impl Conditions {
     }
 }
 
-/// An engine that kernels, their baselines and libraries are timed on, and that does once
-/// what could be timed.
+/// An engine that times kernels, their baselines and libraries, and that can also run such work
+/// once.
 pub trait Timing: Engine {
-    /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
-    /// that what changes with time changes for all. They are warm when the clock
-    /// starts, and use several sets of copies of their buffers, as far as that
-    /// takes their data out of the cache. What the buffers hold afterwards is what
-    /// the last run left there. `None` from an engine whose time says nothing about
-    /// the kernels.
+    /// Times the contenders in turn (A A B B A A …, the second of each pair counts) with a clock on
+    /// the device, so that drift affects all of them alike. They are warm when the clock starts,
+    /// and use several sets of copies of their buffers, as far as that takes their data out of the
+    /// cache. Afterwards the buffers hold what the last run left there. `None` from an engine whose
+    /// time says nothing about the kernels.
     fn time(
         &self,
         contenders: &[Contender<'_>],
@@ -153,7 +152,7 @@ pub trait Timing: Engine {
         Ok(None)
     }
 
-    /// Times one contender with the device to itself: after rests, and without a pause.
+    /// Times one contender with the device to itself: after rests, and without pauses.
     /// `None` as in [`Timing::time`].
     fn time_alone(
         &self,
@@ -164,41 +163,41 @@ pub trait Timing: Engine {
         Ok(None)
     }
 
-    /// Does it once and waits for its end.
+    /// Does the work once and waits for its end.
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
 
-    /// Takes CUDA C++ baselines of the kernels, to be timed by [`Timed::Baselines`].
+    /// Loads CUDA C++ baselines of the kernels, to be timed as [`Timed::Baselines`].
     fn load_baselines(&self, baselines: &[BaselineModule]) -> Result<(), EngineError> {
         let _ = baselines;
         Err(EngineError::BaselinesNeedGpu)
     }
 
-    /// Whether a baseline of that entry was loaded.
+    /// Whether a baseline of that entry is loaded.
     fn has_baseline(&self, entry: &str) -> bool {
         let _ = entry;
         false
     }
 
-    /// Takes a library from this file, for [`Timed::Library`].
+    /// Loads a library from this file, for [`Timed::Library`].
     fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
         let _ = (library, file);
         Err(EngineError::BaselinesNeedGpu)
     }
 
-    /// The version of the library, if it was loaded.
+    /// The version of the library, if it is loaded.
     fn library_version(&self, library: Library) -> Option<String> {
         let _ = library;
         None
     }
 
-    /// How the library does the call, where it has a choice and the call was made.
+    /// How the library does the call, if it has a choice and the call was made.
     fn library_choice(&self, call: &LibraryCall) -> Option<String> {
         let _ = call;
         None
     }
 }
 
-/// How warm and how fast the device was, as it says itself.
+/// How warm and how fast the device was, according to its sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensors {
     /// Clock of the SMs.
@@ -211,47 +210,46 @@ pub struct Sensors {
     pub temperature_c: Option<u32>,
 }
 
-/// What the clock showed.
+/// The measured times.
 #[derive(Clone, Debug, Default)]
 pub struct Clocked {
     /// For each contender, the time of each run in milliseconds.
     pub runs_ms: Vec<Vec<f32>>,
-    /// For each contender, the time of one run in each row of runs in milliseconds;
-    /// empty where it was not asked for.
+    /// For each contender, the time per run of each row in milliseconds; empty if not requested.
     pub rows_ms: Vec<Vec<f32>>,
     /// Runs in a row.
     pub n_in_row: u32,
     /// Sets of buffers that the runs used in turn.
     pub n_sets: u32,
-    /// Bytes that a run touches at least.
+    /// Minimum number of bytes that a run touches.
     pub set_bytes: u64,
-    /// Whether all sets together are so large that a run finds nothing of its
-    /// own data in the second-level cache.
+    /// Whether all sets together are so large that a run finds none of its own data in the
+    /// second-level cache.
     pub out_of_cache: bool,
-    /// Groups of runs that the device began before all of them were queued, so
-    /// that their times may hold some of the host's. Should be none.
+    /// Groups of runs that the device began before all of them were queued, so that their times may
+    /// include some of the host's. Should be 0.
     pub n_late: u32,
     /// Read right after the last run.
     pub sensors: Option<Sensors>,
 }
 
-/// What the clock showed of one contender that had the device to itself.
+/// Measurements of one contender that had the device to itself.
 #[derive(Clone, Debug, Default)]
 pub struct Alone {
     /// The time of each run shortly after a rest, in milliseconds.
     pub rested_ms: Vec<f32>,
-    /// Runs without a pause, once power and clock had settled: the time of one of those that
-    /// were timed together, in milliseconds.
+    /// Runs without pauses, once power and clock had settled: the time per run of each group, in
+    /// milliseconds.
     pub steady_ms: Vec<f32>,
-    /// Power that the board drew meanwhile, by its energy counter.
+    /// Power that the board drew meanwhile, from its energy counter.
     pub power_w: Option<f64>,
-    /// Clock of the SMs meanwhile, in the middle.
+    /// Median clock of the SMs meanwhile.
     pub sm_clock_mhz: Option<u32>,
 }
 
 impl Alone {
-    /// The better of two ways to do the same, in each state on its own: power and clock are
-    /// those of the one that is faster without a pause.
+    /// The better of two ways to do the same, separately for each state: power and clock are those
+    /// of the one that is faster without pauses.
     #[must_use]
     pub fn better(mut self, mut other: Self) -> Self {
         if median(&other.rested_ms) < median(&self.rested_ms) {
@@ -264,7 +262,7 @@ impl Alone {
         self
     }
 
-    /// The median of the runs without a pause; infinite without any.
+    /// The median of the runs without pauses; infinite if there are none.
     pub fn median_steady(&self) -> f32 {
         median(&self.steady_ms)
     }
@@ -279,20 +277,20 @@ fn median(runs_ms: &[f32]) -> f32 {
         .unwrap_or(f32::INFINITY)
 }
 
-/// Sets of buffers that make one set of `set_bytes` leave a cache of
-/// `cache_bytes` before it is used again, for this many contenders in turn; two at
-/// least, so that no run follows itself on the same one. `None` if that takes more
-/// than `most` sets: the data is small, and stays in the cache.
+/// The number of sets of buffers after which one set of `set_bytes` has left a cache of
+/// `cache_bytes` before it is used again, for this many contenders in turn; at least two, so that
+/// no run follows itself on the same one. `None` if that takes more than `most` sets: the data is
+/// small, and stays in the cache.
 pub fn sets_out_of_cache(
     set_bytes: u64,
     cache_bytes: u64,
     n_contenders: u32,
     most: u32,
 ) -> Option<u32> {
-    /// Total of the sets, in caches.
+    /// Total size of the sets, in caches.
     const CACHES: u64 = 4;
     let n_sets = (CACHES * cache_bytes).div_ceil(set_bytes.max(1));
-    // With a common factor a contender would meet only some of the sets.
+    // With a common factor, a contender would use only some of the sets.
     let least = u64::from(most).clamp(1, 2);
     (n_sets.max(least)..=u64::from(most))
         .find(|&n_sets| gcd(n_sets, u64::from(n_contenders.max(1))) == 1)
@@ -317,25 +315,25 @@ mod tests {
         };
         let best = alone(1.0, 3.0, 700.0).better(alone(2.0, 2.5, 650.0));
         assert_eq!((best.rested_ms, best.steady_ms), (vec![1.0], vec![2.5]));
-        assert_eq!(best.power_w, Some(650.0), "of the one without a pause");
+        assert_eq!(best.power_w, Some(650.0), "of the one without pauses");
     }
 
     #[test]
     fn sets_add_up_to_four_caches_and_every_contender_meets_each() {
         const MB: u64 = 1 << 20;
-        // Large enough alone, but the run before is on another.
+        // Large enough alone, but the previous run must use another.
         assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 3, 64), Some(2));
         assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 4, 64), Some(3));
-        // No memory for another.
+        // No memory for another set.
         assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 4, 1), Some(1));
-        // 4 × 50 MB in sets of 48 MB are five.
+        // 4 × 50 MB in sets of 48 MB makes five.
         assert_eq!(sets_out_of_cache(48 * MB, 50 * MB, 3, 64), Some(5));
-        // With five contenders each would have one set for itself: six.
+        // With five contenders, each would always use the same set: six.
         assert_eq!(sets_out_of_cache(48 * MB, 50 * MB, 5, 64), Some(6));
         // Too small to be worth it.
         assert_eq!(sets_out_of_cache(MB, 50 * MB, 3, 64), None);
         assert_eq!(sets_out_of_cache(0, 50 * MB, 3, 64), None);
-        // One contender, no cache: no more.
+        // One contender, no cache: no more than two.
         assert_eq!(sets_out_of_cache(100, 0, 1, 64), Some(2));
     }
 

@@ -1,5 +1,5 @@
-//! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
-//! these tests need no compiler for the device.
+//! Kernels as in a kernel crate, and their PTX, written by hand so that these tests need no device
+//! compiler.
 
 use cuda_std::{TensorMap, prelude::*};
 
@@ -26,7 +26,7 @@ pub unsafe fn increment(x: *mut u32, n: u32) {
 /// Each of 32 threads stores and loads `stride` words apart in dynamic shared memory.
 #[kernel]
 pub unsafe fn strided(out: *mut u32, stride: u32) {
-    // Its body is in the PTX below: the host only needs its signature.
+    // Its body is in the PTX below: the host needs only its signature.
     let _ = (out, stride);
 }
 
@@ -38,16 +38,16 @@ pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64
     let _ = (before, a, b, out, last);
 }
 
-/// Each block stores its number in shared memory of the next one of its cluster, and then
-/// what it finds there as number `i` of `out`. In [`CLUSTERS`].
+/// Each block stores its number in the shared memory of the next block of its cluster, and then
+/// stores what it finds in its own as number `i` of `out`. In [`CLUSTERS`].
 #[kernel]
 pub unsafe fn exchange(out: *mut u32) {
     // As above.
     let _ = out;
 }
 
-/// 32 threads have a box of 4 rows of 8 numbers copied, from row `y` and column `x` on, and
-/// store it in `out`. In [`CLUSTERS`].
+/// 32 threads copy a box of 4 rows of 8 numbers, from row `y` and column `x` on, and store it in
+/// `out`. In [`CLUSTERS`].
 #[kernel]
 pub unsafe fn copy_box(map: &TensorMap, x: i32, y: i32, out: *mut f32) {
     // As above.
@@ -175,7 +175,7 @@ $done:
 .file 1 "crates/lockstep/tests/behaviour/kernels.rs"
 "#;
 
-/// A module for devices with clusters, which have a copy engine too.
+/// A module for devices with clusters, which also have a copy engine.
 pub const CLUSTERS: &str = r#"
 .version 8.0
 .target sm_90

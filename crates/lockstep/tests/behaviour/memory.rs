@@ -53,13 +53,13 @@ fn more_than_there_is_names_the_buffer() {
     let error = device
         .alloc::<f64>("enormous", usize::MAX / 16)
         .err()
-        .expect("no device has as much")
+        .expect("no device has that much")
         .to_string();
     assert!(error.contains("enormous"), "{error}");
     let error = device
         .alloc::<f64>("wrapped", usize::MAX / 2)
         .err()
-        .expect("not to be counted in bytes")
+        .expect("too large to count in bytes")
         .to_string();
     assert!(error.contains("wrapped"), "{error}");
 }
@@ -74,7 +74,7 @@ fn pinned_memory_is_a_slice() {
     assert!(
         device
             .pinned::<i16>(0)
-            .expect("no room is enough")
+            .expect("nothing has room for that")
             .is_empty()
     );
 }

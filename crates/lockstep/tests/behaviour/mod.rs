@@ -1,4 +1,4 @@
-//! The library's behaviour on every device. The program that includes this says on which, by
+//! The library's behaviour on every device. The program that includes this chooses the device, by
 //! `crate::device()`.
 
 pub mod kernels;

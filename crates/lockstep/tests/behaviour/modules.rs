@@ -19,7 +19,7 @@ fn a_launch_does_its_work() {
         report.place().to_string(),
         "kernel `scale`, launched with 8×1×1 blocks of 128×1×1 threads"
     );
-    // One of the two can be recognised, by what ran it.
+    // The two kinds of device can be told apart by what the report has.
     assert_eq!(report.time_ms().is_some(), !device.is_simulator());
     assert_eq!(report.counts().is_some(), device.is_simulator());
 }
@@ -36,7 +36,7 @@ fn dynamic_shared_memory_is_there_above_48_kilobytes_too() {
 
 fn strided_by(module: &Module, out: &Buffer<u32>, stride: u32) {
     let config = LaunchConfig::new([1; 3], [32, 1, 1]).with_shared(32 * stride * 4);
-    // SAFETY: 32 numbers, and as much shared memory as 32 strides.
+    // SAFETY: 32 numbers, and shared memory for 32 strides.
     unsafe { module.launch(kernels::strided, config, (out.as_mut_ptr(), stride)) }
         .expect("it runs");
     let expected: Vec<u32> = (0..32).collect();

@@ -17,7 +17,7 @@ fn a_stream_does_things_in_order() {
     let x = device.alloc::<u32>("x", n).expect("there is room");
     let y = device.alloc::<u32>("y", n).expect("there is room");
     let config = LaunchConfig::linear(n, 256);
-    // SAFETY: everything lives until the stream is waited for, and nobody else uses it.
+    // SAFETY: everything lives until the stream is waited for, and nothing else uses it.
     unsafe {
         stream.upload(&x, &values).expect("it is put in");
         for _ in 0..3 {
@@ -139,5 +139,5 @@ fn lengths_and_devices_must_agree() {
     let error =
         unsafe { elsewhere.launch(&module, kernels::increment, config, (x.as_mut_ptr(), 4)) }
             .expect_err("the module is elsewhere");
-    assert!(error.to_string().contains("another device"), "{error}");
+    assert!(error.to_string().contains("different devices"), "{error}");
 }

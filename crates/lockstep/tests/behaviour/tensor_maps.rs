@@ -5,11 +5,10 @@ use cuda_std::half::{bf16, f16};
 use lockstep::tensor_map::{Element, Fill, L2Promotion, Swizzle};
 use lockstep::{Buffer, Device, LaunchConfig, TensorMap};
 
-/// Shared memory that the kernels of an H200 can have less a KB: far beyond what a kernel
-/// has that does not opt in.
+/// Nearly all the shared memory that a kernel can have on an H200: far more than without opting in.
 const MUCH_SHARED: u32 = 230_528;
 
-/// A device, if it is one that has a copy engine.
+/// A device, if it has a copy engine.
 fn device() -> Option<Device> {
     let device = crate::device();
     if device.properties().sm < 90 {
@@ -110,7 +109,7 @@ fn a_map_follows_its_array() {
     cuda_std::launch::KernelArg::push_params(&first, &mut |param| params.push(param));
     assert_eq!(params[0].address(), Some(first.address()));
     let moved = params[0].relocated(&|address| address + 64 * 32 * 2);
-    let moved = moved.expect("it is as aligned there");
+    let moved = moved.expect("it is aligned there as well");
     assert_eq!(moved.as_bytes(), second.as_bytes());
     let nowhere = params[0].relocated(&|address| address + 1);
     nowhere.expect_err("it is not aligned there");
@@ -191,7 +190,7 @@ fn what_cannot_be_says_why() {
         "18446744073709551615",
         "address must be a multiple of 16",
         "would be value 1007 of the buffer, which has 1000",
-        "have 16 bits, and those of F32 32",
+        "have 16 bits, but F32 has 32",
         "NaN",
         "128",
     ];

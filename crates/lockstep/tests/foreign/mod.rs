@@ -22,7 +22,7 @@ fn cust_lends_a_buffer_and_a_stream_and_takes_them_back() {
     let address = lent.as_device_ptr().as_raw();
     // SAFETY: it is that large and not dropped.
     let x = unsafe { device.adopt::<u32>("x", address, N) }.expect("it is taken");
-    // SAFETY: it lives longer than `queue`.
+    // SAFETY: it outlives `queue`.
     let queue = unsafe { device.stream_of(stream.as_inner().cast()) }.expect("it is taken");
     assert_eq!(queue.as_raw(), Some(stream.as_inner().cast()));
     let args = (x.as_mut_ptr(), N as u32);
@@ -60,7 +60,7 @@ fn cust_takes_what_was_allocated_here() {
     let (device, _) = loaded();
     let x = device.upload("x", &[1u32, 2, 3]).expect("there is room");
     let address = device.release(x).expect("it is given away");
-    // SAFETY: the memory is nobody else's any more.
+    // SAFETY: nothing else owns the memory any more.
     let taken = unsafe { DeviceBuffer::from_raw_parts(DevicePointer::<u32>::from_raw(address), 3) };
     let mut values = [0; 3];
     taken.copy_to(&mut values).expect("it is alive");

@@ -1,9 +1,9 @@
-//! The attributes of a kernel that the driver can be asked for.
+//! Kernel attributes that the driver can be queried for.
 
-/// What the driver tells of a kernel, by the numbers of `CUfunction_attribute`.
+/// The kernel attributes, with the values of `CUfunction_attribute`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Attribute {
-    /// Threads that a block may have at most.
+    /// Maximum number of threads per block.
     MaxThreadsPerBlock,
     /// Static shared memory, in bytes.
     SharedSizeBytes,

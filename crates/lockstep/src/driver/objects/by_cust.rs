@@ -11,32 +11,32 @@ use cust::stream::StreamFlags;
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::ManuallyDrop;
 
-/// In place of a number that `cust` does not pass on.
+/// Replaces an error code that `cust` does not pass on.
 const UNKNOWN_TO_CUST: i32 = -1;
 
-/// The driver's own words on an error that `cust` has met in the driver's function `call`.
+/// The driver's description of an error that `cust` got from the driver's function `call`.
 fn said(call: &'static str) -> impl FnOnce(CudaError) -> DriverError {
     move |error| match error {
-        // What `cust` calls so is each error that is newer than it, too. A device that is lost
-        // answers every call with an error.
+        // `cust` also reports this for every error newer than itself. A device that is lost answers
+        // every call with an error.
         CudaError::UnknownError if cust::memory::mem_get_info().is_ok() => DriverError {
             call,
             code: UNKNOWN_TO_CUST,
-            name: "an error that cust has no name for".to_owned(),
-            text: "such as of work that a stream cannot do while a graph is recorded from it"
+            name: "an error unknown to cust".to_owned(),
+            text: "such as for work that is not allowed while a graph is recorded from the stream"
                 .to_owned(),
         },
         error => DriverError::new(call, error as i32),
     }
 }
 
-/// A device's primary context, retained, and current to the thread that made this.
+/// A device's primary context, retained and made current on the thread that created this.
 pub(crate) struct Context {
     _context: cust::context::Context,
 }
 
 impl Context {
-    /// The context of a device, by its number.
+    /// The context of the device with this number.
     pub(crate) fn of(ordinal: u32) -> Result<Self, DriverError> {
         let device = cust::device::Device::get_device(ordinal).map_err(said("cuDeviceGet"))?;
         let context =
@@ -45,20 +45,20 @@ impl Context {
     }
 }
 
-/// Waits for all work of the current context.
+/// Waits for all work in the current context.
 pub(crate) fn synchronize() -> Result<(), DriverError> {
     cust::context::CurrentContext::synchronize().map_err(said("cuCtxSynchronize"))
 }
 
-/// A stream of the current context. Dropped by hand: a borrowed one is somebody else's to destroy.
+/// A stream of the current context. Dropped by hand, because a borrowed one must not be destroyed.
 pub(crate) struct Stream {
     stream: ManuallyDrop<cust::stream::Stream>,
     is_borrowed: bool,
 }
 
 impl Stream {
-    /// A new one, which does not wait for the default stream. `cust` clears the flag for that, so
-    /// the driver makes the stream, and `cust` takes it over.
+    /// A new stream that does not wait for the default stream. `cust` clears the flag for that, so
+    /// the driver creates the stream and `cust` takes it over.
     pub(crate) fn new() -> Result<Self, DriverError> {
         let mut handle = std::ptr::null_mut();
         let flags = StreamFlags::NON_BLOCKING.bits();
@@ -66,20 +66,20 @@ impl Stream {
         check("cuStreamCreateWithPriority", unsafe {
             cust::sys::cuStreamCreateWithPriority(&mut handle, flags, 0) as c_int
         })?;
-        // SAFETY: it lives until the value is dropped, which destroys it.
+        // SAFETY: the stream lives until the value is dropped, which destroys it.
         let mut stream = unsafe { Self::borrowed(handle.cast()) };
         stream.is_borrowed = false;
         Ok(stream)
     }
 
-    /// Somebody else's, who destroys it.
+    /// A stream with another owner, who destroys it.
     ///
     /// # Safety
     ///
-    /// It lives longer than the value.
+    /// The stream outlives the value.
     pub(crate) unsafe fn borrowed(handle: Handle) -> Self {
         const { assert!(size_of::<cust::stream::Stream>() == size_of::<Handle>()) };
-        // SAFETY: it is a structure with one field, the handle, which fills it.
+        // SAFETY: the structure's only field is the handle, which fills it.
         let stream = unsafe { std::mem::transmute::<Handle, cust::stream::Stream>(handle) };
         Self {
             stream: ManuallyDrop::new(stream),
@@ -91,19 +91,19 @@ impl Stream {
         self.stream.as_inner().cast()
     }
 
-    /// Waits until all that is in it has ended.
+    /// Waits until everything in it has finished.
     pub(crate) fn synchronize(&self) -> Result<(), DriverError> {
         self.stream
             .synchronize()
             .map_err(said("cuStreamSynchronize"))
     }
 
-    /// Puts an event into it, which is passed when what came before has ended.
+    /// Enqueues an event, which completes when everything before it has finished.
     pub(crate) fn mark(&self, event: &Event) -> Result<(), DriverError> {
         event.0.record(&self.stream).map_err(said("cuEventRecord"))
     }
 
-    /// Puts a launch without attributes into it.
+    /// Enqueues a launch without attributes.
     ///
     /// # Safety
     ///
@@ -132,7 +132,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if !self.is_borrowed {
-            // SAFETY: it is ours, and nobody uses it any more.
+            // SAFETY: it is ours, and no longer used.
             unsafe { ManuallyDrop::drop(&mut self.stream) };
         }
     }
@@ -151,21 +151,20 @@ impl Event {
         event.map(Self).map_err(said("cuEventCreate"))
     }
 
-    /// `cust` does not give it away, and lets a stream wait only for an event that is not needed
-    /// any more.
+    /// `cust` does not expose it, and waiting for an event consumes it there.
     pub(in super::super) fn raw(&self) -> Handle {
         const { assert!(size_of::<cust::event::Event>() == size_of::<Handle>()) };
-        // SAFETY: it is a structure with one field, the handle, which fills it.
+        // SAFETY: the structure's only field is the handle, which fills it.
         unsafe { std::mem::transmute_copy(&self.0) }
     }
 
-    /// Whether it was passed.
+    /// Whether it has completed.
     pub(crate) fn is_passed(&self) -> Result<bool, DriverError> {
         let status = self.0.query().map_err(said("cuEventQuery"))?;
         Ok(status == EventStatus::Ready)
     }
 
-    /// Milliseconds from `start` to this one, both timed and passed.
+    /// Milliseconds from `start` to this event, both timed and completed.
     pub(crate) fn ms_since(&self, start: &Self) -> Result<f32, DriverError> {
         let ms = self.0.elapsed_time_f32(&start.0);
         ms.map_err(said("cuEventElapsedTime"))
@@ -175,7 +174,7 @@ impl Event {
 /// A module in the current context.
 pub(crate) struct Module(cust::module::Module);
 
-/// A kernel of a module, which must outlive it.
+/// A kernel of a module; the module must outlive it.
 pub(crate) struct Function(cust::function::Function<'static>);
 
 impl Module {
@@ -191,11 +190,11 @@ impl Module {
         module.map(Self).map_err(said("cuModuleLoadDataEx"))
     }
 
-    /// The kernel of a name.
+    /// The kernel with this name.
     pub(crate) fn function(&self, name: &str) -> Result<Function, DriverError> {
         let function = self.0.get_function(name);
         let function = function.map_err(said("cuModuleGetFunction"))?;
-        // SAFETY: the lifetime alone is changed, and callers keep the module.
+        // SAFETY: only the lifetime changes, and callers keep the module.
         Ok(Function(unsafe {
             std::mem::transmute::<cust::function::Function<'_>, cust::function::Function<'static>>(
                 function,
@@ -203,7 +202,7 @@ impl Module {
         }))
     }
 
-    /// Writes the variable of a name, if there is one, which is as large as a `u64`.
+    /// Sets the variable with this name, which is as large as a `u64`, if there is one.
     pub(crate) fn set_variable(&self, name: &CStr, value: u64) -> Result<(), DriverError> {
         match self.0.get_global::<u64>(name) {
             Ok(mut variable) => variable.copy_from(&value).map_err(said("cuMemcpyHtoD")),
@@ -217,7 +216,7 @@ impl Function {
         self.0.to_raw().cast()
     }
 
-    /// What the driver tells of it.
+    /// The value of one of its attributes.
     pub(crate) fn attribute(&self, which: Attribute) -> Result<u32, DriverError> {
         let value = self.0.get_attribute(match which {
             Attribute::MaxThreadsPerBlock => FunctionAttribute::MaxThreadsPerBlock,
@@ -230,30 +229,29 @@ impl Function {
     }
 }
 
-/// Device memory, by address and bytes. Whoever calls has checked that ranges lie within an
-/// allocation.
+/// Device memory, by address and bytes. Callers have checked that ranges lie within an allocation.
 pub(crate) mod memory {
     use super::{DevicePointer, DeviceSlice, DriverError, Stream, said};
     use cust::memory::{AsyncCopyDestination, CopyDestination, cuda_free, cuda_malloc};
 
-    /// The range as `cust` has it.
+    /// The range as a slice of `cust`.
     fn range(address: u64, size_bytes: usize) -> DeviceSlice<u8> {
-        // SAFETY: it is only handed to the driver, in ranges that callers have checked.
+        // SAFETY: it is only passed to the driver, in ranges that callers have checked.
         unsafe { DeviceSlice::from_raw_parts(DevicePointer::from_raw(address), size_bytes) }
     }
 
-    /// Device memory. No bytes are one for the driver.
+    /// Allocates device memory, at least one byte.
     pub(crate) fn alloc(size_bytes: usize) -> Result<u64, DriverError> {
-        // SAFETY: nobody takes it for initialised.
+        // SAFETY: nothing treats it as initialised.
         let pointer = unsafe { cuda_malloc::<u8>(size_bytes.max(1)) };
         pointer
             .map(|pointer| pointer.as_raw())
             .map_err(said("cuMemAlloc"))
     }
 
-    /// Gives back what [`alloc`] gave.
+    /// Frees what [`alloc`] returned.
     pub(crate) fn free(address: u64) -> Result<(), DriverError> {
-        // SAFETY: the driver refuses what is not an allocation.
+        // SAFETY: the driver refuses anything but an allocation.
         unsafe { cuda_free(DevicePointer::<u8>::from_raw(address)) }.map_err(said("cuMemFree"))
     }
 
@@ -269,11 +267,11 @@ pub(crate) mod memory {
         copied.map_err(said("cuMemcpyDtoH"))
     }
 
-    /// Puts a copy to the device into the stream.
+    /// Enqueues a copy to the device.
     ///
     /// # Safety
     ///
-    /// The host's bytes stay as they are until the copy has ended.
+    /// The host's bytes stay unchanged until the copy has finished.
     pub(crate) unsafe fn enqueue_write(
         stream: &Stream,
         address: u64,
@@ -288,11 +286,11 @@ pub(crate) mod memory {
         copied.map_err(said("cuMemcpyHtoDAsync"))
     }
 
-    /// Puts a copy from the device into the stream.
+    /// Enqueues a copy from the device.
     ///
     /// # Safety
     ///
-    /// Nobody uses the host's bytes until the copy has ended.
+    /// Nothing uses the host's bytes until the copy has finished.
     pub(crate) unsafe fn enqueue_read(
         stream: &Stream,
         to: *mut u8,
@@ -307,7 +305,7 @@ pub(crate) mod memory {
         copied.map_err(said("cuMemcpyDtoHAsync"))
     }
 
-    /// Puts a copy within the device into the stream.
+    /// Enqueues a copy within the device.
     pub(crate) fn enqueue_copy(
         stream: &Stream,
         to: u64,
@@ -322,7 +320,7 @@ pub(crate) mod memory {
         copied.map_err(said("cuMemcpyDtoDAsync"))
     }
 
-    /// Puts a fill into the stream.
+    /// Enqueues a fill.
     pub(crate) fn enqueue_fill(
         stream: &Stream,
         address: u64,

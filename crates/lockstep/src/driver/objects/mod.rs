@@ -1,12 +1,12 @@
 //! The objects of a launch on a GPU: context, stream, event, module, kernel, memory. Each is owned
-//! by a value that gives it back when dropped.
+//! by a value that frees it on drop.
 //!
-//! There are two of each, with the same functions: those of `cust` where the feature of that name
-//! is on, as it is for the lessons, and else our own. `cust`'s build script gives up where no CUDA
-//! toolkit is installed unless an environment variable names a folder, and a library cannot set
-//! that for the packages that depend on it.
+//! There are two versions of each, with the same functions: `cust`'s if the feature of that name is
+//! on, as it is for the lessons, otherwise our own. Without a CUDA toolkit, `cust`'s build script
+//! fails unless an environment variable names a folder, and a library cannot set that for the
+//! packages that depend on it.
 //!
-//! Left out: what `cust` has not. It stands in [`driver`](super), and takes its handles from here.
+//! Left out: what `cust` lacks. That is in [`driver`](super), which takes its handles from here.
 
 mod attribute;
 #[cfg(feature = "cust")]
@@ -20,7 +20,7 @@ pub(crate) use by_cust::{Context, Event, Function, Module, Stream, memory, synch
 #[cfg(not(feature = "cust"))]
 pub(crate) use own::{Context, Event, Function, Module, Stream, memory, synchronize};
 
-/// Whose objects launches are made of: `cust`'s or `lockstep`'s own.
+/// Whose objects launches use: `cust`'s or `lockstep`'s own.
 pub const BINDING: &str = if cfg!(feature = "cust") {
     "cust"
 } else {
@@ -28,12 +28,12 @@ pub const BINDING: &str = if cfg!(feature = "cust") {
 };
 
 impl Event {
-    /// One that notes the time when it is passed.
+    /// An event that records the time when it completes.
     pub(crate) fn timed() -> Result<Self, cuda_driver::DriverError> {
         Self::new(true)
     }
 
-    /// One that only tells whether it was passed.
+    /// An event that only says whether it has completed.
     pub(crate) fn untimed() -> Result<Self, cuda_driver::DriverError> {
         Self::new(false)
     }

@@ -1,4 +1,4 @@
-//! Our own objects, by the driver's functions as `cuda_driver` defines them.
+//! Our own objects, on top of the driver's functions as `cuda_driver` defines them.
 
 use super::super::sys::Handle;
 use super::attribute::Attribute;
@@ -55,13 +55,13 @@ unsafe extern "C" {
     fn cuMemsetD8Async(to: u64, value: u8, n: usize, stream: Handle) -> c_int;
 }
 
-/// A device's primary context, retained, and current to the thread that made this.
+/// A device's primary context, retained and made current on the thread that created this.
 pub(crate) struct Context {
     device: c_int,
 }
 
 impl Context {
-    /// The context of a device, by its number.
+    /// The context of the device with this number.
     pub(crate) fn of(ordinal: u32) -> Result<Self, DriverError> {
         // A device's handle is its number.
         let device = ordinal as c_int;
@@ -79,26 +79,26 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: retained once. After a fault the driver answers with the fault.
+        // SAFETY: retained once. After a fault the driver returns the fault.
         let _ = unsafe { cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }
 
-/// Waits for all work of the current context.
+/// Waits for all work in the current context.
 pub(crate) fn synchronize() -> Result<(), DriverError> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     check("cuCtxSynchronize", unsafe { cuCtxSynchronize() })
 }
 
 /// A stream of the current context.
 pub(crate) struct Stream {
     handle: Handle,
-    /// Whether somebody else destroys it.
+    /// Whether another owner destroys it.
     is_borrowed: bool,
 }
 
 impl Stream {
-    /// A new one, which does not wait for the default stream.
+    /// A new stream that does not wait for the default stream.
     pub(crate) fn new() -> Result<Self, DriverError> {
         /// `CU_STREAM_NON_BLOCKING`: it neither waits for the default stream nor is waited for.
         const NON_BLOCKING: c_uint = 1;
@@ -114,11 +114,11 @@ impl Stream {
         })
     }
 
-    /// Somebody else's, who destroys it.
+    /// A stream with another owner, who destroys it.
     ///
     /// # Safety
     ///
-    /// It lives longer than the value.
+    /// The stream outlives the value.
     pub(crate) unsafe fn borrowed(handle: Handle) -> Self {
         Self {
             handle,
@@ -130,7 +130,7 @@ impl Stream {
         self.handle
     }
 
-    /// Waits until all that is in it has ended.
+    /// Waits until everything in it has finished.
     pub(crate) fn synchronize(&self) -> Result<(), DriverError> {
         // SAFETY: the stream is alive.
         check("cuStreamSynchronize", unsafe {
@@ -138,7 +138,7 @@ impl Stream {
         })
     }
 
-    /// Puts an event into it, which is passed when what came before has ended.
+    /// Enqueues an event, which completes when everything before it has finished.
     pub(crate) fn mark(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: both are alive.
         check("cuEventRecord", unsafe {
@@ -146,7 +146,7 @@ impl Stream {
         })
     }
 
-    /// Puts a launch without attributes into it.
+    /// Enqueues a launch without attributes.
     ///
     /// # Safety
     ///
@@ -183,7 +183,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if !self.is_borrowed {
-            // SAFETY: it is ours; the driver lets what is in it end.
+            // SAFETY: it is ours; the driver finishes the work in it.
             let _ = unsafe { cuStreamDestroy_v2(self.handle) };
         }
     }
@@ -211,7 +211,7 @@ impl Event {
         self.handle
     }
 
-    /// Whether it was passed.
+    /// Whether it has completed.
     pub(crate) fn is_passed(&self) -> Result<bool, DriverError> {
         /// `CUDA_ERROR_NOT_READY`.
         const NOT_READY: c_int = 600;
@@ -222,7 +222,7 @@ impl Event {
         }
     }
 
-    /// Milliseconds from `start` to this one, both timed and passed.
+    /// Milliseconds from `start` to this event, both timed and completed.
     pub(crate) fn ms_since(&self, start: &Self) -> Result<f32, DriverError> {
         let mut ms = 0.0;
         // SAFETY: both are alive; writes one number.
@@ -245,7 +245,7 @@ pub(crate) struct Module {
     handle: Handle,
 }
 
-/// A kernel of a module, which must outlive it.
+/// A kernel of a module; the module must outlive it.
 pub(crate) struct Function {
     handle: Handle,
 }
@@ -259,7 +259,7 @@ impl Module {
 
     /// Loads machine code.
     pub(crate) fn of_cubin(image: &[u8]) -> Result<Self, DriverError> {
-        // SAFETY: a cubin says itself how long it is.
+        // SAFETY: a cubin contains its own size.
         unsafe { Self::load(image.as_ptr().cast()) }
     }
 
@@ -275,7 +275,7 @@ impl Module {
         Ok(Self { handle })
     }
 
-    /// The kernel of a name.
+    /// The kernel with this name.
     pub(crate) fn function(&self, name: &str) -> Result<Function, DriverError> {
         let name = CString::new(name).unwrap_or_default();
         let mut handle = std::ptr::null_mut();
@@ -286,7 +286,7 @@ impl Module {
         Ok(Function { handle })
     }
 
-    /// Writes the variable of a name, if there is one, which is as large as a `u64`.
+    /// Sets the variable with this name, which is as large as a `u64`, if there is one.
     pub(crate) fn set_variable(&self, name: &CStr, value: u64) -> Result<(), DriverError> {
         let (mut address, mut size_bytes) = (0, 0);
         // SAFETY: the module is alive; writes one address and one size.
@@ -302,7 +302,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // SAFETY: it is ours. After a fault the driver answers with the fault.
+        // SAFETY: it is ours. After a fault the driver returns the fault.
         let _ = unsafe { cuModuleUnload(self.handle) };
     }
 }
@@ -312,7 +312,7 @@ impl Function {
         self.handle
     }
 
-    /// What the driver tells of it.
+    /// The value of one of its attributes.
     pub(crate) fn attribute(&self, which: Attribute) -> Result<u32, DriverError> {
         let number = match which {
             Attribute::MaxThreadsPerBlock => 0,
@@ -328,12 +328,11 @@ impl Function {
     }
 }
 
-/// Device memory, by address and bytes. Whoever calls has checked that ranges lie within an
-/// allocation.
+/// Device memory, by address and bytes. Callers have checked that ranges lie within an allocation.
 pub(crate) mod memory {
     use super::*;
 
-    /// Device memory. No bytes are one for the driver.
+    /// Allocates device memory, at least one byte.
     pub(crate) fn alloc(size_bytes: usize) -> Result<u64, DriverError> {
         let mut address = 0;
         // SAFETY: writes one address.
@@ -343,9 +342,9 @@ pub(crate) mod memory {
         Ok(address)
     }
 
-    /// Gives back what [`alloc`] gave.
+    /// Frees what [`alloc`] returned.
     pub(crate) fn free(address: u64) -> Result<(), DriverError> {
-        // SAFETY: the driver refuses what is not an allocation.
+        // SAFETY: the driver refuses anything but an allocation.
         check("cuMemFree", unsafe { cuMemFree_v2(address) })
     }
 
@@ -359,17 +358,17 @@ pub(crate) mod memory {
 
     /// Copies from the device.
     pub(crate) fn read(address: u64, bytes: &mut [u8]) -> Result<(), DriverError> {
-        // SAFETY: as `write`, the other way.
+        // SAFETY: as for `write`, the other way round.
         check("cuMemcpyDtoH", unsafe {
             cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, bytes.len())
         })
     }
 
-    /// Puts a copy to the device into the stream.
+    /// Enqueues a copy to the device.
     ///
     /// # Safety
     ///
-    /// The host's bytes stay as they are until the copy has ended.
+    /// The host's bytes stay unchanged until the copy has finished.
     pub(crate) unsafe fn enqueue_write(
         stream: &Stream,
         address: u64,
@@ -382,11 +381,11 @@ pub(crate) mod memory {
         })
     }
 
-    /// Puts a copy from the device into the stream.
+    /// Enqueues a copy from the device.
     ///
     /// # Safety
     ///
-    /// Nobody uses the host's bytes until the copy has ended.
+    /// Nothing uses the host's bytes until the copy has finished.
     pub(crate) unsafe fn enqueue_read(
         stream: &Stream,
         to: *mut u8,
@@ -399,7 +398,7 @@ pub(crate) mod memory {
         })
     }
 
-    /// Puts a copy within the device into the stream.
+    /// Enqueues a copy within the device.
     pub(crate) fn enqueue_copy(
         stream: &Stream,
         to: u64,
@@ -412,7 +411,7 @@ pub(crate) mod memory {
         })
     }
 
-    /// Puts a fill into the stream.
+    /// Enqueues a fill.
     pub(crate) fn enqueue_fill(
         stream: &Stream,
         address: u64,

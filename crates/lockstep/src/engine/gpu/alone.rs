@@ -1,14 +1,13 @@
-//! Timing one thing with the device to itself: shortly after a rest, and without a pause.
+//! Timing one contender with the device to itself: shortly after a rest, and without pauses.
 //!
-//! Under a power limit, what alternates shares watts: the hungrier of two runs faster beside a
-//! thriftier one than it does alone, and the other one slower. So whatever reaches the limit is
-//! also timed by itself, in two states. After a rest the chip is cool and its clock high; without
-//! a pause the clock settles where the limit allows, and the board's energy counter gives the
-//! power.
+//! Under a power limit, contenders that alternate share watts: the hungrier one runs faster next to
+//! a thriftier one than it does alone, and the other one slower. So whatever reaches the limit is
+//! also timed alone, in two states. After a rest the chip is cool and its clock high; without
+//! pauses the clock settles where the limit allows, and the board's energy counter gives the power.
 //!
-//! A library with a choice of ways is timed by the most promising of them, and what it reaches in
-//! a state is what its best way does. It is timed once for each kind of call, so that all kernels
-//! on a shape are beside the same figures.
+//! A library that can do a call in several ways is timed with the most promising ones, and its
+//! figure for each state is that of the best. It is timed once for each kind of call, so that all
+//! kernels on a shape are compared with the same figures.
 //!
 //! Left out: temperature, which drifts over minutes and is read but not waited for.
 
@@ -24,22 +23,22 @@ use std::time::{Duration, Instant};
 
 /// Length of a rest.
 const REST: Duration = Duration::from_millis(400);
-/// Rests, and timed runs after each.
+/// Number of rests, and of timed runs after each.
 const RESTS: usize = 2;
 const RESTED_RUNS: usize = 12;
-/// Until power and clock have settled.
+/// Time until power and clock have settled.
 const SETTLING: Duration = Duration::from_millis(300);
-/// Timed after that.
+/// Time of the timed runs after that.
 const STEADY: Duration = Duration::from_millis(500);
-/// Runs that are timed together take so long.
+/// How long the runs that are timed together take.
 const GROUP_MS: f32 = 5.0;
-/// Runs in a group, at most.
+/// Maximum number of runs in a group.
 const MOST_RUNS: usize = 500;
 /// Groups that are queued at any time.
 const GROUPS_QUEUED: usize = 3;
-/// Groups from one look at the clock to the next.
+/// Groups between readings of the clock.
 const GROUPS_A_LOOK: usize = 8;
-/// Ways of a library that are timed.
+/// Number of a library's ways that are timed.
 const MOST_WAYS: usize = 2;
 
 /// See [`Timing::time_alone`](super::super::timing::Timing::time_alone).
@@ -115,10 +114,10 @@ fn clock(
     Ok(alone)
 }
 
-/// The times of the runs after rests, and what one takes.
+/// The times of the runs after rests, and the shortest of them.
 fn rested(clock: &Clock<'_>, n_turns: &mut usize) -> Result<(Vec<f32>, f32), RunError> {
     let mut all_ms = Vec::new();
-    // The first time what is to be loaded is loaded, and nothing counts.
+    // The first pass loads what is needed and does not count.
     for rest in 0..=RESTS {
         clock.session.wait()?;
         if rest > 0 {
@@ -139,7 +138,7 @@ fn rested(clock: &Clock<'_>, n_turns: &mut usize) -> Result<(Vec<f32>, f32), Run
     Ok((all_ms, least))
 }
 
-/// The times of runs without a pause, and the board meanwhile.
+/// The times of runs without pauses, and the board's readings meanwhile.
 fn steady(
     gpu: &Gpu,
     clock: &Clock<'_>,
@@ -158,7 +157,8 @@ fn steady(
     let begin = Instant::now();
     let mut last = mark()?;
     let mut queued = VecDeque::new();
-    // A library's call keeps the host as long as a short product keeps the device: a graph does not.
+    // A library call occupies the host for as long as a short product occupies the device; a graph
+    // does not.
     let (row, n_runs) = clock.row(n_runs)?;
     for group in 0.. {
         match &row {
@@ -195,7 +195,7 @@ fn steady(
     Ok(alone)
 }
 
-/// Power by an energy counter that moves in steps: from the first step that is seen to the last.
+/// Power from an energy counter that advances in steps, between the first and the last step seen.
 #[derive(Debug, Default)]
 struct Meter {
     joules: Option<f64>,
@@ -213,7 +213,7 @@ impl Meter {
         self.joules = Some(joules);
     }
 
-    /// None unless two steps were seen.
+    /// `None` unless two steps were seen.
     fn watts(&self) -> Option<f64> {
         let ((begin, first), (end, last)) = (self.first?, self.last?);
         let seconds = end.checked_sub(begin)?.as_secs_f64();
@@ -230,7 +230,7 @@ mod tests {
     fn power_is_taken_from_step_to_step() {
         let mut meter = Meter::default();
         let mut note = |ms, joules| meter.note(Duration::from_millis(ms), Some(joules));
-        // The counter was last moved at an unknown time before; what it says first is not a step.
+        // The counter last advanced at an unknown time before; its first reading is not a step.
         note(0, 100.0);
         note(7, 100.0);
         note(20, 160.0);

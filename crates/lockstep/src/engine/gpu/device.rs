@@ -1,4 +1,4 @@
-//! The device: its memory, its modules, launches that are waited for.
+//! The device: its memory, its modules, its synchronous launches.
 
 use super::super::panic;
 use super::super::{
@@ -17,7 +17,7 @@ use std::cell::{Cell, RefCell};
 pub struct Gpu {
     pub(super) properties: DeviceProperties,
     pub(super) modules: RefCell<Vec<PtxModule>>,
-    /// Clocks and temperature, where the driver's management library tells them.
+    /// Clocks and temperature, if the driver's management library is there.
     pub(super) board: Option<Board>,
     /// Whether launches run the kernels' baselines.
     runs_baselines: Cell<bool>,
@@ -34,15 +34,15 @@ enum State {
     Lost(String),
 }
 
-/// Whether the error came out of the kernel that ran, and took the context with it: the
-/// numbers of `CUresult` for illegal addresses and instructions, misaligned accesses,
-/// asserts, traps, timeouts and uncorrectable memory.
+/// Whether the error came from the kernel that ran and took the context with it: the `CUresult`
+/// values for illegal addresses and instructions, misaligned accesses, asserts, traps, timeouts and
+/// uncorrectable memory.
 fn is_fault(error: &DriverError) -> bool {
     matches!(error.code, 214 | 700 | 702 | 710 | 714..=719 | 999)
 }
 
-/// Whether a device of that architecture runs the module. What has no readable
-/// target is left to the driver, which says what is wrong with it.
+/// Whether a device of that architecture can run the module. A module without a readable target is
+/// left to the driver, which says what is wrong with it.
 fn can_run(module: &PtxModule, device_sm: u32) -> bool {
     match module.target() {
         Some((sm, true)) => sm == device_sm,
@@ -52,7 +52,7 @@ fn can_run(module: &PtxModule, device_sm: u32) -> bool {
 }
 
 impl Gpu {
-    /// The first device that the driver shows.
+    /// The first device that the driver lists.
     ///
     /// # Errors
     ///
@@ -61,11 +61,11 @@ impl Gpu {
         Self::nth(0, modules)
     }
 
-    /// The device of a number, from 0.
+    /// The device with this index, counted from 0.
     ///
     /// # Errors
     ///
-    /// As [`Gpu::new`], and no device of that number.
+    /// As [`Gpu::new`], or there is no device with that index.
     pub fn nth(index: usize, modules: Vec<PtxModule>) -> Result<Self, EngineError> {
         let driver = cuda_driver::load()?;
         driver.init()?;
@@ -105,41 +105,42 @@ impl Gpu {
         })
     }
 
-    /// From now on launches run the kernels' CUDA C++ baselines, or kernels again. So every
+    /// Makes launches run the kernels' CUDA C++ baselines, or the kernels again. This way every
     /// lesson checks the baselines as it checks the kernels: a wrong one is not a yardstick.
     pub fn run_baselines(&self, runs_baselines: bool) {
         self.runs_baselines.set(runs_baselines);
     }
 
-    /// Takes memory for its own that somebody else has allocated.
+    /// Takes ownership of memory that was allocated elsewhere.
     pub(crate) fn adopt(&self, address: u64, size_bytes: u64) {
         self.allocations.borrow_mut().add(address, size_bytes);
     }
 
-    /// Leaves memory to somebody else.
+    /// Gives up ownership of memory.
     ///
     /// # Errors
     ///
-    /// It is not this GPU's.
+    /// The memory is not this GPU's.
     pub(crate) fn disown(&self, address: u64) -> Result<(), EngineError> {
         match self.allocations.borrow_mut().remove(address) {
             true => Ok(()),
             false => Err(EngineError::Memory(format!(
-                "no memory of this device starts at {address:#x}: the buffer is another's"
+                "no memory of this device starts at {address:#x}: the buffer belongs to another one"
             ))),
         }
     }
 
-    /// Takes one more module, and loads it.
+    /// Adds a module and loads it.
     ///
     /// # Errors
     ///
-    /// It is not to be had, it is for another architecture, or the driver does not take it.
+    /// It is not available, it is for another architecture, or the driver refuses it.
     pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
         if !can_run(&module, self.properties.sm) {
             return Err(EngineError::Module {
                 log: format!(
-                    "it is compiled for {}, and this GPU is sm_{}; compile it for that, or for an earlier one",
+                    "it is compiled for {}, but this GPU is sm_{}; \
+                     compile it for that or for an earlier one",
                     module.target_name().unwrap_or("another architecture"),
                     self.properties.sm
                 ),
@@ -162,7 +163,7 @@ impl Gpu {
         }
     }
 
-    /// Runs `work`, which ends by waiting for the device, and deals with a fault.
+    /// Runs `work`, which ends by waiting for the device, and handles a fault.
     pub(super) fn run<R>(
         &self,
         place: &Place,
@@ -177,22 +178,21 @@ impl Gpu {
             Err(RunError::Engine(error)) => Err(error),
             Err(RunError::Timeout(limit)) => {
                 let reason = format!("`{}`, which did not end", place.kernel);
-                // The kernel still runs. Taking its context down would wait for
-                // it, so the session is left to the end of the process.
+                // The kernel is still running. Destroying its context would wait for it, so the
+                // session is left until the process ends.
                 let running = self.state.replace(State::Lost(reason));
                 std::mem::forget(running);
                 Err(EngineError::NeverEnds {
                     place: place.clone(),
                     report: format!(
-                        "it did not end within {} s; LOCKSTEP_TIME_LIMIT_S=SECONDS gives it longer",
+                        "it did not end within {} s; LOCKSTEP_TIME_LIMIT_S=SECONDS allows more",
                         limit.as_secs()
                     ),
                 })
             }
             Err(RunError::Device(error)) if is_fault(&error) => {
                 let record = self.with_session(|session| Ok(session.panic_record()))?;
-                // A new context would be answered with the same error; only a
-                // new process gets the GPU back.
+                // A new context would get the same error; only a new process gets the GPU back.
                 let reason = format!("a fault in `{}`", place.kernel);
                 drop(self.state.replace(State::Lost(reason)));
                 self.allocations.borrow_mut().forget_all();
@@ -213,7 +213,7 @@ impl Gpu {
     }
 }
 
-/// The fault in words, with how to learn more.
+/// A description of the fault, and how to find out more.
 fn fault_report(error: &DriverError) -> String {
     let meaning = match error.code {
         700 => "read or wrote memory outside every allocation",
@@ -224,7 +224,8 @@ fn fault_report(error: &DriverError) -> String {
         _ => "stopped with an error",
     };
     format!(
-        "it {meaning}: {error}. `--engine sim` on a small shape names thread, source line and address"
+        "it {meaning}: {error}. `--engine sim` on a small shape names the \
+         thread, source line and address"
     )
 }
 
@@ -246,7 +247,7 @@ impl Engine for Gpu {
     }
 
     fn free(&self, address: u64) -> Result<(), EngineError> {
-        // Memory of a context that a fault took down is gone already.
+        // A fault destroys a context's memory with it.
         if !self.allocations.borrow_mut().remove(address) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Loading PTX by the driver's compiler.
+//! Loading PTX with the driver's compiler.
 
 use super::super::{EngineError, PtxModule};
 use crate::driver::Module;
@@ -12,8 +12,8 @@ pub(super) fn load(source: &PtxModule) -> Result<Module, EngineError> {
     })
 }
 
-/// The module without what says where its instructions come from, of which the
-/// driver makes nothing. What is left keeps its line numbers, for the driver's log.
+/// The module without its line tables, which the driver ignores. The remaining lines keep their
+/// numbers, for the driver's log.
 fn without_line_tables(module: &str) -> String {
     let mut text = String::with_capacity(module.len());
     let mut in_section = false;

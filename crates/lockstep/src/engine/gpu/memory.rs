@@ -4,7 +4,7 @@ use super::super::{EngineError, Fill};
 use crate::driver::{self, Stream, memory};
 use std::collections::BTreeMap;
 
-/// What is allocated: start address to size in bytes.
+/// The allocations: start address to size in bytes.
 #[derive(Default)]
 pub(super) struct Allocations(BTreeMap<u64, u64>);
 
@@ -17,7 +17,7 @@ impl Allocations {
         self.0.remove(&address).is_some()
     }
 
-    /// After a fault: what was allocated is gone with the context.
+    /// After a fault: the allocations are gone with the context.
     pub(super) fn forget_all(&mut self) {
         self.0.clear();
     }
@@ -48,7 +48,8 @@ pub(super) fn alloc(size_bytes: u64, label: &str) -> Result<u64, EngineError> {
     const OUT_OF_MEMORY: i32 = 2;
     memory::alloc(size_bytes as usize).map_err(|error| match error.code {
         OUT_OF_MEMORY => EngineError::Memory(format!(
-            "no room for {size_bytes} bytes (`{label}`); `nvidia-smi` shows who holds the rest"
+            "no room for {size_bytes} bytes (`{label}`); `nvidia-smi` shows \
+             which processes hold the rest"
         )),
         _ => error.into(),
     })
@@ -56,8 +57,8 @@ pub(super) fn alloc(size_bytes: u64, label: &str) -> Result<u64, EngineError> {
 
 pub(super) fn write(address: u64, bytes: &[u8]) -> Result<(), EngineError> {
     memory::write(address, bytes)?;
-    // A copy from pageable memory may return before it has arrived, and the
-    // engine's stream does not wait for it by itself.
+    // A copy from pageable memory may return before it is complete, and the engine's stream does
+    // not wait for it.
     Ok(driver::synchronize()?)
 }
 
@@ -66,7 +67,7 @@ pub(super) fn fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {
     Ok(stream.synchronize()?)
 }
 
-/// Puts a fill into the stream.
+/// Enqueues a fill.
 pub(super) fn enqueue_fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {
     let &Fill {
         address,

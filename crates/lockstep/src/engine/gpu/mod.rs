@@ -1,13 +1,12 @@
 //! The GPU engine: a CUDA device through its driver.
 //!
-//! Every call waits for its end, so an error belongs to the launch that caused
-//! it and can name the kernel. A fault, or a kernel that never ends, takes the
-//! GPU away from the process, as CUDA documents (and as was tried: neither
-//! resetting the primary context nor retaining it anew gets it back). What
-//! follows is then "not run", never failed and never passed.
+//! Every call waits for its end, so an error belongs to the launch that caused it and can name the
+//! kernel. A fault, or a kernel that never ends, takes the GPU away from the process, as CUDA
+//! documents and trials confirmed: neither resetting the primary context nor retaining it anew gets
+//! it back. Everything after that is "not run", neither failed nor passed.
 //!
-//! In reading order: `session`, a context; `device`, which has [`Gpu`]; `timing`,
-//! `alone`, `timed`, `streams`.
+//! In reading order: `session`, a context; `device`, which defines [`Gpu`]; `timing`, `alone`,
+//! `timed`, `streams`.
 
 mod alone;
 mod device;

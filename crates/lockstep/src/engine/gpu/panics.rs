@@ -21,7 +21,7 @@ impl PanicMemory {
         Ok(Self { on_host, on_device })
     }
 
-    /// Tells a module where to leave its record, if it has a place for that.
+    /// Gives a module the address of the record, if it has a variable for that.
     pub(super) fn listen_to(&self, module: &Module) -> Result<(), EngineError> {
         let Ok(symbol) = CString::new(SINK_SYMBOL) else {
             return Ok(());
@@ -30,14 +30,14 @@ impl PanicMemory {
         Ok(module.set_variable(&symbol, self.on_device)?)
     }
 
-    /// What a thread that panicked has written.
+    /// The record of a thread that panicked.
     pub(super) fn record(&self) -> Option<PanicRecord> {
         let record = self
             .on_host
             .pointer()
             .cast::<[u8; PanicRecord::SIZE_BYTES]>();
-        // SAFETY: the memory is as large and lives as long as `self`; volatile, because
-        // the device wrote it.
+        // SAFETY: the memory is that large and lives as long as `self`; volatile, because the
+        // device writes it.
         let bytes = unsafe { record.read_volatile() };
         PanicRecord::from_bytes(&bytes)
     }

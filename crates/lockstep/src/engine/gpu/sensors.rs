@@ -1,5 +1,5 @@
-//! Clocks, power and temperature of the board, read only, from the driver's
-//! management library (NVML) where it is.
+//! Clocks, power and temperature of the board, read only, from the driver's management library
+//! (NVML) if it is there.
 
 use super::super::timing::Sensors;
 use libloading::Library;
@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 /// The library's file name.
 const NVML: &str = "libnvidia-ml.so.1";
 
-// Numbers of `nvmlClockType_t` and `nvmlTemperatureSensors_t`, part of its ABI.
+// Values of `nvmlClockType_t` and `nvmlTemperatureSensors_t`, part of its ABI.
 const CLOCK_SM: c_int = 1;
 const CLOCK_MEMORY: c_int = 2;
 const TEMPERATURE_GPU: c_int = 0;
@@ -34,10 +34,10 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The board at that address of the PCI bus, if the library knows it.
+    /// The board at that PCI bus address, if the library knows it.
     pub(super) fn find(pci_bus_id: &str) -> Option<Self> {
         let bus_id = CString::new(pci_bus_id).ok()?;
-        // SAFETY: the driver's own library; loading it has no effect but that.
+        // SAFETY: the driver's own library; loading it has no other effect.
         let library = unsafe { Library::new(NVML) }.ok()?;
         // SAFETY: the names and signatures are those of `nvml.h`.
         let (init, by_bus_id, clock, temperature, power) = unsafe {
@@ -75,7 +75,7 @@ impl Board {
         })
     }
 
-    /// What the sensors say now.
+    /// The sensors' current readings.
     pub(super) fn read(&self) -> Sensors {
         let told = |code: c_int, value: c_uint| (code == 0).then_some(value);
         let one = |read: ReadOne, which: c_int| {
@@ -95,8 +95,8 @@ impl Board {
         }
     }
 
-    /// What the board has used since its driver was loaded, in joules. The counter moves in
-    /// steps, some tens of them per second.
+    /// The energy that the board has used since its driver was loaded, in joules. The counter
+    /// advances in steps, some tens of them per second.
     pub(super) fn joules(&self) -> Option<f64> {
         let mut millijoules = 0;
         // SAFETY: the handle is valid as long as the library; writes one number.

@@ -1,4 +1,4 @@
-//! One CUDA context: its stream, its loaded modules, launching.
+//! One CUDA context: its stream, its loaded modules, its launches.
 
 use super::super::panic::PanicRecord;
 use super::super::{
@@ -16,11 +16,11 @@ use ptx_sim::MAX_CLUSTER;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-/// A kernel that runs longer than this is taken to never end, unless the
-/// environment variable says otherwise.
+/// A kernel that runs longer than this is assumed to never end, unless the environment variable
+/// sets another limit.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Environment variable with another time limit, in seconds.
+/// Environment variable for another time limit, in seconds.
 const TIME_LIMIT_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
 
 fn time_limit() -> Duration {
@@ -30,19 +30,19 @@ fn time_limit() -> Duration {
         .map_or(TIME_LIMIT, Duration::from_secs)
 }
 
-/// Dynamic shared memory that every kernel may have without asking for more.
+/// Dynamic shared memory that every kernel may use without opting in.
 const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
 
-/// The first architecture that can start a launch before the one before it has ended.
-const FIRST_SM_WITH_PDL: u32 = 90;
+/// The first architecture that can start a launch before the previous one has finished.
+const FIRST_SM_WITH_EARLY_LAUNCHES: u32 = 90;
 
 /// Why work on the device was not done.
 pub(super) enum RunError {
     /// Found before the device was involved.
     Engine(EngineError),
-    /// The device or the driver said no.
+    /// The device or the driver returned an error.
     Device(DriverError),
-    /// It did not end in this time.
+    /// It did not finish within this time.
     Timeout(Duration),
 }
 
@@ -58,11 +58,11 @@ impl From<DriverError> for RunError {
     }
 }
 
-/// A context and all that lives in it. Fields are dropped in this order.
+/// A context and everything in it. Fields are dropped in this order.
 pub(super) struct Session {
-    /// The engine's modules as far as they were needed, in its order.
+    /// The engine's modules in its order; `None` until one is needed.
     loaded: Vec<Option<Module>>,
-    /// CUDA C++ baselines, to be timed beside the kernels.
+    /// CUDA C++ baselines, to be timed alongside the kernels.
     baselines: Vec<Module>,
     /// NVIDIA's libraries, likewise.
     libraries: Libraries,
@@ -92,12 +92,12 @@ impl Session {
         &self.stream
     }
 
-    /// What a kernel that panicked left behind, also after its fault.
+    /// The record of a kernel that panicked, available even after its fault.
     pub(super) fn panic_record(&self) -> Option<PanicRecord> {
         self.panics.record()
     }
 
-    /// Loads one more module, which comes after all others.
+    /// Loads one more module, after all others.
     pub(super) fn add(&mut self, source: &PtxModule) -> Result<(), EngineError> {
         let module = jit::load(source)?;
         self.panics.listen_to(&module)?;
@@ -129,7 +129,7 @@ impl Session {
         Err(EngineError::no_such_kernel(launch, modules))
     }
 
-    /// The launch, ready to be put into a stream, with what it needs loaded.
+    /// The launch, ready to be enqueued in a stream, with what it needs loaded.
     pub(super) fn prepare(
         &mut self,
         modules: &[PtxModule],
@@ -140,7 +140,7 @@ impl Session {
         self.resolve(modules, launch, device)
     }
 
-    /// The launch, ready to be put into the stream; [`Session::load_for`] comes before.
+    /// The launch, ready to be enqueued; call [`Session::load_for`] first.
     pub(super) fn resolve(
         &self,
         modules: &[PtxModule],
@@ -153,9 +153,9 @@ impl Session {
             Some((index, module.function(entry).ok()?))
         });
         let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
-        // Compiled for less, it does not wait for the launch before it.
-        let uses_pdl = launch.uses_pdl() && supports_pdl(&modules[index]);
-        Resolved::new(function, launch, device, uses_pdl)
+        // Compiled for an older architecture, it would not wait for the launch before it.
+        let is_early = launch.is_early() && knows_early_launches(&modules[index]);
+        Resolved::new(function, launch, device, is_early)
     }
 
     /// The same for the entry's CUDA C++ baseline.
@@ -169,17 +169,17 @@ impl Session {
             .baseline_of(entry)
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module.function(entry)?;
-        // Baselines are compiled for the device that is there.
-        let uses_pdl = launch.uses_pdl() && device.sm >= FIRST_SM_WITH_PDL;
-        Resolved::new(function, launch, device, uses_pdl)
+        // Baselines are compiled for this device.
+        let is_early = launch.is_early() && device.sm >= FIRST_SM_WITH_EARLY_LAUNCHES;
+        Resolved::new(function, launch, device, is_early)
     }
 
-    /// Puts the launch into the session's stream.
+    /// Enqueues the launch in the session's stream.
     pub(super) fn enqueue(&self, launch: &Resolved) -> Result<(), RunError> {
         self.enqueue_in(&self.stream, launch)
     }
 
-    /// Puts the launch into a stream.
+    /// Enqueues the launch in a stream.
     pub(super) fn enqueue_in(&self, stream: &Stream, launch: &Resolved) -> Result<(), RunError> {
         let param_addresses: Vec<*mut c_void> = launch
             .params
@@ -187,17 +187,17 @@ impl Session {
             .map(|param| param.as_bytes().as_ptr().cast_mut().cast())
             .collect();
         let geometry = launch.geometry();
-        // SAFETY: whoever prepared the launch promised what the kernel asks, and a kernel
-        // that uses PDL waits itself.
+        // SAFETY: whoever prepared the launch promised what the kernel requires, and a kernel that
+        // declares itself early does its own waiting.
         Ok(unsafe { stream.launch(&launch.function, &geometry, &param_addresses) }?)
     }
 
-    /// Waits until the session's stream is empty, or the time limit.
+    /// Waits until the session's stream is empty or the time limit is reached.
     pub(super) fn wait(&self) -> Result<(), RunError> {
         self.wait_for(&self.stream)
     }
 
-    /// Waits until a stream is empty, or the time limit.
+    /// Waits until a stream is empty or the time limit is reached.
     pub(super) fn wait_for(&self, stream: &Stream) -> Result<(), RunError> {
         let end = Event::untimed()?;
         stream.mark(&end)?;
@@ -215,7 +215,7 @@ impl Session {
         Ok(())
     }
 
-    /// Loads CUDA C++ baselines beside the kernels.
+    /// Loads CUDA C++ baselines alongside the kernels.
     pub(super) fn load_baselines(
         &mut self,
         baselines: &[BaselineModule],
@@ -235,12 +235,12 @@ impl Session {
         &mut self.libraries
     }
 
-    /// Makes ready what a library's call needs beside its buffers.
+    /// Prepares what a library call needs in addition to its buffers.
     pub(super) fn prepare_call(&mut self, call: &LibraryCall) -> Result<(), EngineError> {
         self.libraries.prepare(call, &self.stream)
     }
 
-    /// Puts the call of a library into the stream, which must be prepared.
+    /// Enqueues the prepared call of a library.
     pub(super) fn enqueue_call(&self, call: &LibraryCall) -> Result<(), EngineError> {
         self.libraries.enqueue(call, &self.stream)
     }
@@ -263,8 +263,8 @@ fn supports_pdl(module: &PtxModule) -> bool {
         .is_some_and(|(sm, _)| sm >= FIRST_SM_WITH_PDL)
 }
 
-/// Indices of the modules to look for the launch's entry in: those that name it first, since to
-/// ask the driver in vain is an error that debuggers and sanitizers report.
+/// Indices of the modules to search for the launch's entry. Those that name it come first, since
+/// asking the driver in vain is an error that debuggers and sanitizers report.
 fn candidates(modules: &[PtxModule], launch: &Prepared) -> impl Iterator<Item = usize> {
     let names = |&index: &usize| modules[index].names(launch.entry());
     let named = in_order(modules, launch).into_iter().filter(names);
@@ -272,8 +272,8 @@ fn candidates(modules: &[PtxModule], launch: &Prepared) -> impl Iterator<Item = 
     named.chain(others.filter(move |index| !names(index)))
 }
 
-/// Indices of the modules that may have the launch's entry, in the order in which to
-/// look for it: as they are, but for a PDL launch those first that can do it.
+/// Indices of the modules that may have the launch's entry, in search order: unchanged, except that
+/// an early launch prefers those that support it.
 fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
     let may_have = |&index: &usize| modules[index].may_have(launch);
     let mut order: Vec<usize> = (0..modules.len()).filter(may_have).collect();
@@ -283,13 +283,13 @@ fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
     order
 }
 
-/// A launch whose function is found and whose resources are checked.
+/// A launch whose function has been found and whose resources have been checked.
 pub(super) struct Resolved {
     function: Function,
     config: LaunchConfig,
     params: Vec<ParamValue>,
-    /// Whether it may start before what is in the stream before it has ended.
-    uses_pdl: bool,
+    /// Whether it may start before the work ahead of it in the stream has finished.
+    is_early: bool,
 }
 
 impl Resolved {
@@ -319,8 +319,8 @@ impl Resolved {
     }
 }
 
-/// Checks what only the compiled kernel tells, and opts in to large shared
-/// memory where the launch needs it.
+/// Checks what only the compiled kernel can say, and opts in to large shared memory if the launch
+/// needs it.
 fn check_resources(
     function: &Function,
     launch: &Prepared,
@@ -337,14 +337,16 @@ fn check_resources(
     if n_threads > u64::from(max_threads) {
         let n_registers = function.attribute(Attribute::Registers)?;
         return Err(refused(format!(
-            "{n_threads} threads per block, and with its {n_registers} registers per thread and its launch bounds the kernel can have {max_threads}"
+            "{n_threads} threads per block, but with {n_registers} registers per thread \
+             and its launch bounds the kernel allows {max_threads}"
         )));
     }
     let dynamic = launch.config().dynamic_shared_bytes;
     let fixed = function.attribute(Attribute::SharedSizeBytes)?;
     if u64::from(dynamic) + u64::from(fixed) > u64::from(device.shared_per_block_bytes) {
         return Err(refused(format!(
-            "{dynamic} bytes of dynamic and {fixed} of static shared memory, and a block of this GPU has at most {}",
+            "{dynamic} bytes of dynamic and {fixed} of static shared memory, \
+             but a block of this GPU has at most {}",
             device.shared_per_block_bytes
         )));
     }

@@ -1,4 +1,4 @@
-//! Streams of the user's own, beside the engine's.
+//! The user's own streams, in addition to the engine's.
 
 use super::device::Gpu;
 use crate::driver::{Event, GraphExec, Stream};
@@ -10,7 +10,7 @@ impl Gpu {
         self.with_stream(Stream::new)
     }
 
-    /// Does something with the driver that belongs to no launch, if the GPU is not lost.
+    /// Makes driver calls that belong to no launch, if the GPU is not lost.
     pub(crate) fn with_stream<R>(
         &self,
         work: impl FnOnce() -> Result<R, DriverError>,
@@ -18,7 +18,7 @@ impl Gpu {
         self.with_session(|_| Ok(work()?))
     }
 
-    /// Puts a launch into a stream and does not wait for it.
+    /// Enqueues a launch in a stream and does not wait for it.
     pub(crate) fn enqueue(&self, stream: &Stream, launch: &Prepared) -> Result<(), EngineError> {
         self.run(&launch.place(), |session| {
             let launch = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
@@ -26,23 +26,23 @@ impl Gpu {
         })
     }
 
-    /// Waits until a stream is empty. An error is `place`'s.
+    /// Waits until a stream is empty. Errors name `place`.
     pub(crate) fn wait_for(&self, stream: &Stream, place: &Place) -> Result<(), EngineError> {
         self.run(place, |session| session.wait_for(stream))
     }
 
-    /// What `work` puts into the stream, as a graph.
+    /// Records what `work` enqueues in the stream as a graph.
     pub(crate) fn record(
         &self,
         stream: &Stream,
         work: impl FnOnce() -> Result<(), EngineError>,
     ) -> Result<GraphExec, EngineError> {
-        // The work is this GPU's too, so it is asked before and not during it.
+        // `work` uses this GPU too, so check that it is usable before rather than around it.
         self.is_usable()?;
         stream.record(work)
     }
 
-    /// Runs a launch to its end; gives its milliseconds between two events.
+    /// Runs a launch to its end; returns the milliseconds between two events.
     pub(crate) fn launch_timed(&self, launch: &Prepared) -> Result<f32, EngineError> {
         self.run(&launch.place(), |session| {
             let resolved = session.prepare(&self.modules.borrow(), launch, &self.properties)?;

@@ -1,4 +1,4 @@
-//! A GPU as what work is timed on: in turn ([`timing`]) or each piece alone ([`alone`]).
+//! Timing of work on a GPU: contenders in turn ([`timing`]) or each alone ([`alone`]).
 
 use super::super::timing::{Alone, Clocked, Conditions, Contender, Timed, Timing};
 use super::super::{BaselineModule, EngineError, Library, LibraryCall};

@@ -1,23 +1,22 @@
-//! Timing on the device: events around every run, sides alternating, out of the cache.
+//! Timing on the device: events around every run, contenders alternating, data out of the cache.
 //!
-//! A run's time is what two events in the stream say, one before its work and
-//! one after it. Four things would spoil that, and each is seen to:
+//! A run's time is the difference between two events in the stream, one before its work and one
+//! after it. Four things would spoil that, and each is dealt with:
 //!
-//! - A stream that has run empty is waited for: the event before a launch has
-//!   passed long before the host has queued the launch, and the host's time is
-//!   counted as the kernel's. So runs are queued in groups behind a long fill
-//!   ([`HEAD_START_BYTES`]), and a group that the device began too early is told.
-//! - Data that the run before left in the second-level cache. So the contenders
-//!   use several sets of buffers, copies of the ones they were given, whose sum is
-//!   four caches ([`sets_out_of_cache`]).
-//! - Lines in that cache that another contender wrote and that are still to be
-//!   written to memory, which whoever comes next pays for. So each timed run comes
-//!   after an untimed one of the same contender, as in a loop.
-//! - Clocks that are still rising, and code that is loaded at its first launch.
-//!   So everything runs for some time before ([`WARM_UP_MS`]).
+//! - A stream that has run empty. The event before a launch then completes long before the host has
+//!   queued the launch, and the host's time is counted as the kernel's. So runs are queued in
+//!   groups behind a long fill ([`HEAD_START_BYTES`]), and groups that the device began too early
+//!   are reported.
+//! - Data that the previous run left in the second-level cache. So the contenders use several sets
+//!   of buffers, copies of the ones they were given, which together are four times the cache
+//!   ([`sets_out_of_cache`]).
+//! - Lines in that cache that another contender wrote and that still have to be written to memory,
+//!   at the expense of the next one. So each timed run follows an untimed one of the same
+//!   contender, as in a loop.
+//! - Clocks that are still rising, and code that is loaded at its first launch. So everything runs
+//!   for some time first ([`WARM_UP_MS`]).
 //!
-//! Left out: clocks are not fixed. They are read, and what is compared is timed
-//! in turn.
+//! Left out: fixed clocks. Clocks are read, and contenders are timed in turn.
 
 use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
 use super::super::{Buffer, EngineError, LibraryCall, Place};
@@ -27,10 +26,10 @@ use super::session::{Resolved, RunError, Session};
 use crate::driver::{self, Event, GraphExec};
 use std::collections::BTreeMap;
 
-/// Sets of buffers, at most.
+/// Maximum number of sets of buffers.
 const MOST_SETS: u32 = 64;
 
-/// Everything runs this long before the clock counts, and at least twice.
+/// Everything runs this long, and at least twice, before timing starts.
 const WARM_UP_MS: f32 = 40.0;
 
 /// Bytes that are filled while the host queues a group of runs: about 0.3 ms on
@@ -40,17 +39,17 @@ const HEAD_START_BYTES: u64 = 1 << 30;
 /// Runs in a group.
 const GROUP_RUNS: usize = 20;
 
-/// A round that takes this long needs no head start: its runs are themselves
-/// long enough for the host to keep ahead.
+/// A round that takes this long needs no head start: its runs are long enough for the host to stay
+/// ahead.
 const LONG_ROUND_MS: f32 = 5.0;
 
-/// Runs in a row, at least.
+/// Minimum number of runs in a row.
 const FEWEST_IN_ROW: usize = 50;
 
-/// Rows of each contender before the clock counts.
+/// Rows of each contender before timing starts.
 const ROWS_BEFORE: usize = 10;
 
-/// Memory that copies of the buffers may take, of the device's.
+/// Copies of the buffers may take one part in this many of the device's memory.
 const COPIES_SHARE: u64 = 3;
 
 /// See [`Timing::perform`](super::super::timing::Timing::perform).
@@ -84,7 +83,7 @@ pub(super) fn time(
     })
 }
 
-/// Has the contenders ready on several sets of their buffers.
+/// Prepares the contenders on several sets of their buffers.
 pub(super) fn with_clock<'g, R>(
     gpu: &'g Gpu,
     contenders: &[Contender<'_>],
@@ -129,7 +128,7 @@ pub(super) fn with_clock<'g, R>(
     Ok((done, sets))
 }
 
-/// What an error names.
+/// The place that an error names.
 fn place_of(work: &[&Timed<'_>]) -> Place {
     let last = work.iter().rev().find_map(|work| match work {
         Timed::Launches(launches) | Timed::Baselines(launches) => launches.last(),
@@ -146,7 +145,7 @@ fn place_of(work: &[&Timed<'_>]) -> Place {
 
 fn check_ranges(gpu: &Gpu, work: &[Timed<'_>]) -> Result<(), EngineError> {
     let allocations = gpu.allocations.borrow();
-    // A launch's own addresses come without sizes; what it does with them is its own.
+    // A launch's own addresses come without sizes, so they cannot be checked.
     let mut ranges = work
         .iter()
         .flat_map(Timed::addresses)
@@ -163,7 +162,7 @@ pub(super) struct Sets<'g> {
     n_sets: u32,
     set_bytes: u64,
     out_of_cache: bool,
-    /// Start of each buffer with its size and its copies, those of set 1, 2, ….
+    /// Start of each buffer, with its size and its copies for sets 1, 2, ….
     buffers: BTreeMap<u64, (u64, Vec<Buffer<'g, u8>>)>,
 }
 
@@ -182,7 +181,7 @@ impl<'g> Sets<'g> {
             for (address, size_bytes) in work.flat_map(Timed::addresses) {
                 match allocations.around(address, size_bytes) {
                     Ok((start, size_bytes)) => own.insert(start, size_bytes),
-                    // A pointer that its launch does not use.
+                    // A pointer that the launch does not use.
                     Err(_) if size_bytes == 0 => continue,
                     Err(error) => return Err(error),
                 };
@@ -216,11 +215,11 @@ impl<'g> Sets<'g> {
                 copies.push(copy);
             }
         }
-        // The copies are in the stream, and so is all that follows.
+        // Both the copies and all later work are enqueued in the same stream.
         Ok(sets)
     }
 
-    /// Where an address of the given buffers is in set `set`.
+    /// The address in set `set` for an address in the given buffers.
     fn address(&self, set: u32, address: u64) -> u64 {
         let around = self.buffers.range(..=address).next_back();
         let copy = around
@@ -237,7 +236,7 @@ impl<'g> Sets<'g> {
 // Work in the stream
 // ---------------------------------------------------------------------------
 
-/// What is put into the stream at one go.
+/// Work that is enqueued in one go.
 enum Op {
     Launch(Resolved),
     Copy { to: u64, from: u64, size_bytes: u64 },
@@ -333,7 +332,7 @@ impl Turn {
 
 pub(super) struct Clock<'s> {
     pub(super) session: &'s Session,
-    /// For each set of buffers the contenders.
+    /// The contenders, for each set of buffers.
     sets: Vec<Vec<Turn>>,
     n_contenders: usize,
     pub(super) head_start: Fill,
@@ -344,7 +343,7 @@ pub(super) type Span = (usize, Event, Event);
 
 impl Clock<'_> {
     fn run(&self, gpu: &Gpu, conditions: &Conditions) -> Result<Clocked, RunError> {
-        // What is loaded or allocated at the first launch is so now.
+        // This triggers all loading and allocation of first launches.
         let mut n_turns = 0;
         self.untimed_rounds(1, &mut n_turns)?;
         self.session.wait()?;
@@ -370,7 +369,7 @@ impl Clock<'_> {
             n_left -= n_rounds;
             if round_ms <= LONG_ROUND_MS {
                 memory::enqueue_fill(self.session.stream(), &self.head_start)?;
-                // The fill leaves a cache full of lines to be written back.
+                // The fill leaves a cache full of lines to write back.
                 self.untimed_rounds(1, &mut n_turns)?;
             }
             let first = spans.len();
@@ -395,8 +394,7 @@ impl Clock<'_> {
         })
     }
 
-    /// Whether runs of the first contender are so short that they are also to be
-    /// timed in a row.
+    /// Whether runs of the first contender are short enough to be timed in a row as well.
     fn is_short(&self, clocked: &Clocked, conditions: &Conditions) -> bool {
         let mut runs = clocked.runs_ms[0].clone();
         runs.sort_by(f32::total_cmp);
@@ -404,11 +402,11 @@ impl Clock<'_> {
         median.is_some_and(|&ms| ms < conditions.row_below_ms)
     }
 
-    /// Many runs of a contender one after the other, without the host: how many, and
-    /// for each contender the time of one in each row. A contender that needs
-    /// something done before each run has none.
+    /// Many consecutive runs of each contender, without the host: their number, and for each
+    /// contender the time per run of each row. A contender that needs something done before each
+    /// run has none.
     ///
-    /// A row goes through all sets of buffers equally often.
+    /// A row uses all sets of buffers equally often.
     fn run_rows(&self, conditions: &Conditions) -> Result<(u32, Vec<Vec<f32>>), RunError> {
         let n_sets = self.sets.len();
         let n_in_row = FEWEST_IN_ROW.next_multiple_of(n_sets);
@@ -445,9 +443,9 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
-    /// At least this many runs of the first contender one after the other, through all sets of
-    /// buffers equally often, as a graph, and how many they are; none if something is to be done
-    /// before each.
+    /// At least this many consecutive runs of the first contender, using all sets of buffers
+    /// equally often, as a graph, and their number; no graph if something is to be done before
+    /// each.
     pub(super) fn row(&self, n_runs: usize) -> Result<(Option<GraphExec>, usize), RunError> {
         let n_sets = self.sets.len();
         if !self.sets[0][0].before.is_empty() {
@@ -460,8 +458,8 @@ impl Clock<'_> {
         Ok((Some(row), n_runs))
     }
 
-    /// The sets take turns from run to run, not from round to round: two
-    /// contenders that share buffers do not follow each other on the same ones.
+    /// The set changes from run to run, not from round to round, so that two contenders that share
+    /// buffers do not follow each other on the same ones.
     fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn {
         let set = *n_turns % self.sets.len();
         *n_turns += 1;
@@ -489,8 +487,8 @@ impl Clock<'_> {
         spans: &mut Vec<Span>,
     ) -> Result<(), RunError> {
         for contender in 0..self.n_contenders {
-            // What another has left in the caches is nobody's: lines still to be
-            // written, and its code. So each comes after an untimed run of itself.
+            // What another contender left in the caches must not count: lines still to be written,
+            // and its code. So each timed run follows an untimed one of the same contender.
             let turn = self.turn(contender, n_turns);
             enqueue(self.session, &turn.before)?;
             enqueue(self.session, &turn.timed)?;
@@ -501,7 +499,7 @@ impl Clock<'_> {
         Ok(())
     }
 
-    /// Puts something into the stream between two events.
+    /// Enqueues something between two events.
     fn timed_span(
         &self,
         contender: usize,
@@ -516,7 +514,7 @@ impl Clock<'_> {
     }
 }
 
-/// Contender and time of each span, when all have passed.
+/// Contender and time of each span, once all have completed.
 pub(super) fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
     spans
         .iter()

@@ -1,4 +1,4 @@
-//! CUB, through the shared library that nvcc makes of `bench/baselines/libraries/cub.cu`.
+//! CUB, through the shared library that nvcc builds from `bench/baselines/libraries/cub.cu`.
 
 use super::super::super::{EngineError, Library};
 use super::super::memory;
@@ -17,8 +17,7 @@ pub(super) struct Cub {
     sum: Sum,
     words: Words,
     version: c_int,
-    /// Address and size of the memory that CUB wants for itself; it lives as long
-    /// as the context.
+    /// Address and size of CUB's own temporary memory; it lives as long as the context.
     temporary: (u64, usize),
     /// Keeps the functions loaded.
     _library: libloading::Library,
@@ -53,7 +52,7 @@ impl Cub {
         })
     }
 
-    /// CUB_VERSION is 100,000 times the major version, 100 times the minor one.
+    /// `CUB_VERSION` is 100,000 times the major version plus 100 times the minor one.
     pub(super) fn version(&self) -> String {
         let version = self.version;
         format!(
@@ -68,12 +67,12 @@ impl Cub {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: answers any code with a string that stays.
+        // SAFETY: returns a static string for any code.
         let words = unsafe { std::ffi::CStr::from_ptr((self.words)(code)) };
         Err(failed(Library::Cub, words.to_string_lossy()))
     }
 
-    /// Makes sure of the memory that a sum of `n` values needs.
+    /// Allocates the temporary memory that a sum of `n` values needs.
     pub(super) fn prepare_sum(&mut self, n: u64) -> Result<(), EngineError> {
         let mut needed = 0;
         // SAFETY: with no temporary memory it only writes how much it needs.
@@ -98,7 +97,7 @@ impl Cub {
     ) -> Result<(), EngineError> {
         let (temporary, mut size) = self.temporary;
         let stream = stream.raw();
-        // SAFETY: the engine checked the ranges; `prepare_sum` saw to the rest.
+        // SAFETY: the engine checked the ranges, and `prepare_sum` provided the memory.
         let code = unsafe { (self.sum)(temporary, &mut size, input, output, n as i64, stream) };
         self.check(code)
     }

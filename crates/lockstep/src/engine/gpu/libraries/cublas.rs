@@ -28,7 +28,7 @@ type Sgemm = unsafe extern "C" fn(
     c_int,
 ) -> c_int;
 
-// Numbers of `cublasOperation_t` and `cublasMath_t`, part of its ABI.
+// Values of `cublasOperation_t` and `cublasMath_t`, part of its ABI.
 const OPERATION_NONE: c_int = 0;
 const DEFAULT_MATH: c_int = 0;
 const PEDANTIC_MATH: c_int = 2;
@@ -50,7 +50,7 @@ fn check(call: &str, code: c_int) -> Result<(), EngineError> {
     }
     Err(failed(
         Library::Cublas,
-        format!("{call} answered with status {code}"),
+        format!("{call} returned status {code}"),
     ))
 }
 
@@ -127,7 +127,7 @@ impl Cublas {
         };
         let (m, n, k) = (size(m)?, size(n)?, size(k)?);
         let (one, zero) = (1.0f32, 0.0f32);
-        // cuBLAS counts by columns: what it sees of our rows is Cᵀ = Bᵀ·Aᵀ.
+        // cuBLAS is column-major: for it, the product of our rows is Cᵀ = Bᵀ·Aᵀ.
         // SAFETY: the handle lives; alpha and beta are read before the call
         // returns; the engine checked the three ranges.
         unsafe {

@@ -1,8 +1,8 @@
-//! The error of a library that does not do what it should.
+//! Errors of libraries.
 
 use super::super::super::{EngineError, Library};
 
-/// Something about a library went wrong.
+/// An error of a library.
 pub(super) fn failed(library: Library, what: impl std::fmt::Display) -> EngineError {
     EngineError::Library {
         library: library.name(),
@@ -14,7 +14,7 @@ pub(super) fn not_loaded(library: Library) -> EngineError {
     failed(library, "it was not loaded")
 }
 
-/// Why a file is not a library that can be loaded.
+/// Why a file cannot be loaded as a library.
 pub(super) fn unloadable(file: &std::path::Path, error: &libloading::Error) -> String {
     use std::error::Error;
     match error.source() {

@@ -1,7 +1,7 @@
 //! NVIDIA's libraries in our context: loaded from files, called on our stream.
 //!
-//! They use the runtime's API, which works in the device's primary context. So
-//! does [`super::session`]: addresses and streams are understood on both sides.
+//! They use the runtime's API, which works in the device's primary context. So does
+//! [`super::session`]: both sides understand each other's addresses and streams.
 
 mod cub;
 mod cublas;
@@ -23,7 +23,7 @@ pub(super) struct Libraries {
     cub: Option<Cub>,
     cublas: Option<Cublas>,
     cublaslt: Option<CublasLt>,
-    /// What was measured of calls that had the device to themselves; they have no addresses.
+    /// Measurements of calls that had the device to themselves, stored without addresses.
     alone: Vec<(LibraryCall, Alone)>,
 }
 
@@ -46,7 +46,7 @@ impl Libraries {
         }
     }
 
-    /// How a call is done, where there was a choice and it was made.
+    /// How a call is done, if there is a choice and it was made.
     pub(super) fn choice(&self, call: &LibraryCall) -> Option<String> {
         match call {
             LibraryCall::Matmul(product) => self.cublaslt.as_ref()?.choice(product),
@@ -54,7 +54,7 @@ impl Libraries {
         }
     }
 
-    /// In how many ways a call that was prepared can be done, the most promising first.
+    /// In how many ways a prepared call can be done, the most promising first.
     pub(super) fn n_ways(&self, call: &LibraryCall) -> usize {
         match (call, &self.cublaslt) {
             (LibraryCall::Matmul(product), Some(cublaslt)) => cublaslt.n_ways(product),
@@ -62,14 +62,14 @@ impl Libraries {
         }
     }
 
-    /// Has the call done in that way from now on.
+    /// Does the call in that way from now on.
     pub(super) fn take_way(&mut self, call: &LibraryCall, way: usize) {
         if let (LibraryCall::Matmul(product), Some(cublaslt)) = (call, &mut self.cublaslt) {
             cublaslt.take_way(product, way);
         }
     }
 
-    /// What was measured of such a call, wherever its matrices were.
+    /// The measurement of such a call, wherever its matrices were.
     pub(super) fn alone(&self, call: &LibraryCall) -> Option<Alone> {
         let kind = call.relocated(&|_| 0);
         let mut known = self.alone.iter();
@@ -78,13 +78,13 @@ impl Libraries {
             .map(|(_, alone)| alone.clone())
     }
 
-    /// Keeps what was measured of a call.
+    /// Keeps the measurement of a call.
     pub(super) fn note_alone(&mut self, call: &LibraryCall, alone: Alone) {
         self.alone.push((call.relocated(&|_| 0), alone));
     }
 
-    /// Makes ready what the call needs beside its buffers; what is tried for that is put
-    /// into the stream and waited for.
+    /// Prepares what the call needs in addition to its buffers; trials for that are enqueued and
+    /// waited for.
     pub(super) fn prepare(
         &mut self,
         call: &LibraryCall,
@@ -107,7 +107,7 @@ impl Libraries {
         }
     }
 
-    /// Puts the prepared call into the stream.
+    /// Enqueues the prepared call.
     pub(super) fn enqueue(&self, call: &LibraryCall, stream: &Stream) -> Result<(), EngineError> {
         match call {
             &LibraryCall::CubSum { input, n, output } => {

@@ -1,4 +1,4 @@
-//! The functions of cuBLASLt that are called, and their types.
+//! The functions of cuBLASLt in use, and their types.
 
 use super::super::super::super::{EngineError, Library};
 use super::super::failure::{failed, unloadable};
@@ -6,7 +6,7 @@ use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 
-/// Of a library, of a product's description, of a matrix's: all are pointers.
+/// A library, the description of a product or of a matrix: all are pointers.
 pub(super) type Handle = *mut c_void;
 
 type Create = unsafe extern "C" fn(*mut Handle) -> c_int;
@@ -76,13 +76,13 @@ impl Heuristic {
     };
 }
 
-// As the header has them.
+// The sizes in the header.
 const _: () = assert!(size_of::<Algorithm>() == 64);
 const _: () = assert!(size_of::<Heuristic>() == 96);
 const _: () = assert!(std::mem::offset_of!(Heuristic, workspace_bytes) == 64);
 const _: () = assert!(std::mem::offset_of!(Heuristic, state) == 72);
 
-/// `CUBLAS_COMPUTE_32F`: sums in f32, and no rounding of what is summed.
+/// `CUBLAS_COMPUTE_32F`: sums in f32, without rounding the summands.
 const COMPUTE_F32: c_int = 68;
 /// `CUDA_R_32F`, of alpha and beta.
 const SCALE_F32: c_int = 0;
@@ -100,11 +100,11 @@ fn check(call: &str, code: c_int) -> Result<(), EngineError> {
     }
     Err(failed(
         Library::CublasLt,
-        format!("{call} answered with status {code}"),
+        format!("{call} returned status {code}"),
     ))
 }
 
-/// A product's operands.
+/// The operands of a product.
 pub(super) struct Call {
     pub(super) product: Handle,
     /// Address and description.
@@ -176,7 +176,7 @@ impl Api {
         self.version
     }
 
-    /// The description of a product, with what is done to each factor.
+    /// The description of a product, with the operation on each factor.
     pub(super) fn product(&self, left: c_int, right: c_int) -> Result<Handle, EngineError> {
         let mut product = std::ptr::null_mut();
         // SAFETY: writes one handle.
@@ -193,7 +193,7 @@ impl Api {
         Ok(product)
     }
 
-    /// The description of a matrix stored by columns.
+    /// The description of a column-major matrix.
     pub(super) fn layout(
         &self,
         of: c_int,
@@ -209,8 +209,8 @@ impl Api {
         Ok(layout)
     }
 
-    /// The algorithms that the heuristic names for `[product, left, right, result]`, best
-    /// first as it believes.
+    /// The algorithms that the heuristic suggests for `[product, left, right, result]`, the most
+    /// promising first.
     pub(super) fn heuristic(
         &self,
         [product, left, right, result]: [Handle; 4],
@@ -235,7 +235,7 @@ impl Api {
         let mut found = vec![Heuristic::EMPTY; most];
         let mut n_found = 0;
         let asked = set.and_then(|()| {
-            // SAFETY: all descriptions live; there is room for as many as are asked for.
+            // SAFETY: all descriptions live; there is room for the requested number.
             check("cublasLtMatmulAlgoGetHeuristic", unsafe {
                 (self.get_heuristic)(
                     self.handle,
@@ -251,7 +251,7 @@ impl Api {
                 )
             })
         });
-        // SAFETY: it is ours, and not used again.
+        // SAFETY: it is ours, and no longer used.
         unsafe { (self.preference_destroy)(preference) };
         asked?;
         found.truncate(usize::try_from(n_found).unwrap_or(0));
@@ -259,7 +259,7 @@ impl Api {
         Ok(found)
     }
 
-    /// The number of an algorithm, by which cuBLASLt's log has it.
+    /// An algorithm's number, as in cuBLASLt's log.
     pub(super) fn algorithm_id(&self, heuristic: &Heuristic) -> Option<c_int> {
         let (mut id, mut written): (c_int, usize) = (0, 0);
         let to: *mut c_int = &mut id;
@@ -276,7 +276,7 @@ impl Api {
         (code == 0 && written == size_of::<c_int>()).then_some(id)
     }
 
-    /// Puts a product into the stream.
+    /// Enqueues a product.
     pub(super) fn matmul(
         &self,
         call: &Call,

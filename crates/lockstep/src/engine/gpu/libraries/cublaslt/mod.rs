@@ -1,8 +1,8 @@
-//! cuBLASLt, loaded at run time: products whose algorithm is chosen by trying.
+//! cuBLASLt, loaded at run time: products with an algorithm chosen by trial.
 //!
-//! cuBLASLt's heuristic names some algorithms for a product, best first as it believes.
-//! Each is timed once, when a product of these sizes, types and layouts is first prepared,
-//! and the fastest is used from then on: that is the library at its best.
+//! cuBLASLt's heuristic suggests some algorithms for a product, the most promising first. Each is
+//! timed once, when a product of these sizes, types and layouts is first prepared, and the fastest
+//! is used from then on: that is the library at its best.
 
 mod api;
 
@@ -14,18 +14,18 @@ use api::{Api, Heuristic};
 use std::ffi::c_int;
 use std::path::Path;
 
-/// Bytes that an algorithm may use beside the matrices.
+/// Bytes that an algorithm may use in addition to the matrices.
 const WORKSPACE_BYTES: usize = 64 << 20;
-/// Algorithms that the heuristic is asked for.
+/// Number of algorithms requested from the heuristic.
 const MOST_ALGORITHMS: usize = 16;
 /// Timed runs of each.
 const N_SAMPLES: usize = 7;
-/// A sample takes as long, where runs are short.
+/// Duration of a sample of short runs.
 const SAMPLE_MS: f32 = 0.8;
-/// Runs in a sample, at most.
+/// Maximum number of runs in a sample.
 const MOST_RUNS: usize = 50;
 
-/// The library, and what was chosen.
+/// The library, and the algorithms chosen.
 pub(super) struct CublasLt {
     api: Api,
     workspace: u64,
@@ -44,7 +44,7 @@ struct Chosen {
     way: usize,
 }
 
-/// What an algorithm is chosen for: everything of a product but its addresses.
+/// What an algorithm is chosen for: all of a product except its addresses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Kind(Matmul);
 
@@ -57,9 +57,9 @@ impl Kind {
 /// cuBLASLt's descriptions of a product and of its matrices; they live as long as the
 /// library.
 ///
-/// cuBLASLt counts by columns: what it sees of our rows is Cᵀ = Bᵀ·Aᵀ. So its left matrix is
-/// our B and its right one our A. A factor whose rows run along k is, for it, one of
-/// columns along k: the left one is transposed then, and the right one is not.
+/// cuBLASLt is column-major: for it, the product of our rows is Cᵀ = Bᵀ·Aᵀ. So its left matrix is
+/// our B and its right one our A. A factor whose rows run along k has, for cuBLASLt, columns along
+/// k: as the left matrix it is transposed, as the right one it is not.
 struct Operation {
     product: api::Handle,
     left: api::Handle,
@@ -79,8 +79,8 @@ struct Columns {
     pitch: i64,
 }
 
-/// The description for cuBLASLt of the left or the right matrix of a product: how it lies, and
-/// whether it is to be transposed. `edge` is the dimension that is not k.
+/// cuBLASLt's description of the left or right matrix of a product: its layout, and whether to
+/// transpose it. `edge` is the dimension other than k.
 fn described(pitch: u32, major: Major, edge: u32, k: u32, is_left: bool) -> (Columns, c_int) {
     let (rows, columns) = match major {
         Major::K => (k, edge),
@@ -98,7 +98,7 @@ fn described(pitch: u32, major: Major, edge: u32, k: u32, is_left: bool) -> (Col
     (matrix, operation)
 }
 
-/// Numbers of `cudaDataType`.
+/// Values of `cudaDataType`.
 const fn data_type(of: MatrixType) -> c_int {
     match of {
         MatrixType::F32 => 0,
@@ -134,7 +134,7 @@ impl CublasLt {
         self.chosen.iter().find(|chosen| chosen.kind == kind)
     }
 
-    /// Which algorithm was chosen.
+    /// The algorithm that was chosen.
     pub(super) fn choice(&self, product: &Matmul) -> Option<String> {
         let chosen = self.chosen(product)?;
         let (place, n_found) = (chosen.ranked[chosen.way], chosen.found.len());
@@ -148,7 +148,7 @@ impl CublasLt {
         ))
     }
 
-    /// Chooses an algorithm for products of this kind, if none was yet. C stays as it is.
+    /// Chooses an algorithm for products of this kind, unless there is one. C is unchanged.
     pub(super) fn prepare(&mut self, product: &Matmul, stream: &Stream) -> Result<(), EngineError> {
         if self.chosen(product).is_some() {
             return Ok(());
@@ -180,13 +180,12 @@ impl CublasLt {
         Ok(())
     }
 
-    /// How many algorithms can be used for the product; none before it was prepared.
+    /// The number of algorithms that can be used for the product; 0 before it is prepared.
     pub(super) fn n_ways(&self, product: &Matmul) -> usize {
         self.chosen(product).map_or(0, |chosen| chosen.ranked.len())
     }
 
-    /// Uses that one of them from now on, counted from the one that took least time when all
-    /// were tried.
+    /// Uses that algorithm from now on; 0 is the one that was fastest when all were tried.
     pub(super) fn take_way(&mut self, product: &Matmul, way: usize) {
         let kind = Kind::of(product);
         let mut chosen = self.chosen.iter_mut();
@@ -197,7 +196,7 @@ impl CublasLt {
         }
     }
 
-    /// Which of the algorithms can be used; that which takes least time is the first.
+    /// The algorithms that can be used, the fastest first.
     fn ranked(
         &self,
         product: &Matmul,
@@ -210,7 +209,7 @@ impl CublasLt {
         let mut refusal = None;
         for (place, algorithm) in found.iter().enumerate() {
             let run = || self.run(product, operation, algorithm, trial, stream);
-            // What the heuristic names may still be refused; then there are the others.
+            // A suggested algorithm may still be refused; the others remain.
             if let Err(error) = run() {
                 refusal = Some(error);
                 continue;
@@ -228,7 +227,7 @@ impl CublasLt {
             (true, Some(error)) => Err(error),
             (true, None) => Err(failed(
                 Library::CublasLt,
-                "its heuristic names no algorithm for this product",
+                "its heuristic suggests no algorithm for this product",
             )),
         }
     }
@@ -276,7 +275,7 @@ impl CublasLt {
         self.api.matmul(&call, algorithm, stream)
     }
 
-    /// Puts the product, which was prepared, into the stream.
+    /// Enqueues the prepared product.
     pub(super) fn enqueue(&self, product: &Matmul, stream: &Stream) -> Result<(), EngineError> {
         let chosen = self.chosen(product).ok_or_else(|| {
             failed(
@@ -295,7 +294,7 @@ impl CublasLt {
     }
 }
 
-/// Milliseconds of one of `n_runs` runs that follow each other.
+/// Milliseconds per run, for `n_runs` consecutive runs.
 fn sample(
     run: &dyn Fn() -> Result<(), EngineError>,
     n_runs: usize,
@@ -316,7 +315,7 @@ mod tests {
 
     #[test]
     fn rows_along_k_are_columns_along_k() {
-        // B, n = 5 rows of k = 7: for cuBLASLt 7×5, by columns, and Bᵀ is wanted of it.
+        // B has n = 5 rows of k = 7: for cuBLASLt it is 7×5, column-major, to be transposed.
         let (matrix, operation) = described(8, Major::K, 5, 7, true);
         let expected = Columns {
             rows: 7,
@@ -324,13 +323,13 @@ mod tests {
             pitch: 8,
         };
         assert_eq!((matrix, operation), (expected, TRANSPOSED));
-        // A, m = 5 rows of k = 7, is the right one, and lies as it is wanted: k×m.
+        // A has m = 5 rows of k = 7. It is the right matrix and already has the right layout: k×m.
         assert_eq!(
             described(8, Major::K, 5, 7, false),
             (expected, PLAIN),
             "the right one"
         );
-        // Stored as 7 rows of 5: 5×7 by columns.
+        // Stored as 7 rows of 5: for cuBLASLt 5×7, column-major.
         let expected = Columns {
             rows: 5,
             columns: 7,
