@@ -48,6 +48,7 @@
 //!   So all threads reach the same barrier, or have ended, which counts as having reached
 //!   it. `return` and `?` before it are rejected where the macro sees them; hidden in another
 //!   macro they are harmless for the same reason.
+//!
 //! An element that no thread has put into a tile has whatever bits the memory held; for every type
 //! allowed here these are some value. The simulator's checks report such a read.
 //!

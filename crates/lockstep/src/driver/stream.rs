@@ -23,7 +23,7 @@ pub(crate) struct Geometry {
     /// Blocks in a cluster, by axis; none for a launch without clusters.
     pub(crate) cluster: Option<[u32; 3]>,
     /// Whether it may start before the work ahead of it in the stream has finished.
-    pub(crate) is_early: bool,
+    pub(crate) uses_pdl: bool,
 }
 
 impl Geometry {

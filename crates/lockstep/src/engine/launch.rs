@@ -163,8 +163,8 @@ impl Prepared {
     }
 
     /// Whether it may start before the previous launch in the stream has finished.
-    pub fn is_early(&self) -> bool {
-        self.is_early
+    pub fn uses_pdl(&self) -> bool {
+        self.uses_pdl
     }
 
     /// The same launch on other memory: `to` maps each address to its place there.

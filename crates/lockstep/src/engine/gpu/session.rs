@@ -34,7 +34,7 @@ fn time_limit() -> Duration {
 const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
 
 /// The first architecture that can start a launch before the previous one has finished.
-const FIRST_SM_WITH_EARLY_LAUNCHES: u32 = 90;
+const FIRST_SM_WITH_PDL: u32 = 90;
 
 /// Why work on the device was not done.
 pub(super) enum RunError {
@@ -154,8 +154,8 @@ impl Session {
         });
         let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         // Compiled for an older architecture, it would not wait for the launch before it.
-        let is_early = launch.is_early() && knows_early_launches(&modules[index]);
-        Resolved::new(function, launch, device, is_early)
+        let uses_pdl = launch.uses_pdl() && supports_pdl(&modules[index]);
+        Resolved::new(function, launch, device, uses_pdl)
     }
 
     /// The same for the entry's CUDA C++ baseline.
@@ -170,8 +170,8 @@ impl Session {
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module.function(entry)?;
         // Baselines are compiled for this device.
-        let is_early = launch.is_early() && device.sm >= FIRST_SM_WITH_EARLY_LAUNCHES;
-        Resolved::new(function, launch, device, is_early)
+        let uses_pdl = launch.uses_pdl() && device.sm >= FIRST_SM_WITH_PDL;
+        Resolved::new(function, launch, device, uses_pdl)
     }
 
     /// Enqueues the launch in the session's stream.
@@ -289,7 +289,7 @@ pub(super) struct Resolved {
     config: LaunchConfig,
     params: Vec<ParamValue>,
     /// Whether it may start before the work ahead of it in the stream has finished.
-    is_early: bool,
+    uses_pdl: bool,
 }
 
 impl Resolved {
