@@ -90,20 +90,14 @@ const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 // One element per thread
 // ---------------------------------------------------------------------------
 //
-// Which element thread `t` of block `b` works on; a block has `T` threads, the grid `B` blocks,
-// and `n = b·T`:
+// The element `n` that a thread works on. In the table `f` is the first element of the block
+// and `B` the number of blocks:
 //
 //   lane            0     1     2     3    …    sectors of x
-//   own             n     n+1   n+2   n+3       [n … n+31], starting with a sector
-//   permuted        n+1   n     n+3   n+2       the same
-//   offset          n+1   n+2   n+3   n+4       the same and the next
-//   strided         b     b+B   b+2B  b+3B      32 different ones (B ≥ 8)
-
-/// Consecutive threads take consecutive elements.
-#[inline(always)]
-const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
-    block * block_threads + thread
-}
+//   add             f     f+1   f+2   f+3       four, which are read whole
+//   add_permuted    f+1   f     f+3   f+2       the same four
+//   add_offset      f+1   f+2   f+3   f+4       the same four and the next
+//   add_stride      b     b+B   b+2B  b+3B      32 different ones (B ≥ 8)
 
 /// Lanes side by side: four whole sectors per request.
 ///
@@ -113,16 +107,10 @@ const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
 /// one dimension and [`grid`] blocks.
 #[kernel]
 pub unsafe fn add(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = own(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    let n = (block_idx_x() * block_dim_x() + thread_idx_x()) as usize;
     if n < n_elements as usize {
         *z.add(n) = *x.add(n) + *y.add(n);
     }
-}
-
-/// The neighbour's element: even and odd lanes swap places.
-#[inline(always)]
-const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
-    block * block_threads + (thread ^ 1)
 }
 
 /// Neighbouring lanes swap places: the same four sectors, so nothing is lost.
@@ -132,16 +120,10 @@ const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
 /// As [`add`], and a block has an even number of threads.
 #[kernel]
 pub unsafe fn add_permuted(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = permuted(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    let n = (block_idx_x() * block_dim_x() + (thread_idx_x() ^ 1)) as usize;
     if n < n_elements as usize {
         *z.add(n) = *x.add(n) + *y.add(n);
     }
-}
-
-/// The element after the thread's own.
-#[inline(always)]
-const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
-    block * block_threads + thread + 1
 }
 
 /// Everything one element later: the warp starts inside one sector and ends
@@ -152,16 +134,10 @@ const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
 /// As [`add`], with [`grid`] of one element fewer.
 #[kernel]
 pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = offset(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    let n = (block_idx_x() * block_dim_x() + thread_idx_x() + 1) as usize;
     if n < n_elements as usize {
         *z.add(n) = *x.add(n) + *y.add(n);
     }
-}
-
-/// Neighbouring lanes are as many elements apart as there are blocks.
-#[inline(always)]
-const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
-    block + thread * n_blocks
 }
 
 /// Every lane has a sector to itself and uses an eighth of it.
@@ -173,7 +149,7 @@ const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
 /// As [`add`].
 #[kernel]
 pub unsafe fn add_stride(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = strided(block_idx_x(), thread_idx_x(), grid_dim_x()) as usize;
+    let n = (block_idx_x() + thread_idx_x() * grid_dim_x()) as usize;
     if n < n_elements as usize {
         *z.add(n) = *x.add(n) + *y.add(n);
     }
@@ -187,7 +163,7 @@ pub unsafe fn add_stride(x: *const f32, y: *const f32, z: *mut f32, n_elements: 
 /// As [`add`], but one element of `x` is enough.
 #[kernel]
 pub unsafe fn add_broadcast(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = own(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    let n = (block_idx_x() * block_dim_x() + thread_idx_x()) as usize;
     if n < n_elements as usize {
         *z.add(n) = *x + *y.add(n);
     }
@@ -205,7 +181,7 @@ pub unsafe fn add_broadcast(x: *const f32, y: *const f32, z: *mut f32, n_element
 /// [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(VECTORIZED_BLOCK_THREADS))]
 pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let first = CHUNK * own(block_idx_x(), thread_idx_x(), VECTORIZED_BLOCK_THREADS);
+    let first = CHUNK * (block_idx_x() * VECTORIZED_BLOCK_THREADS + thread_idx_x());
     if first + CHUNK <= n_elements {
         let four_of = |array: *const f32| Float4::load(array.add(first as usize).cast());
         let (x, y) = (four_of(x), four_of(y));
@@ -266,66 +242,6 @@ const fn at_least_one(n: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SECTOR_ELEMENTS: u32 = 8;
-    // The counted launch.
-    const T: u32 = COUNTED_BLOCK_THREADS;
-    const B: u32 = COUNTED_BLOCKS;
-
-    /// Sectors that one warp touches, and the number of different elements in them.
-    fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
-        let mut elements = [0; WARP_LANES as usize];
-        for lane in 0..WARP_LANES {
-            elements[lane as usize] = element(lane);
-        }
-        let distinct = |key: fn(u32) -> u32| {
-            (0..elements.len())
-                .filter(|&i| !elements[..i].iter().any(|&e| key(e) == key(elements[i])))
-                .count()
-        };
-        (distinct(|e| e / SECTOR_ELEMENTS), distinct(|e| e))
-    }
-
-    fn degree_percent((sectors, elements): (usize, usize)) -> f64 {
-        100.0 * elements as f64 / (sectors * SECTOR_ELEMENTS as usize) as f64
-    }
-
-    #[test]
-    fn sectors_per_request_are_those_of_the_table() {
-        for block in 0..COUNTED_BLOCKS {
-            let touched = |pattern: fn(u32, u32) -> u32| {
-                let touched = sectors_and_elements(|thread| pattern(block, thread));
-                (touched.0, degree_percent(touched))
-            };
-            assert_eq!(touched(|b, t| own(b, t, T)), (4, 100.0));
-            assert_eq!(touched(|b, t| permuted(b, t, T)), (4, 100.0));
-            assert_eq!(touched(|b, t| offset(b, t, T)), (5, 80.0));
-            assert_eq!(touched(|b, t| strided(b, t, B)), (32, 12.5));
-            assert_eq!(touched(|_, _| 0), (1, 12.5));
-        }
-    }
-
-    #[test]
-    fn every_pattern_has_all_elements_once() {
-        const N: usize = (COUNTED_BLOCKS * COUNTED_BLOCK_THREADS) as usize;
-        type Pattern = fn(u32, u32) -> u32;
-        let patterns: [(Pattern, u32); 4] = [
-            (|b, t| own(b, t, T), 0),
-            (|b, t| permuted(b, t, T), 0),
-            (|b, t| offset(b, t, T), 1),
-            (|b, t| strided(b, t, B), 0),
-        ];
-        for (pattern, first) in patterns {
-            let mut seen = [false; N];
-            for block in 0..COUNTED_BLOCKS {
-                for thread in 0..COUNTED_BLOCK_THREADS {
-                    let n = (pattern(block, thread) - first) as usize;
-                    assert!(!seen[n], "element {n} has two threads");
-                    seen[n] = true;
-                }
-            }
-        }
-    }
 
     #[test]
     fn grids_cover_every_size() {
