@@ -499,15 +499,15 @@ fn launches_are_held_to_the_rules_of_clusters() {
             "",
             [16, 1, 1],
             of(Some([16, 1, 1])),
-            "a cluster of 16×1×1 = 16 blocks, the limit is 8: allow cluster sizes that are not \
-             portable, or make the cluster smaller",
+            "a cluster of 16×1×1 = 16 blocks, but the limit is 8: allow cluster sizes that are \
+             not portable, or make the cluster smaller",
         ),
         (
             "",
             [32, 1, 1],
             large([32, 1, 1]),
-            "a cluster of 32×1×1 = 32 blocks, the limit is 8, and 16 where the launch says that \
-             it need not run on all devices",
+            "a cluster of 32×1×1 = 32 blocks, but the limit is 8, or 16 where the launch says \
+             that it need not run on all devices",
         ),
         (
             "",
@@ -519,41 +519,41 @@ fn launches_are_held_to_the_rules_of_clusters() {
             "",
             [4, 1, 1],
             of(Some([2, 0, 1])),
-            "a cluster of 2×0×1 blocks: it has at least one along each axis",
+            "a cluster of 2×0×1 blocks: it needs at least one along each axis",
         ),
         (
             "",
             [2, 3, 1],
             of(Some([2, 2, 1])),
-            "the grid has 3 blocks along y, no multiple of the cluster's 2: give it whole clusters, \
-             and let the blocks that are too many do nothing",
+            "the grid has 3 blocks along y, not a multiple of the cluster's 2: give it whole \
+             clusters, and let the surplus blocks do nothing",
         ),
         (
             ".reqnctapercluster 2",
             [3, 1, 1],
             of(None),
-            "the grid has 3 blocks along x, no multiple of the cluster's 2: give it whole clusters, \
-             and let the blocks that are too many do nothing",
+            "the grid has 3 blocks along x, not a multiple of the cluster's 2: give it whole \
+             clusters, and let the surplus blocks do nothing",
         ),
         (
             ".reqnctapercluster 2",
             [4, 1, 1],
             of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 blocks, the kernel requires 2×1×1 (.reqnctapercluster): launch it \
-             with that, or without naming a cluster",
+            "a cluster of 4×1×1 blocks, but the kernel requires 2×1×1 (.reqnctapercluster): \
+             launch it with that, or without naming a cluster",
         ),
         (
             ".maxclusterrank 2",
             [4, 1, 1],
             of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 = 4 blocks, the kernel declares at most 2 (.maxclusterrank)",
+            "a cluster of 4×1×1 = 4 blocks, but the kernel declares at most 2 (.maxclusterrank)",
         ),
         (
             ".explicitcluster",
             [4, 1, 1],
             of(None),
-            "the kernel must be launched with a cluster (.explicitcluster): name its shape, also if \
-             that is one block",
+            "the kernel must be launched with a cluster (.explicitcluster): name its shape, \
+             even if that is one block",
         ),
     ];
     for (directive, grid, options, message) in cases {

@@ -147,7 +147,7 @@ fn what_cannot_be_traced_is_refused() {
     };
     let text = refused(of_block(3));
     assert!(
-        text.contains("block 3 is to be traced, the grid has 3"),
+        text.contains("block 3 is to be traced, but the grid has 3"),
         "{text}"
     );
     let text = refused(LaunchOptions {
