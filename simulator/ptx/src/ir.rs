@@ -434,8 +434,8 @@ pub enum Operand {
     External(String),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
-    /// `[base + offset, {x, y}]` of a tensor or texture access: the address,
-    /// then what stands behind its comma.
+    /// `[base + offset, {x, y}]` of a tensor or texture access: the address, then what
+    /// follows the comma.
     IndexedAddress(Address, Vec<Operand>),
     /// `r.b0` … `r.b3` (0 to 3), `r.h0`, `r.h1` (4, 5): part of a scalar
     /// register, in video instructions. (`v.x` of a vector register is a

@@ -473,7 +473,7 @@ fn messages_say_where_what_and_what_instead() {
         ("@x bra L;", "`x` is not declared"),
         (".reg .b32 x; @x ret;", "`x` is not a predicate register"),
         (".reg .b32 x, x;", "`x` is declared twice"),
-        ("L: L: ret;", "the label `L` stands twice"),
+        ("L: L: ret;", "the label `L` is defined twice"),
         ("mov.u32 x, 0f12;", "`0f12` is not a number"),
         (
             "mov.u32 x, 99999999999999999999;",

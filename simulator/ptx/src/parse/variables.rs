@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The list behind `.attribute`: whether `.managed` is in it. Other attributes say nothing
+    /// The list after `.attribute`: whether `.managed` is in it. Other attributes say nothing
     /// that a simulator needs.
     fn managed_attribute(&mut self) -> Result<bool> {
         self.expect("(")?;
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         self.error_at(token.at, message)
     }
 
-    /// The number behind `.align`.
+    /// The number after `.align`.
     pub fn alignment(&mut self) -> Result<u32> {
         let at = self.token.at;
         let align = self.expect_u32("an alignment in bytes")?;
