@@ -77,7 +77,10 @@ impl Default for DeviceConfig {
 #[non_exhaustive]
 pub enum MemoryError {
     /// More than there is.
-    #[error("out of device memory: {requested} bytes for `{label}`, {free} of {total} are free")]
+    #[error(
+        "out of device memory: {requested} bytes for `{label}`, but only {free} of {total} \
+             are free"
+    )]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
@@ -89,7 +92,7 @@ pub enum MemoryError {
         total: u64,
     },
     /// More than the host has to simulate it with.
-    #[error("the host has no {requested} bytes for `{label}`")]
+    #[error("the host does not have {requested} bytes for `{label}`")]
     HostOutOfMemory {
         /// Bytes asked for.
         requested: u64,

@@ -483,10 +483,10 @@ fn messages_say_where_what_and_what_instead() {
         (".local .b8 x[9999999];", "a thread has at most 524288"),
         (
             ".shared .b8 x[99999999999999];",
-            "is not a length of an array",
+            "is not a valid array length",
         ),
         (".shared .b8 x[99999999][99999999];", "is larger than"),
-        (".shared .align 3 .b8 x;", "3 is not an alignment"),
+        (".shared .align 3 .b8 x;", "3 is not a valid alignment"),
         ("ld.u32 é, [1];", "has no place in PTX"),
         ("/* never closed", "is never closed"),
     ] {

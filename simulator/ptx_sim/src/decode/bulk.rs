@@ -301,7 +301,7 @@ fn take_tile_mode(op: &mut Opcode<'_>) -> Decoded<()> {
     ] {
         if op.has(mode) {
             return Err(format!(
-                "of the ways to walk through a tensor only .tile is simulated, not .{mode}"
+                "of the modes of tensor copies, only .tile is simulated, not .{mode}"
             ));
         }
     }

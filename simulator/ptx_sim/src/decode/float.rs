@@ -319,7 +319,11 @@ impl Decoder<'_> {
         operands: &[Operand],
     ) -> Decoded<()> {
         if operands.len() != n + 1 {
-            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+            return Err(format!(
+                "{} operands, but {} are needed",
+                operands.len(),
+                n + 1
+            ));
         }
         let sources: Vec<u32> = operands[1..]
             .iter()

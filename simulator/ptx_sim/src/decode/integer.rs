@@ -181,7 +181,7 @@ impl Decoder<'_> {
     /// A division by what may be zero.
     fn divide_integers(&mut self, run: LaneFn, ty: Type, operands: &[Operand]) -> Decoded<()> {
         let [d, a, b] = operands else {
-            return Err(format!("{} operands, 3 are needed", operands.len()));
+            return Err(format!("{} operands, but 3 are needed", operands.len()));
         };
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let d = self.destination(d, ty)?;
@@ -203,7 +203,11 @@ impl Decoder<'_> {
         operands: &[Operand],
     ) -> Decoded<()> {
         if operands.len() != n + 1 {
-            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+            return Err(format!(
+                "{} operands, but {} are needed",
+                operands.len(),
+                n + 1
+            ));
         }
         let sources: Vec<u32> = operands[1..]
             .iter()

@@ -115,7 +115,7 @@ impl Decoder<'_> {
                 "m16n8k16" => Some(Shape::K16),
                 _ => None,
             })
-            .ok_or("of the shapes, m16n8k8 and m16n8k16 are supported")?;
+            .ok_or("only the shapes m16n8k8 and m16n8k16 are supported")?;
         if !op.take("row") || !op.take("col") {
             return Err("A must be row by row, B column by column".to_owned());
         }

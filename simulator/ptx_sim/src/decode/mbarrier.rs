@@ -35,10 +35,10 @@ impl Decoder<'_> {
             return Err("an address is missing".to_owned());
         };
         if in_cluster && !kind.may_be_remote() {
-            return Err("it takes a barrier of the own block: .shared::cta".to_owned());
+            return Err("it takes a barrier of the block itself: .shared::cta".to_owned());
         }
         if in_cluster && !matches!(result, None | Some(Operand::Sink)) {
-            return Err("in .shared::cluster it gives no state: write `_`".to_owned());
+            return Err("in .shared::cluster it returns no state: write `_`".to_owned());
         }
         let (address, space) = self.address_in(address, space, in_cluster)?;
         let operand_type = match kind {

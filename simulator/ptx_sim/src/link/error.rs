@@ -42,7 +42,7 @@ pub enum LinkError {
     #[error("{}", lines(.0))]
     Undefined(Vec<UndefinedSymbol>),
     /// More constants than a module can have.
-    #[error("the constants take {bytes} bytes together, and a module has at most {limit}")]
+    #[error("the constants take {bytes} bytes together, but a module has at most {limit}")]
     TooManyConstants {
         /// Bytes of all.
         bytes: u64,

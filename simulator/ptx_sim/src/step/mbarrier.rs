@@ -65,7 +65,7 @@ fn of_block<O: Observer>(
     let message = if is_remote && !op.kind.may_be_remote() {
         "an mbarrier is initialised, invalidated and waited for by threads of its own block only"
     } else if is_remote && op.d.is_some() {
-        "an arrival at an mbarrier of another block gives no state: its destination must be `_`"
+        "an arrival at an mbarrier of another block returns no state: its destination must be `_`"
     } else {
         return in_space(step, op, Space::Shared, addresses, mask);
     };

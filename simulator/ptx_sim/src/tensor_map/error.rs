@@ -25,7 +25,7 @@ pub enum TensorMapError {
         rank: usize,
     },
     /// An interleaved layout of too few dimensions.
-    #[error("the interleaved layout {interleave:?} takes 3 to 5 dimensions, and here are {rank}")]
+    #[error("the interleaved layout {interleave:?} takes 3 to 5 dimensions, but {rank} are given")]
     InterleavedRank {
         /// The layout.
         interleave: Interleave,

@@ -110,7 +110,7 @@ fn the_tensor_keeps_its_rules() {
     0 strides are given for a tensor of 2 dimensions, which takes 1
     1 box dimensions are given for a tensor of 2 dimensions, which takes 2
     3 element strides are given for a tensor of 2 dimensions, which takes 2
-    the interleaved layout B16 takes 3 to 5 dimensions, and here are 2
+    the interleaved layout B16 takes 3 to 5 dimensions, but 2 are given
     the tensor starts at 0x700000000108, which is 8 past a multiple of 16: its address must be a multiple of 16 bytes
     dimension 1 has 0 elements, but must have 1 to 2^32
     dimension 0 has 4294967297 elements, but must have 1 to 2^32

@@ -122,7 +122,7 @@ fn what_is_said_of_wrong_instructions() {
         said("tensormap.replace.tile.global_address.global.b1024.b64 [%buf], %rd1;"),
     ];
     insta::assert_snapshot!(all.join("\n"), @r"
-    of the ways to walk through a tensor only .tile is simulated, not .im2col
+    of the modes of tensor copies, only .tile is simulated, not .im2col
     3 coordinates for 2 dimensions
     to shared memory it needs .mbarrier::complete_tx::bytes
     to .global it needs .bulk_group

@@ -111,7 +111,7 @@ pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
         .or_else(|| near.map(str::to_owned))
         .map(|name| format!(".{name}"));
     let reason = format!(
-        "`.{name}` is not a modifier that is known{}",
+        "`.{name}` is not a known modifier{}",
         question(suggestion.as_deref())
     );
     let refusal = if is_mistyped {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(reason("ld.global.nc.L2::128B.v4.f32"), None);
         assert_eq!(
             reason("ld.gloabl.f32").unwrap(),
-            "`.gloabl` is not a modifier that is known: did you mean `.global`?"
+            "`.gloabl` is not a known modifier: did you mean `.global`?"
         );
         assert!(
             reason("add.sideways.u32")

@@ -39,12 +39,12 @@ pub(super) fn check(
         let given = list(index);
         if given.len() != declared.len() {
             let refusal = Refusal::invalid(format!(
-                "`{}` (line {}) has {}, and here {} {}",
+                "`{}` (line {}) has {}, but {} {} given",
                 callee.name,
                 callee.line,
                 count(declared.len(), what),
-                if given.len() == 1 { "is" } else { "are" },
-                given.len()
+                given.len(),
+                if given.len() == 1 { "is" } else { "are" }
             ));
             return Err(match index.and_then(|index| operands.get(index)) {
                 Some(list @ Operand::List(_)) => refusal.at(list),

@@ -80,7 +80,7 @@ pub(super) fn count_between(
         _ => format!("{fewest} to {most} operands"),
     };
     let refusal = Refusal::invalid(format!(
-        "`{}` takes {takes}, and here {} {n}",
+        "`{}` takes {takes}, but {n} {} given",
         instruction.opcode,
         if n == 1 { "is" } else { "are" },
     ));
