@@ -1,7 +1,7 @@
 //! Advice about a fault: one line for each kind.
 //!
-//! Functions are named as the source's language has them: Rust's of `cuda_std` where the
-//! fault is in a Rust file, else those of CUDA C++.
+//! Functions are named in the source's language: those of `cuda_std` where the fault is in
+//! a Rust file, else those of CUDA C++.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl Barriers {
     }
 }
 
-/// What to do about an access in no order with a bulk copy that is done.
+/// What to do about an access unordered with a bulk copy that is complete.
 const AFTER_BULK: &str = "the copy is complete only for threads that have waited for it: let each \
                           thread that accesses the tile wait for the phase of its mbarrier \
                           itself, or reach a barrier after the wait";
@@ -62,7 +62,7 @@ fn about_bulk(space: Space, is_reading: bool) -> &'static str {
 }
 
 impl Fault {
-    /// What to do about it, if there is more to say than that it happened.
+    /// What to do about it, if the message does not say it already.
     pub fn advice(&self) -> Option<Cow<'static, str>> {
         if let FaultKind::Race {
             space,
@@ -119,7 +119,7 @@ impl Fault {
 
     // Each of these is called for its own kinds only.
 
-    /// An access that is wrong by itself.
+    /// An access that is wrong on its own.
     fn about_access(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::OutOfBounds {
@@ -166,7 +166,7 @@ impl Fault {
         })
     }
 
-    /// An access that is wrong by what was or was not done before.
+    /// An access that is wrong because of what was or was not done before.
     fn about_order(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::NotConstant { .. } => {
@@ -271,7 +271,7 @@ impl Fault {
         })
     }
 
-    /// A step that leads nowhere.
+    /// A wrong turn in the control flow.
     fn about_control(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::DivisionByZero => "test the divisor first",

@@ -1,5 +1,5 @@
-//! Error messages about asynchronous units: products of warpgroups, and accesses that do not pass
-//! through the threads' own path to memory (the async proxy).
+//! Error messages about asynchronous units: products of warpgroups, and accesses that bypass the
+//! threads' own path to memory (the async proxy).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Error messages: the text of a launch's end.
+//! Error messages: the texts of launches that fail.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{
 use ptx::ir::Space;
 
 impl Relation {
-    /// As it is in the shared memory of another block.
+    /// The same in the shared memory of another block.
     pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
         match self {
             Self::Nowhere => Self::Nowhere,
@@ -93,7 +93,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// ` of b.ptx`, where there are several texts.
+/// ` of b.ptx`, if there are several texts.
 fn of(input: &Option<String>) -> String {
     input
         .as_ref()
@@ -231,7 +231,7 @@ pub(super) fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
-/// A load that takes memory for constant.
+/// A load that assumes constant memory.
 fn not_constant(
     f: &mut fmt::Formatter<'_>,
     (address, bytes): (u64, u32),
@@ -379,7 +379,7 @@ impl FaultKind {
     }
 }
 
-/// By what the fault is about; each of these is called for its own kinds only.
+/// The texts by kind of fault; each of these is called for its own kinds only.
 impl FaultKind {
     /// An access to a place that it must not go to.
     fn fmt_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -643,7 +643,7 @@ impl FaultKind {
         }
     }
 
-    /// A step that leads nowhere.
+    /// A wrong turn in the control flow.
     fn fmt_control(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DivisionByZero => {

@@ -1,4 +1,4 @@
-//! Waits of a block's lanes that do not end.
+//! Endless waits of a block's lanes.
 
 use std::fmt;
 
