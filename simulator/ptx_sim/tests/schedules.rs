@@ -392,7 +392,7 @@ fn a_difference_says_where_it_is() {
     let text = found.error.to_string();
     for part in [
         "the result depends on the order in which threads run: 8 bytes differ",
-        "the first word: 0xffffffff in place of 0x00000007",
+        "the first word: 0xffffffff instead of 0x00000007",
         "0 bytes into `buffer` (64 bytes)",
         "with checks, in this order:\nrace: ",
     ] {

@@ -60,7 +60,7 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is to be traced against what can be.
+/// The request for a trace against what can be traced.
 fn check_trace(launch: &Launch<'_>) -> Result<(), String> {
     let Some(trace) = launch.options.trace else {
         return Ok(());
