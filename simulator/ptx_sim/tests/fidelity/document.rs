@@ -198,8 +198,7 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
             grouped(n_same)
         ),
     );
-    text +=
-        "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
+    text += "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
     for (programs, why) in UNLIKE {
         writeln!(text, "- {}: {why}.", counted(programs.len(), "program")).unwrap();
     }
