@@ -295,7 +295,7 @@ fn half_relu(a: i16) -> u16 {
 }
 
 impl Decoder<'_> {
-    /// `add.u16x2` and its kin.
+    /// `add.u16x2` and similar.
     fn integer_halves(
         &mut self,
         op: &mut Opcode<'_>,
@@ -421,8 +421,8 @@ impl Decoder<'_> {
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 
-    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a
-    /// lane of 0 or 1 beside the registers.
+    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a lane of 0 or 1
+    /// in addition to the registers.
     fn extended(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let carry_in = op.name.ends_with('c');
         let carry_out = op.take("cc");

@@ -39,7 +39,7 @@ impl Decoder<'_> {
             .collect()
     }
 
-    /// An address in shared memory, from one there or from a generic one.
+    /// An address in shared memory, from a shared or a generic one.
     pub(super) fn shared_address(
         &mut self,
         operand: &Operand,

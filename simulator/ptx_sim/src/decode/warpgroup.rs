@@ -50,8 +50,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Adds an operation. One at which a warp may wait comes behind another: a path that
-    /// stands at the first operation of a block is one that begins it.
+    /// Adds an operation. One at which a warp may wait comes after another: a path at the
+    /// first operation of a block counts as beginning it.
     pub(super) fn warpgroup(&mut self, op: WarpgroupOp) {
         self.emit(Op::Warpgroup(Box::new(op)));
     }
@@ -102,8 +102,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Registers for sums: one that is thrown away must be nothing else's either, since
-    /// it is written later.
+    /// Registers for sums: even a discarded one must not be shared, since it is written
+    /// later.
     fn sums(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
         let slots = elements(operand, n)?.iter().map(|element| match element {
             Operand::Sink => Ok(self.frame.permanent(4)),

@@ -124,13 +124,12 @@ fn together() -> Vec<Rule> {
             &["cp.bulk"],
             true,
             "A copy to shared memory moves its bytes when its mbarrier is tested, one to global memory \
-             when its group is awaited or the block ends; one between shared memories reads its source \
-             at once. Which bytes go where follows the manual. As observed on an H200: which tensor \
-             maps the driver takes; loads of `tf32` round to the nearest even and keep denormals, and \
-             so does `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; \
-             minima and maxima prefer numbers and treat -0 as less than 0. Sources and sizes that are \
-             not multiples of 16 bytes, and byte counts out of range, end the launch; a GPU allows \
-             some of that.",
+             when its group is awaited or the block ends; one between shared memories reads its source at \
+             once. Which bytes go where follows the manual. As observed on an H200: which tensor maps the \
+             driver takes; loads of `tf32` round to the nearest even and keep denormals, and so does \
+             `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; minima and \
+             maxima prefer numbers and treat -0 as less than 0. Sources and sizes that are not multiples \
+             of 16 bytes, and byte counts out of range, end the launch; a GPU allows some of that.",
         ),
         rule(
             &["nanosleep"],
