@@ -39,8 +39,9 @@ impl RegistersOfBlock {
     #[cold]
     pub fn missing(&self, warp: u32, first: u32, n: u32) -> String {
         format!(
-            "warp {warp} waits for {} more registers per thread, the block's warps have given back \
-             {} and no others come free: setmaxnreg.dec of some warps must cover the .inc of others",
+            "warp {warp} waits for {} more registers per thread, but the block's warps have \
+             given back {} and no others become free: setmaxnreg.dec of some warps must cover \
+             the .inc of others",
             n - self.of(warp, first),
             self.n_free
         )

@@ -184,8 +184,8 @@ mod wide {
         exponents: __m256i,
     }
 
-    /// Sixteen-bit factors, in the low halves of words, as numbers; ORs into
-    /// `special` which are none.
+    /// Sixteen-bit factors, in the low halves of words, as numbers; ORs into `special`
+    /// which are not.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors<const BF16: bool>(bits: __m256i, special: &mut __m256i) -> Numbers {
@@ -195,7 +195,7 @@ mod wide {
             let values = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits));
             (field, values, 0xFF, 127)
         } else {
-            // Subnormal numbers become subnormal ones of f32, and right by scaling.
+            // Subnormal numbers become subnormal ones of f32, and scaling corrects them.
             let shifted = _mm256_castsi256_ps(_mm256_slli_epi32::<13>(magnitude));
             let scale = _mm256_set1_ps(f32::from_bits((127 + 112) << 23));
             let sign = _mm256_slli_epi32::<16>(_mm256_xor_si256(bits, magnitude));
@@ -573,13 +573,13 @@ mod wide {
         }
     }
 
-    /// 8-bit factors from a lane's two words, as numbers; ORs into `special` which are none.
+    /// 8-bit factors from a lane's two words, as numbers; ORs into `special` which are not.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors_small(format: Small, bits: __m256i, special: &mut __m256i) -> Numbers {
         let magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7F));
         let sign = _mm256_slli_epi32::<24>(_mm256_xor_si256(bits, magnitude));
-        // Subnormal numbers become subnormal ones of f32, and right by scaling.
+        // Subnormal numbers become subnormal ones of f32, and scaling corrects them.
         let by = _mm_cvtsi32_si128(23 - format.fraction_bits);
         let shifted = _mm256_castsi256_ps(_mm256_sll_epi32(magnitude, by));
         let scale = _mm256_set1_ps(f32::from_bits(((254 - format.bias) as u32) << 23));

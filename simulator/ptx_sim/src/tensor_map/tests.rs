@@ -1,4 +1,4 @@
-//! Every rule broken once, and maps that are bytes and back.
+//! Every rule broken once, and maps converted to bytes and back.
 
 use super::{
     Element, Fill, Interleave, L2Promotion, NotATensorMap, Swizzle, TensorMap, TensorMapError,
@@ -154,7 +154,7 @@ fn the_tile_keeps_its_rules() {
     the element stride of dimension 0 is 0, but must be 1 to 8
     elements of U16 have no NaN to fill with: fill with zeros
     a row of the box has 64 elements, but with U6x16Align16 must have 128
-    the interleaved layout B32 goes with swizzle B32 only, and here it is B128
+    the interleaved layout B32 goes only with swizzle B32, but the swizzle is B128
     ");
 }
 

@@ -59,14 +59,14 @@ fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
     for (name, reason) in [
         (
             "too_large",
-            "its argument 1 has 4 bytes, and the call's 4096",
+            "its argument 1 has 4 bytes, but the call's has 4096",
         ),
-        ("too_many", "it takes 1 argument, and the call has 2"),
-        ("too_few", "it takes 1 argument, and the call has 0"),
-        ("no_result", "it gives 0 results, and the call has 1"),
+        ("too_many", "it takes 1 argument, but the call has 2"),
+        ("too_few", "it takes 1 argument, but the call has 0"),
+        ("no_result", "it returns 0 results, but the call has 1"),
         (
             "large_result",
-            "its result 1 has 4 bytes, and the call's 4096",
+            "its result 1 has 4 bytes, but the call's has 4096",
         ),
         ("kernel", "it is a kernel"),
     ] {
