@@ -35,9 +35,10 @@ pub struct Difference {
 /// What may make the result depend on the order without being a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explanation {
-    /// Atomics add up floats, and all that differ agree in the upper half of their digits.
+    /// Atomics add floats, and the values that differ agree in the upper half of their
+    /// digits.
     Rounding,
-    /// Atomics hand out places, and there are the same words in other places.
+    /// Atomics hand out places, and the same words are in other places.
     Places,
 }
 
@@ -177,12 +178,12 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Rounding => {
-                "all that differ agree in the upper half of their digits: atomics that add up \
-                 floats explain that"
+                "the values that differ agree in the upper half of their digits: atomics that \
+                 add floats explain that"
             }
             Self::Places => {
-                "there are the same words in other places: atomics that hand out places explain \
-                 that, if nothing relies on which is where"
+                "the same words are in other places: atomics that hand out places explain that, \
+                 if nothing relies on their order"
             }
         })
     }

@@ -1,4 +1,4 @@
-//! Copies that cannot be made, and what is said of them.
+//! Copies that are refused, and their messages.
 
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
@@ -17,7 +17,7 @@ const MATRIX: TensorSpec<'static> = TensorSpec {
     fill: Fill::Zeros,
 };
 
-/// The first line of what is said of an instruction, with a map of a matrix.
+/// The first line of the message about an instruction, with a map of a matrix.
 fn refused(change: impl FnOnce(&mut TensorSpec<'static>), instruction: &str) -> String {
     let bench = Bench::new(&noise(4096, 31));
     let mut spec = TensorSpec {

@@ -1,6 +1,6 @@
-//! PTX that nobody would write, or that only some compilers do: modules on which a
-//! simulator may go wrong. None may harm the process, none may run for ever, and what
-//! a GPU carries out is carried out.
+//! PTX that no one would write, or only some compilers: modules on which a simulator may go
+//! wrong. None may harm the process, none may run forever, and what a GPU executes is
+//! executed.
 
 use ptx_sim::{Device, Dim, LaunchError, LaunchOptions, Module};
 
@@ -97,8 +97,8 @@ fn printing_gives_a_result_of_any_size() {
     }
 }
 
-/// Instructions that take any address, of local memory and of parameters, which few of
-/// them can be carried out on.
+/// Instructions that take any address, with addresses of local memory and parameters, which
+/// few of them support.
 #[test]
 fn addresses_of_every_space_end_in_a_result_or_a_report() {
     let instructions = [
