@@ -106,20 +106,19 @@ const KINDS: &[(&str, &str)] = &[
     ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),
     ("launch", "Launches"),
-    ("unsupported", "What the simulator does not know"),
+    ("unsupported", "Unsupported instructions"),
 ];
 
 /// The list of all defects: what, by which launch, and how the report begins.
 fn list(defects: &[Defect]) -> String {
     let mut text = String::from(
-        "# Seeded defects\n\n\
-         Kernels with one defect each, and how the report on it begins. The whole report stands \
-         at the end of each kernel's file: the instruction's PTX line, its source \
-         line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
-         reports and this list to what the simulator says, and writes both \
-         (`BLESS=1 cargo test -p ptx_sim-tests --test checked fail`).\n\n\
-         Those marked ✓ are only looked for with `LaunchOptions::check`: a GPU, and the simulator \
-         without it, may let them pass. What the checks can miss is in \
+        "# Seeded defects\n\nKernels with one defect each, and how the report on it begins. The \
+         whole report is at the end of each kernel's file: the instruction's PTX line, its \
+         source line, the thread, for races both sides, and what to do. The test `fail.rs` \
+         compares the reports and this list with what the simulator says, and writes both \
+         (`BLESS=1 cargo test -p ptx_sim-tests --test checked fail`).\n\nDefects marked ✓ are \
+         only looked for with `LaunchOptions::check`: a GPU, and the simulator without it, may \
+         let them pass. What the checks can miss is in \
          [`docs/checks.md`](../../../../docs/checks.md).\n",
     );
     let mut n_listed = 0;
