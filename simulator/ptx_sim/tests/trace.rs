@@ -1,4 +1,4 @@
-//! Traces: that they hold what was counted, and of one block only.
+//! Traces: they hold what was counted, of one block only.
 
 use ptx_sim::trace::TraceKind;
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Report, Trace, TraceOptions};

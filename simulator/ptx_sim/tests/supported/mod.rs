@@ -1,7 +1,7 @@
 //! The parts of PTX that the simulator knows: `SUPPORTED.md` is made from the lists here, and each
-//! form in them is decoded to see that it is known, or is not.
+//! form in them is decoded to check that it is known or unknown.
 //!
-//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` writes the file anew.
+//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` rewrites the file.
 
 pub mod forms;
 pub mod lists;
