@@ -197,7 +197,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// The next token; at the end of the text, `End` for ever.
+    /// The next token; at the end of the text, `End` forever.
     pub fn next_token(&mut self) -> Result<Token<'a>, ParseError> {
         self.skip_blank()?;
         let at = self.position();

@@ -319,7 +319,7 @@ impl BlockRun {
         }
         let at_barrier = waiting_at(PathState::AtBarrier);
         if let Some((warp, path)) = at_barrier.or_else(|| waiting_at(PathState::AtCluster)) {
-            // The path already stands at the block after the barrier.
+            // The path is already at the block after the barrier.
             let mut waiting = self.barriers.waiting(&self.warps);
             let cluster = self.cluster.as_ref();
             waiting.extend(cluster.into_iter().flat_map(|m| m.attendance(launch)));

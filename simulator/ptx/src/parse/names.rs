@@ -62,7 +62,7 @@ pub(super) struct Unresolved<'a> {
     pub place: Place,
 }
 
-/// Where an unresolved name stands.
+/// Where an unresolved name is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// Operand number `operand` of instruction number `instruction`.

@@ -29,7 +29,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// As new, for a block of this many warps with so much shared memory.
+    /// Resets it, for a block of this many warps with this much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.proxies.reset(shared_bytes);
         self.products.reset(n_warps, shared_bytes.div_ceil(UNIT));

@@ -48,7 +48,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// As new, for a block of this many warps with so much shared memory.
+    /// Resets them, for a block of this many warps with this much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.groups.clear();
         self.groups.resize(n_warps as usize, [0; 32]);

@@ -38,7 +38,7 @@ impl<B: Default> Running<B> {
 pub(crate) trait Judge: Send {
     /// What it remembers of a block.
     type Block: Default + Send;
-    /// A block begins, with so much shared memory.
+    /// A block begins, with this much shared memory.
     fn started(&mut self, block: &mut Self::Block, shared_bytes: u32);
     /// A block has ended: the defect that something worse could still have explained.
     fn ended(&mut self, block: &mut Running<Self::Block>) -> Option<Finding>;

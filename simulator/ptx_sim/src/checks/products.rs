@@ -39,7 +39,7 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// As new, for a block of this many warps with this many units of shared memory.
+    /// Resets them, for a block of this many warps with this many units of shared memory.
     pub fn reset(&mut self, n_warps: u32, n_units: u32) {
         let n_groups = n_warps.div_ceil(N_WARPS) as usize;
         self.groups.clear();

@@ -80,7 +80,7 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// As new, for a block with so much shared memory.
+    /// Resets them, for a block with this much shared memory.
     pub fn reset(&mut self, shared_bytes: u32) {
         let n_words = shared_bytes.div_ceil(4) as usize;
         self.words.clear();

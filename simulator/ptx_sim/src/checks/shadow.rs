@@ -350,7 +350,7 @@ pub(crate) trait Lines {
 pub(crate) struct SharedLines(Vec<Line>);
 
 impl SharedLines {
-    /// As new, for a block with so much shared memory.
+    /// Resets them, for a block with this much shared memory.
     pub fn reset(&mut self, bytes: u32) {
         self.0.clear();
         let n_lines = u64::from(bytes).div_ceil(LINE_BYTES) as usize;

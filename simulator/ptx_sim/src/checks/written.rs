@@ -113,7 +113,7 @@ impl LocalWritten {
         self.0.clear();
     }
 
-    /// The lanes get this memory anew.
+    /// The lanes get this memory, unwritten again.
     pub fn begin(&mut self, mask: u32, range: Range<u32>) {
         for at in range {
             if let Some(lanes) = self.0.get_mut(at as usize) {

@@ -211,7 +211,7 @@ macro_rules! sign {
     };
 }
 
-/// Bits of the constant of `min` and `max`, beside [`FTZ`].
+/// Bits of the constant of `min` and `max`, in addition to [`FTZ`].
 const NAN: u32 = 1 << 0;
 const XOR_SIGN: u32 = 1 << 1;
 

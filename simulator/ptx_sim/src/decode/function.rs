@@ -44,7 +44,7 @@ impl Local {
     /// A place for a variable.
     fn place(&mut self, size: u32, align: u32) -> u32 {
         self.align = self.align.max(align);
-        // No thread has so much that this could be too little: a call stops before.
+        // No thread has enough memory for this to overflow: a call fails first.
         let align = align.max(4);
         let offset = self.bytes.div_ceil(align).saturating_mul(align);
         let end = offset.saturating_add(size.div_ceil(4).saturating_mul(4));

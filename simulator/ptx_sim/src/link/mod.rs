@@ -4,8 +4,7 @@
 //! others (`.visible`, `.weak`, `.common`); local names stay separate, even if they are the
 //! same. Errors are the same as nvlink's, and so is the rule that the first of several
 //! `.weak` definitions counts. In reading order: `error`; `symbols` finds what each name
-//! stands for; `references` visits what an instruction names; `merge` numbers everything
-//! anew.
+//! stands for; `references` visits what an instruction names; `merge` renumbers everything.
 //!
 //! Left out: libraries, machine code, and code that nothing uses, which stays.
 

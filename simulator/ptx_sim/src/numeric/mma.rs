@@ -174,7 +174,7 @@ impl Accumulator {
         }
     }
 
-    /// The NaN that stands for all.
+    /// The NaN that represents all.
     pub const fn canonical_nan(self) -> u32 {
         match self {
             Self::F16 => 0x7FFF,

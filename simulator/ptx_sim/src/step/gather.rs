@@ -30,7 +30,7 @@ pub(super) fn gather<O: Observer>(
     }
     match carry_out(step, &insn.op, group.here) {
         Err(Stop::NeedsLanes { .. }) => {
-            let message = "a complete group of lanes is told to wait";
+            let message = "a complete group of lanes is made to wait";
             return Err(Stop::internal(message));
         }
         Err(Stop::WaitsForWarps) => {

@@ -17,7 +17,7 @@ macro_rules! numbered {
         }
 
         impl TryFrom<u32> for $name {
-            /// The number that is none of them.
+            /// The number that is not one of them.
             type Error = u32;
 
             fn try_from(number: u32) -> Result<Self, u32> {

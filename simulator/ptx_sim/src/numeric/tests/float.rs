@@ -179,8 +179,8 @@ proptest! {
     }
 }
 
-/// `found` is the value in `rounding`'s direction next to a true value that
-/// `compare` places beside a candidate (`Less`: the true value is less).
+/// `found` is the value in `rounding`'s direction next to a true value that `compare`
+/// compares with a candidate (`Less`: the true value is less).
 fn check_directed(found: f32, rounding: Rounding, compare: impl Fn(f64) -> Ordering) {
     let is_within = |rounding: Rounding| {
         let value = f64::from(found);
