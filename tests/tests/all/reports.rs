@@ -138,7 +138,7 @@ fn barriers_in_memory() {
 #[test]
 fn locks() {
     let (report, _) = reported!(lock_without_end, "it may never end");
-    assert!(report.contains("nothing frees"), "{report}");
+    assert!(report.contains("nothing releases"), "{report}");
     assert!(report.contains(", lane 0: run"), "{report}");
 }
 
