@@ -244,7 +244,7 @@ fn relation(address: u64, start: u64, chunk: &Chunk) -> Relation {
         None => format!("PTX line {ptx_line}"),
     };
     Relation::Near {
-        label: format!("what `malloc` gave `{kernel}` at {line}"),
+        label: format!("an allocation by `malloc` in `{kernel}` at {line}"),
         size_bytes: chunk.n_bytes,
         offset: i128::from(address) - i128::from(start),
     }
