@@ -1,4 +1,4 @@
-//! Errors in PTX text, with the line that they speak of and a mark under the place.
+//! Errors in PTX text, with the line they refer to and a mark under the place.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,8 +22,8 @@ pub struct ParseError {
     /// The line as written, with its number and a mark under the place; empty where
     /// the line is.
     pub excerpt: String,
-    /// What else is wrong, in order of the text. Errors that keep the text from
-    /// being read come alone.
+    /// What else is wrong, in order of the text. An error that stops the reading comes
+    /// alone.
     pub others: Vec<ParseError>,
 }
 
@@ -40,8 +40,8 @@ impl ParseError {
         }
     }
 
-    /// Several errors as one, in order of the text; `None` if there are none. Beyond
-    /// a number that can be read, they are left out.
+    /// Several errors as one, in order of the text; `None` if there are none. Beyond a
+    /// readable number, they are left out.
     pub fn together(mut errors: Vec<Self>) -> Option<Self> {
         errors.sort_by_key(|error| (error.line, error.column));
         errors.truncate(MOST_ERRORS);
@@ -133,7 +133,7 @@ fn quote(number: u32, line: &str, n_before: usize, length: usize) -> String {
         .chars()
         .skip(first)
         .take(SHOWN)
-        // A character that is none would shift or hide the mark.
+        // A control character would shift or hide the mark.
         .map(|c| {
             if c.is_control() && c != '\t' {
                 '\u{fffd}'
@@ -142,7 +142,7 @@ fn quote(number: u32, line: &str, n_before: usize, length: usize) -> String {
             }
         })
         .collect();
-    // The mark stands behind the same tabs as what it is under.
+    // The mark follows the same tabs as the text above it.
     let pad: String = cut(first > 0)
         .chars()
         .chain(shown.chars())

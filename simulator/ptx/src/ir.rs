@@ -189,8 +189,8 @@ pub struct Variable {
 
 impl Variable {
     /// Whether it is a declaration that leaves its size open: in shared memory, the block's
-    /// dynamic memory. (One with a size has storage of its own if nobody defines it: ptxas takes
-    /// it for a definition.)
+    /// dynamic memory. (One with a size has storage of its own if no module defines it: ptxas
+    /// treats it as a definition.)
     pub fn is_open(&self) -> bool {
         self.is_extern && self.size_bytes == 0
     }
@@ -363,7 +363,7 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
     /// Line in the PTX text, from 1.
     pub line: u32,
-    /// Where the opcode stands in the PTX text, in bytes from its start.
+    /// Where the opcode is in the PTX text, in bytes from its start.
     pub offset: u32,
     /// Source place in force, where the PTX has line tables.
     pub loc: Option<SourceLoc>,
@@ -434,8 +434,8 @@ pub enum Operand {
     External(String),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
-    /// `[base + offset, {x, y}]` of a tensor or texture access: the address,
-    /// then what stands behind its comma.
+    /// `[base + offset, {x, y}]` of a tensor or texture access: the address, then what
+    /// follows the comma.
     IndexedAddress(Address, Vec<Operand>),
     /// `r.b0` … `r.b3` (0 to 3), `r.h0`, `r.h1` (4, 5): part of a scalar
     /// register, in video instructions. (`v.x` of a vector register is a

@@ -94,7 +94,7 @@ fn is_word_byte(byte: u8) -> bool {
 const TWO_BYTE_OPERATORS: [&[u8; 2]; 8] = [b"<<", b">>", b"<=", b">=", b"==", b"!=", b"&&", b"||"];
 
 impl<'a> Lexer<'a> {
-    /// The tokens of a text, behind its byte order mark if it has one.
+    /// The tokens of a text, after its byte order mark if it has one.
     pub fn new(source: &'a str) -> Self {
         let mark = '\u{feff}';
         Self {
@@ -119,7 +119,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The tokens from a place inside the text on.
+    /// The tokens from a place inside the text onwards.
     pub fn from_offset(source: &'a str, offset: usize) -> Self {
         Self {
             source,
@@ -197,7 +197,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// The next token; at the end of the text, `End` for ever.
+    /// The next token; at the end of the text, `End` forever.
     pub fn next_token(&mut self) -> Result<Token<'a>, ParseError> {
         self.skip_blank()?;
         let at = self.position();

@@ -6,8 +6,8 @@
 //!
 //! - [`suggest`], [`excerpt`]: "did you mean …?", and errors that quote the text;
 //! - [`lexer`]: text to tokens;
-//! - [`outline`]: what stands at the top of a file, for who cuts something out;
-//! - [`part`]: where a part of an instruction stands, for messages;
+//! - [`outline`]: the top-level items of a file, for cutting something out;
+//! - [`part`]: where a part of an instruction is, for messages;
 //! - [`ir`]: a module as it is read;
 //! - [`parse`]: tokens to a module.
 

@@ -1,6 +1,6 @@
-//! The outline of a file, each top-level item with its text: for who cuts out, shows or looks for
-//! something, in any PTX, also such as [`parse`](crate::parse) refuses. What is inside an item is
-//! not read; where the text has no tokens any more, it is taken to end.
+//! The outline of a file: each top-level item with its text, for cutting out, showing or finding
+//! something in any PTX, even PTX that [`parse`](crate::parse) refuses. The inside of an item is
+//! not read; where no more tokens can be read, the text is taken to end.
 
 use crate::lexer::{Kind, Lexer, Token};
 
@@ -12,7 +12,7 @@ const LINES: [&str; 5] = [".version", ".target", ".address_size", ".file", ".loc
 pub struct Item<'a> {
     /// As written, from its first token to its last.
     pub text: &'a str,
-    /// The tokens that are in no brackets, of a body and the like only the braces.
+    /// The tokens outside of all brackets; of a body or section, only the braces.
     tokens: Vec<Token<'a>>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Item<'a> {
         self.tokens.first().map_or("", |token| token.text)
     }
 
-    /// The name of a function or variable; of what has none, what stands behind its directive.
+    /// The name of a function or variable; of other items, what follows the directive.
     pub fn name(&self) -> Option<&'a str> {
         let mut names = self
             .tokens
@@ -66,7 +66,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     std::iter::from_fn(move || lexer.next_token().ok().filter(|t| t.kind != Kind::End))
 }
 
-/// What stands at the top of a file.
+/// The top-level items of a file.
 pub fn items(text: &str) -> impl Iterator<Item = Item<'_>> {
     let mut left = tokens(text).peekable();
     std::iter::from_fn(move || {

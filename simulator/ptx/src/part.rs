@@ -1,7 +1,7 @@
 //! The place of an instruction's part in the text.
 //!
-//! Instructions keep only where they begin: their parts are looked for when a
-//! message has to point at one.
+//! Instructions store only where they begin: their parts are located when a message has to
+//! point at one.
 
 use std::ops::Range;
 
@@ -87,8 +87,8 @@ fn operand(tokens: &[Token<'_>], path: &[usize]) -> Option<Range<usize>> {
     span(tokens)
 }
 
-/// Tokens between separators that stand in no brackets. What follows `)` is a piece
-/// of its own (`call (r) f (a)` needs no commas).
+/// Tokens between separators outside of brackets. What follows `)` is a piece of its own
+/// (`call (r) f (a)` needs no commas).
 fn pieces<'s, 'a>(tokens: &'s [Token<'a>], separator: &str) -> Vec<&'s [Token<'a>]> {
     let mut pieces = Vec::new();
     let mut depth = 0_u32;

@@ -18,8 +18,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters to insert, delete, replace or swap with their neighbour. Case is a
-/// mistake, but none that makes another name nearer.
+/// Letters to insert, delete, replace or swap with their neighbour. A difference in case
+/// counts as a mistake, but never makes another name nearer.
 pub fn distance(a: &str, b: &str) -> usize {
     let (low_a, low_b) = (a.to_lowercase(), b.to_lowercase());
     strsim::osa_distance(&low_a, &low_b).max(usize::from(a != b))

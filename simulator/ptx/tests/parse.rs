@@ -1,5 +1,5 @@
-//! The parser on whole files as compilers write them, cut, mangled and made
-//! up: it reads them all, or says why not, and never panics.
+//! The parser on whole files from compilers, on cut and mangled ones, and on made-up text:
+//! it reads them, or says why not, and never panics.
 //!
 //! `samples/` holds the PTX of small programs by rustc, by nvcc (with line
 //! tables, and with full debug information) and by Triton.
@@ -139,7 +139,7 @@ fn what_nvcc_writes() {
     let (_, kernel) = module.entries().next().map(|f| (0, f)).unwrap();
     assert_eq!(kernel.bounds.max_threads, Some(256));
     assert_eq!(kernel.bounds.min_blocks, Some(2));
-    // A struct by value, and a double behind it.
+    // A struct by value, and a double after it.
     let sizes: Vec<_> = kernel
         .params
         .iter()
@@ -204,7 +204,7 @@ fn what_triton_writes() {
 }
 
 /// A cut file is refused, unless only whole functions were cut off, and what is not code (debug
-/// sections, files' names, blank space at the end): the others are as they were.
+/// sections, file names, blank space at the end): the others are unchanged.
 fn check_cut(text: &str, whole: &[String], end: usize) {
     let Some(cut) = text.get(..end) else { return };
     if let Ok(module) = parse(cut) {
@@ -277,7 +277,7 @@ fn reading_is_linear() {
     println!("{} bytes in {time:?}", text.len());
 }
 
-/// Scraps that PTX is made of, for texts that get past the first token.
+/// Fragments of PTX, for texts that get past the first token.
 const SCRAPS: [&str; 72] = [
     ".version 8.6\n",
     ".target sm_80\n",

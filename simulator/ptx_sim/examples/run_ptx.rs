@@ -5,14 +5,14 @@
 //!     [KERNEL --grid 4 --block 256 --cluster 2 --shared 0 --check --schedules 100 ARGUMENT…]
 //! ```
 //!
-//! Without a kernel's name it lists the file's kernels. Arguments are given in the
-//! kernel's order: `u32=7` or `f32=0.5` is a value, `f32[1000]=count` a buffer that holds
-//! 0, 1, 2, …; `zero` and `random` (from 0 to 1, or all bits) are the other fillings.
+//! Without a kernel's name it lists the file's kernels. Arguments are given in the kernel's
+//! order: `u32=7` or `f32=0.5` is a value, `f32[1000]=count` a buffer that holds 0, 1, 2,
+//! …; `zero` and `random` (from 0 to 1, or all bits) are the other fillings.
 //!
 //! `--schedules N` runs it again in N other orders of its blocks, warps and lanes, and
 //! compares all buffers, bit by bit, with what the usual order leaves (sums of floats by
 //! atomics depend on the order and may differ). `--schedule 7/warps/12` does so in one
-//! order, as the search has named it.
+//! order, named by the search.
 //!
 //! Try `simulator/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
 //! f32[200]=count f32[200]=count`.
@@ -53,7 +53,7 @@ struct Asked {
     shared: u32,
     check: bool,
     values: Vec<String>,
-    /// Other orders to try, beside the usual one.
+    /// Other orders to try, in addition to the usual one.
     n_schedules: u64,
     schedule: Option<Schedule>,
 }
@@ -88,8 +88,8 @@ fn run(arguments: Vec<String>) -> Outcome<()> {
     }) = found
     {
         return Err(format!(
-            "under schedule {schedule}: {error}\nto run it again: `--schedule {schedule}` in the \
-             place of `--schedules {}`",
+            "under schedule {schedule}: {error}\nto run it again: `--schedule {schedule}` \
+             instead of `--schedules {}`",
             asked.n_schedules
         )
         .into());
@@ -154,8 +154,8 @@ fn launch(module: &Module, asked: &Asked, schedule: Option<Schedule>) -> Outcome
     })
 }
 
-/// How a launch under a schedule ends in another way than the usual one: it fails, or
-/// leaves other bits in a buffer.
+/// How a launch under a schedule differs from the usual one: it fails, or leaves other bits
+/// in a buffer.
 fn differs(
     module: &Module,
     asked: &Asked,
@@ -192,7 +192,7 @@ fn same<T: Pod + std::fmt::Debug>(
     match (0..usual.len()).find(differ) {
         None => Ok(()),
         Some(i) => Err(format!(
-            "parameter {place}, element {i}: {:?}, and in the usual order {:?}",
+            "parameter {place}, element {i}: {:?}, but in the usual order {:?}",
             now[i], usual[i]
         )),
     }

@@ -12,7 +12,7 @@ const LEAST_REGISTERS: u32 = 16;
 /// Registers of a thread come in units of this many.
 const UNIT: u32 = 8;
 
-/// What `cuFuncGetAttribute` tells of a kernel.
+/// What `cuFuncGetAttribute` reports of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelAttributes {
@@ -20,14 +20,14 @@ pub struct KernelAttributes {
     pub static_shared_bytes: u32,
     /// Bytes of the module's constants.
     pub const_bytes: u64,
-    /// Bytes of local memory of a thread: the kernel's, and the most of any function
-    /// that it can come to.
+    /// Bytes of local memory of a thread: the kernel's own, plus the largest of any
+    /// function that it can reach.
     pub local_bytes: u64,
     /// Registers of a thread, estimated: as many 32-bit values as are needed at once.
     /// Only an assembler for a GPU knows the number.
     pub registers: u32,
     /// Threads of the largest block, by what the kernel declares and by its registers.
-    /// Launches are held against the former only.
+    /// Launches are only checked against the former.
     pub max_threads: u32,
     /// `.version` of the PTX: major and minor.
     pub ptx_version: (u32, u32),
@@ -35,7 +35,8 @@ pub struct KernelAttributes {
     pub target: u32,
 }
 
-/// What a client asks of an assembler, as to registers, beside what kernels declare.
+/// What a client asks of an assembler regarding registers, in addition to what kernels
+/// declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegisterLimits {
     /// Registers of a thread at most (`CU_JIT_MAX_REGISTERS`).
@@ -44,12 +45,12 @@ pub struct RegisterLimits {
     pub block_threads: Option<u32>,
     /// Blocks that an SM is to hold (`CU_JIT_MIN_CTA_PER_SM`).
     pub min_blocks: Option<u32>,
-    /// Whether that counts before what kernels declare, which it does not otherwise.
+    /// Whether that overrides what kernels declare.
     pub overrides: bool,
 }
 
 impl RegisterLimits {
-    /// What counts for the registers of a kernel that declares this.
+    /// What determines the registers of a kernel that declares this.
     fn of(self, declared: LaunchBounds) -> LaunchBounds {
         let is_silent = declared.max_threads.is_none()
             && declared.required_block.is_none()
@@ -68,12 +69,13 @@ impl RegisterLimits {
 }
 
 impl Module {
-    /// What a driver tells of the kernel of that name.
+    /// What a driver reports of the kernel of that name.
     pub fn attributes(&self, kernel: &str) -> Option<KernelAttributes> {
         self.attributes_within(kernel, RegisterLimits::default())
     }
 
-    /// What a driver tells of the kernel of that name if it was assembled within these limits.
+    /// What a driver reports of the kernel of that name if it was assembled within these
+    /// limits.
     pub fn attributes_within(
         &self,
         kernel: &str,

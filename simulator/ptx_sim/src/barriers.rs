@@ -54,16 +54,16 @@ struct State {
 
 /// A block's barriers.
 pub(crate) struct BlockBarriers {
-    /// By number, up to the highest that anybody has come to.
+    /// By number, up to the highest that any thread has reached.
     states: Vec<State>,
-    /// Barriers that somebody has arrived at.
+    /// Barriers that some thread has arrived at.
     in_use: u32,
     /// Lanes that wait.
     waiters: Vec<Waiter>,
 }
 
 impl BlockBarriers {
-    /// Nobody has come to any.
+    /// Barriers that no thread has reached.
     pub fn new() -> Self {
         Self {
             states: Vec::new(),
@@ -102,7 +102,7 @@ impl BlockBarriers {
         self.waiters.push(waiter);
     }
 
-    /// Opens the barriers that everybody of block number `block` has come to; gives
+    /// Opens the barriers that every thread of block number `block` has reached; gives
     /// whether there were any.
     #[inline(always)]
     pub fn open<O: Observer>(&mut self, warps: &mut [Warp], block: u64, observer: &mut O) -> bool {
@@ -134,7 +134,7 @@ impl BlockBarriers {
         freed
     }
 
-    /// A sentence for each barrier that somebody waits at.
+    /// A sentence for each barrier that some thread waits at.
     pub fn waiting(&self, warps: &[Warp]) -> Vec<String> {
         let mut waiting = Vec::new();
         for (id, state) in self.states.iter().enumerate() {
@@ -155,12 +155,12 @@ impl BlockBarriers {
 }
 
 impl State {
-    /// Whether everybody has come.
+    /// Whether every thread has come.
     #[inline(always)]
     fn is_complete(&self, warps: &[Warp]) -> bool {
         let Some(n) = self.threads else {
             let n_live = |w: &Warp| w.live.count_ones();
-            // Quickly seen: fewer have come than there are.
+            // The quick test: fewer have come than there are.
             return self.n_arrived >= warps.iter().map(n_live).sum()
                 && warps
                     .iter()

@@ -23,12 +23,12 @@ use crate::warpgroups::Warpgroups;
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
-/// Slices in a row after which lanes that wait at a join are let go, even if
-/// the running lanes do not look as if they wait for another thread.
+/// Slices in a row after which lanes that wait at a join are released, even if the running
+/// lanes do not look as if they wait for another thread.
 const STALLED_SLICES: u32 = 1024;
 
-/// What an attempt to get warps going again costs, in warp instructions: whatever
-/// goes wrong there, fuel bounds it.
+/// The cost of an attempt to get warps going again, in warp instructions, so that fuel
+/// bounds it in any case.
 const UNSTICKING: i64 = 256;
 
 /// A block that runs.
@@ -41,14 +41,14 @@ pub(crate) struct BlockRun {
     shared: Rc<SharedMemory>,
     bulk: Rc<BulkCopies>,
     barriers: BlockBarriers,
-    /// Its place in its cluster, unless it is alone there and never asks.
+    /// Its place in its cluster, unless it is alone there and never asks for it.
     cluster: Option<Membership>,
     warpgroups: Warpgroups,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
     last: usize,
-    /// Who may have the warps afterwards, and by what shape.
+    /// Where the warps go afterwards, and for which shape.
     heir: Option<(Arc<SpareWarps>, [u32; 3])>,
 }
 
@@ -93,7 +93,7 @@ impl BlockRun {
         })
     }
 
-    /// Makes it block `ctaid`, nothing of the block before left.
+    /// Makes it block `ctaid`, with nothing left of the previous block.
     pub fn start(&mut self, launch: &LaunchContext<'_>, number: u64) {
         let ctaid = launch.ctaid(number);
         self.ctaid = ctaid;
@@ -206,7 +206,7 @@ impl BlockRun {
             round += used;
             waits &= warp.live == 0 || used == 0 || warp.looks_idle();
             alive |= warp.live != 0;
-            // Also if the warp has just ended: the block has used too much.
+            // Even if the warp has just ended: the block has used too much.
             if let Some(limit) = launch.fuel.burn(used, self.used) {
                 return Err(self.out_of_fuel(launch, limit));
             }
@@ -223,8 +223,8 @@ impl BlockRun {
         self.end_round(launch, observer, (round, waits, sat_out))
     }
 
-    /// What comes of a round in which warps have executed so much, look as if they wait or
-    /// not, and some have sat out or not.
+    /// The outcome of a round: how much warps have executed, whether they look as if they
+    /// wait, and whether some have sat out.
     #[inline(always)]
     fn end_round<O: Observer>(
         &mut self,
@@ -319,7 +319,7 @@ impl BlockRun {
         }
         let at_barrier = waiting_at(PathState::AtBarrier);
         if let Some((warp, path)) = at_barrier.or_else(|| waiting_at(PathState::AtCluster)) {
-            // The path already stands at the block after the barrier.
+            // The path is already at the block after the barrier.
             let mut waiting = self.barriers.waiting(&self.warps);
             let cluster = self.cluster.as_ref();
             waiting.extend(cluster.into_iter().flat_map(|m| m.attendance(launch)));
@@ -330,7 +330,7 @@ impl BlockRun {
         launch.stopped(self.ctaid, alive.unwrap_or(&self.warps[0]), (0, 0), stop)
     }
 
-    /// The fault of a path that waits for ever.
+    /// The fault of a path that waits forever.
     fn stuck(
         &self,
         launch: &LaunchContext<'_>,
@@ -345,7 +345,7 @@ impl BlockRun {
     }
 }
 
-/// What is wrong where a path waits for lanes of its warp that do not come.
+/// The fault of a path that waits for lanes of its warp that do not come.
 fn missing(launch: &LaunchContext<'_>, warp: &Warp, path: &Path) -> FaultKind {
     let (arrived, live) = (path.mask, warp.live);
     match path.state {
@@ -360,11 +360,10 @@ fn missing(launch: &LaunchContext<'_>, warp: &Warp, path: &Path) -> FaultKind {
     }
 }
 
-/// Whether lanes that wait where the others are to meet them must not go on without
-/// them, because some wait for lanes that do not come, at an instruction of whole
-/// warps or by a mask that is wrong. A GPU, which knows nothing of meeting places, lets
-/// them go on, and they may end, so that nobody waits for them by a mask. That is done
-/// here too, unless the launch looks for such mistakes.
+/// Whether lanes that wait at a join must not go on without the others, because some wait
+/// for lanes that do not come, at an instruction of whole warps or by a wrong mask. A GPU,
+/// which has no such joins, lets them go on, and they may end, so that no mask waits for
+/// them. That is done here too, unless the launch looks for such mistakes.
 fn must_stay(launch: &LaunchContext<'_>, warp: &Warp) -> bool {
     let stays =
         |path: &Path| path.is_gathering() && (launch.checks || !launch.waits_by_mask(warp, path));
@@ -389,7 +388,7 @@ fn run_warp<O: Observer>(
         match run_path(env, warp, path)? {
             PathEnd::Gone => {}
             PathEnd::Paused(path) => {
-                // First in line is last in turn.
+                // The first in the list runs last.
                 warp.paths.insert(0, path);
                 if env.slice <= 0 {
                     warp.slice_ended(slice - env.slice - env.given_up);

@@ -41,7 +41,7 @@ impl<T> Buffer<T> {
     /// Some of its elements.
     ///
     /// # Panics
-    /// If they are not all its own, as for a slice.
+    /// If the range is out of bounds, as for a slice.
     #[must_use]
     pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
         assert!(

@@ -29,8 +29,7 @@ impl<T> Argument for Buffer<T> {
     }
 }
 
-/// Sizes along x, y and z. Made of one number, of two or of three; those left
-/// out are 1.
+/// Sizes along x, y and z. Made from one, two or three numbers; those left out are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim(pub [u32; 3]);
 
@@ -66,8 +65,7 @@ impl From<(u32, u32, u32)> for Dim {
 
 /// A launch that is being put together; made by [`Device::call`].
 ///
-/// Without more, one block of one thread is run, counted, without checks for
-/// races.
+/// By default, one block of one thread is run, with counts and without checks for races.
 #[must_use = "nothing runs before `run`"]
 pub struct Call<'a> {
     device: &'a Device,
@@ -131,8 +129,8 @@ impl Call<'_> {
         self
     }
 
-    /// Looks for races between warps, reads of unwritten shared memory and the
-    /// like; see [`LaunchOptions::check`].
+    /// Looks for races, reads of unwritten memory and similar defects; see
+    /// [`LaunchOptions::check`].
     pub fn check(mut self, check: bool) -> Self {
         self.options.check = check;
         self

@@ -1,7 +1,7 @@
-//! A clock: when something began, and how long ago that is.
+//! A clock: when something began, and how long ago that was.
 //!
-//! WebAssembly by itself has no clock (`std`'s panics). There time is a counter that goes on
-//! by a microsecond with each reading: a kernel that waits for the clock still ends, and
+//! WebAssembly alone has no clock (`std`'s panics). There time is a counter that goes on by
+//! a microsecond with each reading: a kernel that waits for the clock still ends, and
 //! durations mean nothing.
 
 use std::time::Duration;

@@ -19,7 +19,7 @@ pub(crate) struct Copying {
     pub data: [[u8; 16]; WARP_SIZE],
 }
 
-/// It, with the groups that it belongs to, by lane.
+/// A copying instruction, with the groups that it belongs to, by lane.
 struct Pending {
     copying: Copying,
     groups: [u32; WARP_SIZE],
@@ -58,7 +58,7 @@ impl AsyncCopies {
     }
 
     /// Lets the copies of the lanes of `mask` arrive: all but those of the
-    /// `n_left` youngest committed groups and of the open one, or really all.
+    /// `n_left` youngest committed groups and of the open one, or all without exception.
     pub fn complete(&mut self, shared: &SharedMemory, mask: u32, n_left: Option<u32>) {
         let groups = &self.groups;
         self.pending.retain_mut(|pending| {

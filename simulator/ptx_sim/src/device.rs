@@ -1,7 +1,7 @@
 //! A device: memory that outlives launches, and modules loaded into it.
 //!
-//! All that it does may be asked for by several host threads at once; what they wait for
-//! then is said at [`DeviceConfig::concurrent`].
+//! Several host threads may use it at once; [`DeviceConfig::concurrent`] says what they
+//! wait for.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use crate::memory::transfer;
 use crate::module::Module;
 use ptx::ir::{self, RelocationTarget, Space};
 
-/// What a device has; by default what an H200 has.
+/// The properties of a device; by default those of an H200.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
     /// Bytes of global memory.
@@ -37,20 +37,19 @@ pub struct DeviceConfig {
     pub multiprocessor_threads: u32,
     /// Blocks that one of them can hold at once.
     pub multiprocessor_blocks: u32,
-    /// Bytes of shared memory that the blocks on one of them have together, the one
-    /// KiB of each block's that the system takes included.
+    /// Bytes of shared memory that the blocks on one of them have in total, including the
+    /// one KiB of each block that the system takes.
     pub multiprocessor_shared_bytes: u32,
-    /// Bytes that kernels can take by `malloc`, unless a module is loaded with a heap of its
-    /// own.
+    /// Bytes that kernels can allocate by `malloc`, unless a module is loaded with a heap of
+    /// its own.
     pub kernel_heap_bytes: u64,
-    /// Host threads for a launch that does not say; all cores if not given.
+    /// Host threads for a launch that does not specify them; all cores if not given.
     pub threads: Option<usize>,
     /// Which device it is: of the first eight, no two have addresses in common.
     pub ordinal: u32,
-    /// Whether launches and copies that several host threads ask for run at the same
-    /// time. Otherwise one waits for the other, and a launch on one host thread is
-    /// faster. A launch that checks is alone with the device in any case, also as to
-    /// allocations.
+    /// Whether launches and copies by several host threads run at the same time. Otherwise
+    /// one waits for the other, and a launch on one host thread is faster. A launch with
+    /// checks is alone with the device in any case, even with regard to allocations.
     pub concurrent: bool,
 }
 
@@ -76,8 +75,11 @@ impl Default for DeviceConfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// More than there is.
-    #[error("out of device memory: {requested} bytes for `{label}`, {free} of {total} are free")]
+    /// More than is free.
+    #[error(
+        "out of device memory: {requested} bytes for `{label}`, but only {free} of {total} \
+             are free"
+    )]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
@@ -88,8 +90,8 @@ pub enum MemoryError {
         /// Bytes in all.
         total: u64,
     },
-    /// More than the host has to simulate it with.
-    #[error("the host has no {requested} bytes for `{label}`")]
+    /// More than the host has memory to simulate.
+    #[error("the host does not have {requested} bytes for `{label}`")]
     HostOutOfMemory {
         /// Bytes asked for.
         requested: u64,
@@ -104,7 +106,7 @@ pub enum MemoryError {
         /// The number of bytes.
         n_bytes: u64,
     },
-    /// Memory of the host that cannot be the device's.
+    /// Memory of the host that the device cannot use.
     #[error("{n_bytes} bytes of the host at {address:#x} cannot be mapped: {reason}")]
     NotMappable {
         /// The address.
@@ -135,11 +137,11 @@ pub struct Device {
     id: u64,
     config: DeviceConfig,
     heap: Mutex<Heap>,
-    /// What kernels take memory from, once there is one that does.
+    /// The heap that kernels allocate from, once one does.
     kernel_heap: OnceLock<KernelHeap>,
     /// Held for writing by a launch that must be alone with the memory's contents.
     contents: RwLock<()>,
-    /// What launches with checks use again.
+    /// What launches with checks reuse.
     pool: Pool,
 }
 
@@ -156,7 +158,7 @@ pub struct AllocationInfo {
     pub is_the_hosts: bool,
 }
 
-/// Holds what a launch or a copy needs of the memory's contents.
+/// The lock that a launch or a copy holds on the memory's contents.
 pub(crate) enum Turn<'a> {
     Alone(#[allow(dead_code)] RwLockWriteGuard<'a, ()>),
     Together(#[allow(dead_code)] RwLockReadGuard<'a, ()>),
@@ -165,9 +167,9 @@ pub(crate) enum Turn<'a> {
 /// Where a managed variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Managed {
-    /// Its address, of memory that is zero.
+    /// Its address; the memory is zero.
     pub address: u64,
-    /// Whether it is yet to be given what it holds at first.
+    /// Whether its initial contents are yet to be written.
     pub is_new: bool,
 }
 
@@ -181,7 +183,7 @@ pub struct LoadedModule {
     module: Module,
     /// By `VarId`; 0 for shared variables.
     addresses: Arc<[u64]>,
-    /// What its kernels take memory from, if one does.
+    /// The heap that its kernels allocate from, if one does.
     kernel_heap: Option<KernelHeap>,
 }
 
@@ -191,7 +193,7 @@ impl LoadedModule {
         &self.module
     }
 
-    /// What its kernels take memory from by `malloc`; none if they do not.
+    /// The heap that its kernels allocate from by `malloc`; none if they do not.
     pub fn kernel_heap(&self) -> Option<&KernelHeap> {
         self.kernel_heap.as_ref()
     }
@@ -232,7 +234,7 @@ impl Device {
         Self::with_config(DeviceConfig::default())
     }
 
-    /// A device of one's own making.
+    /// A device with these properties.
     pub fn with_config(config: DeviceConfig) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -246,7 +248,7 @@ impl Device {
         }
     }
 
-    /// What it has.
+    /// Its properties.
     pub fn config(&self) -> &DeviceConfig {
         &self.config
     }
@@ -265,8 +267,8 @@ impl Device {
         Turn::Alone(guard.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until nobody else is there, for so long at most. Others may begin meanwhile:
-    /// what runs may wait for them.
+    /// Waits, for this long at most, until it is alone. Others may begin meanwhile: running
+    /// launches may wait for them.
     pub(crate) fn turn_alone_within(&self, limit: Duration) -> Option<Turn<'_>> {
         let started = Started::now();
         loop {
@@ -326,14 +328,14 @@ impl Device {
         }
         let made = self.new_kernel_heap(self.config.kernel_heap_bytes)?;
         let heap = self.kernel_heap.get_or_init(|| made.clone());
-        // Somebody else was quicker.
+        // Another thread was quicker.
         if !heap.is(&made) {
             self.free_kernel_heap(&made);
         }
         Ok(heap.clone())
     }
 
-    /// Makes a heap from which kernels can take so much by `malloc`.
+    /// Makes a heap from which kernels can allocate this much by `malloc`.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -348,18 +350,18 @@ impl Device {
         })
     }
 
-    /// Gives a heap back, with all that kernels have taken of it and not freed.
+    /// Gives a heap back, with everything that kernels have allocated on it and not freed.
     pub fn free_kernel_heap(&self, heap: &KernelHeap) {
         self.heap().free_kernel_heap(heap);
     }
 
     /// [`Device::load`], with the memory of variables that are `.managed` given by a function
     /// of their name and size: the host has mapped it, and keeps it when the module is
-    /// unloaded; and with a heap, if its kernels [take memory](Module::takes_memory). Without
-    /// one, `malloc` has nothing to give.
+    /// unloaded; and with a heap, if its kernels [allocate memory](Module::takes_memory).
+    /// Without one, every `malloc` fails.
     ///
     /// # Errors
-    /// As of [`Device::load`], and those of the function.
+    /// Those of [`Device::load`], and those of the function.
     pub fn load_with_managed(
         &self,
         module: &Module,
@@ -379,7 +381,7 @@ impl Device {
         })
     }
 
-    /// Finds a place for every variable, in order, and writes what it holds at first.
+    /// Finds a place for every variable, in order, and writes its initial contents.
     fn place_variables(
         &self,
         module: &Module,
@@ -413,7 +415,7 @@ impl Device {
         Ok(())
     }
 
-    /// Writes what a variable holds at first.
+    /// Writes a variable's initial contents.
     fn initialise(
         &self,
         variable: &ir::Variable,
@@ -443,10 +445,10 @@ impl Device {
         Ok(())
     }
 
-    /// Allocates memory. `label` names it in reports. It is zeroed, but a kernel
-    /// must not rely on that: on a GPU it is not, and a launch with
-    /// [`LaunchOptions::check`](crate::LaunchOptions::check) reports the reading
-    /// of bytes that neither the host nor a kernel has written.
+    /// Allocates memory. `label` names it in reports. It is zeroed, but a kernel must not
+    /// rely on that: on a GPU it is not, and a launch with
+    /// [`LaunchOptions::check`](crate::LaunchOptions::check) reports reads of bytes that
+    /// neither the host nor a kernel has written.
     ///
     /// # Errors
     /// If there is not enough.
@@ -464,7 +466,7 @@ impl Device {
         })
     }
 
-    /// Whether so much is free.
+    /// Whether this much is free.
     fn check_room(&self, heap: &Heap, size_bytes: u64, label: &str) -> Result<(), MemoryError> {
         let total = self.config.memory_bytes;
         let free = total - heap.live_bytes().min(total);
@@ -480,16 +482,16 @@ impl Device {
     }
 
     /// Lets kernels use memory of the host, at the host's own address, until
-    /// [`Device::free`] is given that address. It is not counted as the device's.
+    /// [`Device::free`] is given that address. It does not count as device memory.
     ///
     /// # Errors
     /// If some of it is an allocation already, or it lies where other state spaces have
     /// their addresses.
     ///
     /// # Safety
-    /// The memory can be read and written until it is freed here and no launch that has
-    /// begun before is left. Whoever else uses it meanwhile knows that launches and copies
-    /// of this device may change it: by atomic operations, at any time.
+    /// The memory can be read and written until it is freed here and every launch begun
+    /// before has ended. All other users must expect that launches and copies of this
+    /// device may change it, by atomic operations, at any time.
     pub unsafe fn map_host(
         &self,
         host: NonNull<u8>,
@@ -508,12 +510,12 @@ impl Device {
             return Err(refused("other memory has such addresses on the device"));
         }
         if !self.heap().adopt(host, size_bytes, label) {
-            return Err(refused("some of it is the device's already"));
+            return Err(refused("some of it already belongs to the device"));
         }
         Ok(address)
     }
 
-    /// Whether an address is of those that this device's allocations have, used or not.
+    /// Whether an address is in the range of this device's allocations, used or not.
     pub fn owns_address(&self, address: u64) -> bool {
         Heap::owns_address(self.config.ordinal, address)
     }
@@ -531,7 +533,7 @@ impl Device {
         })
     }
 
-    /// Frees an allocation by its first address. Launches that have begun still have it.
+    /// Frees an allocation by its first address. Launches that have begun keep it.
     ///
     /// # Errors
     /// If there is none, or it was freed already.
@@ -547,7 +549,7 @@ impl Device {
         }
     }
 
-    /// Frees the variables of a module: its kernels cannot use them any more.
+    /// Frees the variables of a module: its kernels can no longer use them.
     pub fn unload(&self, loaded: &LoadedModule) {
         if !self.owns(loaded) {
             return;
@@ -592,10 +594,10 @@ impl Device {
         Ok(found)
     }
 
-    /// Lets bytes count as never written, whatever they hold: a launch with
-    /// [`LaunchOptions::check`] reports a kernel that reads them before it writes
-    /// them. For outputs that were filled with a pattern, to see afterwards what
-    /// a kernel left out. Memory just allocated counts as never written anyway.
+    /// Marks bytes as never written, whatever they hold: a launch with
+    /// [`LaunchOptions::check`] reports a kernel that reads them before writing them. This
+    /// is for outputs filled with a pattern that shows afterwards what a kernel left out.
+    /// Newly allocated memory counts as never written anyway.
     ///
     /// # Errors
     /// If they do not lie within an allocation.
@@ -660,7 +662,7 @@ impl Device {
     }
 }
 
-/// The allocation that has these bytes, and where they are on the host.
+/// The allocation that contains these bytes, and where they are on the host.
 fn found(
     heap: &Heap,
     address: u64,

@@ -1,9 +1,9 @@
 //! Sums of `wgmma` of a warp that it has not waited for.
 //!
 //! An instruction computes at once, but its sums go to the registers when their group has
-//! been waited for: a kernel that reads them before sees what was there before, every time.
-//! (Hardware may show it either, or some of both.) Products that follow go on from the sums
-//! in flight.
+//! been waited for: a kernel that reads them too early always sees the old values.
+//! (Hardware may show either, or a mixture.) Later products continue from the sums in
+//! flight.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ type Place = (FrameId, Slot);
 /// The sums of some instructions, one after the other, on the same registers.
 struct Tile {
     frame: FrameId,
-    /// Which function's that frame is.
+    /// The function whose frame that is.
     function: usize,
     /// The registers, [`NOWHERE`] for those that have got another value since.
     slots: Vec<Slot>,
@@ -36,7 +36,7 @@ const NOWHERE: Slot = Slot::MAX;
 #[derive(Default)]
 pub(crate) struct InFlight {
     tiles: Vec<Tile>,
-    /// Sums' memory, to be used again.
+    /// Memory of sums, to be reused.
     spare: Vec<Vec<Register>>,
     /// Groups that have been committed.
     n_groups: u32,
@@ -152,8 +152,8 @@ impl InFlight {
         self.issued.push_back(issued);
     }
 
-    /// How many products have been issued when the groups that are waited for are done:
-    /// all but the `n_left` youngest.
+    /// How many products must have been issued for the awaited groups to be done: all but
+    /// the `n_left` youngest.
     pub fn needed(&self, n_left: u32) -> u64 {
         let n_done = self.issued.len().saturating_sub(n_left as usize);
         let last = n_done.checked_sub(1).and_then(|last| self.issued.get(last));

@@ -3,10 +3,10 @@
 //! A register holds its 32 lane values side by side, so an arithmetic
 //! instruction is a loop over two or three arrays that the compiler turns into
 //! vector instructions. This file has one such loop for each *shape* of
-//! instruction (one, two or three sources, comparison, selection); what a
-//! shape computes is a closure without captures, chosen once when the program
-//! is decoded. On x86-64 every shape exists twice, for AVX2 with FMA and, lane by lane, for
-//! processors without; which one is picked when the program is decoded.
+//! instruction (one, two or three sources, comparison, selection); what a shape computes is
+//! a closure without captures, chosen once when the program is decoded. On x86-64 every
+//! shape exists twice, for AVX2 with FMA and, lane by lane, for processors without; the
+//! choice is made when the program is decoded.
 //!
 //! Left out: everything that looks beyond its own lane (memory, shuffles).
 
@@ -250,7 +250,7 @@ shape!(
 );
 
 /// Whether a loop goes lane by lane, which takes a fraction of the time to compile: on x86-64 the
-/// version for processors without AVX2, of which there are hardly any.
+/// version for processors without AVX2, which are rare.
 const fn is_small<const WIDE: bool>() -> bool {
     cfg!(target_arch = "x86_64") && !WIDE
 }

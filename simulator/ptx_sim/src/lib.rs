@@ -13,16 +13,17 @@
 //!   asynchronous copies, bulk copies and products in flight;
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
-//! - `clock`: durations, also where the host has no clock;
+//! - `clock`: durations, even where the host has no clock;
 //! - `context`: what is the same for all blocks of a launch;
-//! - `step`, `stop`: one instruction after the other, and why one was not carried out;
+//! - `step`, `stop`: executing one instruction after the other, and why one was not
+//!   executed;
 //! - [`schedule`]: other orders than the usual one;
 //! - `barriers`, `cluster`, `membership`, `warpgroups`, `registers_of_block`, `block`:
 //!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`, [`trace`]: what a host uses;
-//! - `occupancy`, `attributes`: what a driver tells of kernels.
+//! - `occupancy`, `attributes`: what a driver reports of kernels.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
 

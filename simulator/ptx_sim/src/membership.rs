@@ -17,14 +17,15 @@ pub(crate) struct Membership {
     pub block: u64,
 }
 
-/// What a block that can do nothing is to do.
+/// What a block that can do nothing should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stuck {
     /// Wait for others of its cluster.
     Wait,
-    /// Let lanes go that wait for others of their warp, and wait for others of its cluster.
+    /// Release lanes that wait for others of their warp, and wait for others of its
+    /// cluster.
     Unstick,
-    /// Say why nobody can go on.
+    /// Report why nothing can go on.
     GiveUp,
 }
 
@@ -37,8 +38,8 @@ impl Membership {
         self.cluster.barrier().wake(self.rank, warps, left)
     }
 
-    /// What the cluster sees of a round of the block in which warps have done something or
-    /// not. Gives whether lanes may go on now that could not.
+    /// Tells the cluster whether warps of the block have done something in a round. Gives
+    /// whether lanes may go on now that could not before.
     #[cold]
     pub fn end_round<O: Observer>(
         &self,
@@ -71,8 +72,8 @@ impl Membership {
 
     /// What to do when no warp of the block can go on.
     pub fn when_stuck(&self, warps: &[Warp]) -> Stuck {
-        // First others may still go on; then all let go whom they can; then those speak
-        // that do not only wait for the cluster.
+        // First others may still go on; then all release the lanes that they can; then
+        // those report that do not only wait for the cluster.
         match self.cluster.stuck(self.rank) {
             0 => Stuck::Wait,
             1 => Stuck::Unstick,

@@ -25,7 +25,7 @@ struct Inner {
     program: Program,
     /// By function; made when a kernel is first launched.
     plans: Box<[OnceLock<KernelPlan>]>,
-    /// By function: the most 32-bit registers in use at once, if somebody has asked.
+    /// By function: the most 32-bit registers in use at once, if that was requested.
     live_registers: Box<[OnceLock<u32>]>,
 }
 
@@ -33,30 +33,30 @@ struct Inner {
 pub(crate) struct KernelPlan {
     /// Where its shared variables lie.
     pub shared: SharedLayout,
-    /// What observers call the instructions that it can come to.
+    /// The observers' numbers for the instructions that it can reach.
     pub numbering: Numbering,
     /// Its values that change from block to block: slot, bytes per lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
-    /// The same that say where in its cluster a block is, and where the cluster is: slot,
+    /// Those that say where in its cluster a block is, and where the cluster is: slot,
     /// bytes per lane, register.
     pub cluster_values: Vec<(Slot, u32, ir::Special)>,
     /// Whether it makes addresses of other blocks' shared memory.
     pub maps_ranks: bool,
-    /// Whether it comes to the barrier of its cluster.
+    /// Whether it reaches the barrier of its cluster.
     pub meets_in_cluster: bool,
     /// Warps that a launch has left.
     pub spare: Arc<SpareWarps>,
-    /// Whether anything works on shared memory beside its threads.
+    /// Whether anything works on shared memory alongside its threads.
     pub uses_async_proxy: bool,
     /// Whether lanes shuffle.
     pub shuffles: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub is_order_independent: bool,
-    /// Whether it can come to a call of `malloc` or `free`.
+    /// Whether it can reach a call of `malloc` or `free`.
     pub takes_memory: bool,
-    /// Whether the checks' quick pass was of no use to a launch that had no defect, as
-    /// it will be to others.
+    /// Whether the prefilter was useless for a launch that had no defect, as it will be for
+    /// others.
     pub is_not_for_the_prefilter: AtomicBool,
 }
 
@@ -96,8 +96,7 @@ pub struct UnsupportedInstruction<'a> {
     pub reason: &'a str,
     /// The line, with a mark under the place.
     pub excerpt: &'a str,
-    /// Whether it is PTX for certain; if not, it may be mistyped or newer than the
-    /// simulator.
+    /// Whether it certainly is PTX; if not, it may be mistyped or newer than the simulator.
     pub is_known: bool,
 }
 
@@ -254,7 +253,7 @@ fn takes_memory(function: &ir::Function) -> bool {
     function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
 }
 
-/// Whether a kernel that can come to these functions has such an instruction.
+/// Whether a kernel that can reach these functions has such an instruction.
 fn any_insn(program: &Program, reachable: &BTreeSet<u32>, is_it: impl Fn(&Op) -> bool) -> bool {
     let functions = reachable.iter().filter_map(|&index| {
         let function = program.functions.get(index as usize);
@@ -281,7 +280,7 @@ fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)
         .collect()
 }
 
-/// The values of a kernel that change from block to block as its cluster has it.
+/// The values of a kernel that change from block to block with the place in the cluster.
 fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::Special)> {
     let function = program.functions[kernel.0 as usize].as_ref();
     let inits = function.map_or(&[][..], |f| &f.inits);
@@ -294,7 +293,7 @@ fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::
     of_cluster.collect()
 }
 
-/// Whether one of the functions that a kernel can come to has a barrier of the cluster.
+/// Whether one of the functions that a kernel can reach has a cluster barrier.
 fn meets_in_cluster(program: &Program, reachable: &BTreeSet<u32>) -> bool {
     let functions = reachable.iter();
     let functions = functions.filter_map(|&f| program.functions[f as usize].as_ref());

@@ -1,8 +1,8 @@
 //! The numbers by which observers know a launch's instructions and blocks.
 //!
-//! A module can hold hundreds of kernels, of which a launch runs one with what
-//! it calls. Observers keep a record for each instruction, so only those that
-//! can be reached are numbered.
+//! A module can hold hundreds of kernels, of which a launch runs one and what it calls.
+//! Observers keep a record for each instruction, so only those that can be reached are
+//! numbered.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl Numbering {
         self.bases.get(index).copied().flatten()
     }
 
-    /// The function and the instruction in it of a number.
+    /// The function, and the instruction in it, that a number stands for.
     pub fn instruction(&self, number: u32) -> Option<(usize, u32)> {
         let bases = self.bases.iter().enumerate();
         let starts = bases.filter_map(|(i, base)| Some((i, (*base)?.0)));

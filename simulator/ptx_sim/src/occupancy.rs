@@ -1,21 +1,20 @@
 //! The number of blocks that an SM holds at once.
 //!
-//! The rules are those of CUDA's occupancy calculator for sm_90: an SM has
-//! places for warps and for blocks; registers, which each warp gets from the quarter of
-//! the SM that it runs in; and shared memory, of which the system takes a
-//! KiB of each block's. The blocks of a cluster run on the SMs of one cluster of
-//! those (GPC), of which an H200 has eight; that they have 16 or 18 each is what its 132 make
-//! likely, and was not measured. Left out: that less shared memory may be set aside than there
-//! is, and named barriers, of which there are always enough.
+//! The rules are those of CUDA's occupancy calculator for sm_90: an SM has slots for warps and
+//! for blocks; registers, which each warp gets from the quarter of the SM that it runs in; and
+//! shared memory, of which the system takes a KiB per block. The blocks of a cluster run on
+//! the SMs of one GPC, of which an H200 has eight; that each has 16 or 18 SMs is inferred
+//! from the total of 132, and was not measured. Left out: carve-outs of less shared memory
+//! than there is, and named barriers, of which there are always enough.
 
 use crate::cluster::MAX_NON_PORTABLE_CLUSTER;
 use crate::device::DeviceConfig;
 
 /// Largest block, in threads.
 pub const MAX_BLOCK_THREADS: u32 = 1024;
-/// Registers of an SM, and of a block at most.
+/// Registers of an SM, which are also the most of a block.
 pub(crate) const REGISTERS: u32 = 64 << 10;
-/// Registers of a thread at most.
+/// The most registers of a thread.
 pub(crate) const MOST_REGISTERS: u32 = 255;
 /// Quarters of an SM, each with its own registers.
 const N_QUARTERS: u32 = 4;
@@ -23,13 +22,13 @@ const N_QUARTERS: u32 = 4;
 const REGISTER_UNIT: u32 = 256;
 /// Shared memory comes in units of this many bytes.
 const SHARED_UNIT: u64 = 128;
-/// Shared memory that the system takes of each block's.
+/// Shared memory that the system takes per block.
 const SYSTEM_SHARED_BYTES: u64 = 1 << 10;
 
-/// Clusters of SMs that share a launch's clusters of blocks.
+/// GPCs, among which a launch's clusters of blocks are divided.
 const N_GPCS: u32 = 8;
 
-/// What a block takes of an SM.
+/// What a block needs of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNeeds {
     /// Threads.
@@ -40,7 +39,7 @@ pub struct BlockNeeds {
     pub shared_bytes: u32,
 }
 
-/// The block size that keeps most threads on an SM.
+/// The block size that keeps the most threads on an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestBlock {
     /// Threads of a block; 0 if no block fits.
@@ -51,7 +50,7 @@ pub struct BestBlock {
 
 impl DeviceConfig {
     /// How many blocks of a kernel one SM holds at once; 0 if not even one
-    /// can be launched. What `cuOccupancyMaxActiveBlocksPerMultiprocessor` answers.
+    /// can be launched. The answer of `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
     pub fn active_blocks(&self, needs: BlockNeeds) -> u32 {
         let BlockNeeds {
             threads,
@@ -72,7 +71,7 @@ impl DeviceConfig {
     }
 
     /// How many clusters of this many such blocks the device holds at once; 0 if not even one
-    /// can be launched. What `cuOccupancyMaxActiveClusters` answers.
+    /// can be launched. The answer of `cuOccupancyMaxActiveClusters`.
     pub fn active_clusters(&self, needs: BlockNeeds, n_blocks: u32) -> u32 {
         let blocks = self.active_blocks(needs);
         if n_blocks == 0 || n_blocks > MAX_NON_PORTABLE_CLUSTER {
@@ -85,15 +84,15 @@ impl DeviceConfig {
     }
 
     /// The largest cluster of such blocks that the device can hold, of at most this many; 0 if
-    /// not even one block fits. What `cuOccupancyMaxPotentialClusterSize` answers.
+    /// not even one block fits. The answer of `cuOccupancyMaxPotentialClusterSize`.
     pub fn largest_cluster(&self, needs: BlockNeeds, most: u32) -> u32 {
         let fits = |n_blocks: &u32| self.active_clusters(needs, *n_blocks) > 0;
         (1..=most).rev().find(fits).unwrap_or(0)
     }
 
     /// How many blocks of one launch the device can hold at once, at most: others
-    /// begin only when some of them end. Registers, which are not known before the
-    /// PTX is assembled for a GPU, may allow for less.
+    /// begin only when some of them end. Registers, which are not known before the PTX is
+    /// assembled for a GPU, may allow fewer.
     pub fn resident_blocks(&self, block_threads: u32, shared_bytes: u32) -> u64 {
         let blocks = self.active_blocks(BlockNeeds {
             threads: block_threads,
@@ -103,9 +102,9 @@ impl DeviceConfig {
         u64::from(self.n_multiprocessors.max(1)) * u64::from(blocks.max(1))
     }
 
-    /// The block size of at most `most_threads` that keeps most threads on a
-    /// SM, and the largest of these; `shared_bytes` gives a block's shared
-    /// memory by its size. What `cuOccupancyMaxPotentialBlockSize` answers.
+    /// The block size of at most `most_threads` that keeps the most threads on an SM, and
+    /// the largest of these; `shared_bytes` gives a block's shared memory by its size. The
+    /// answer of `cuOccupancyMaxPotentialBlockSize`.
     pub fn best_block(
         &self,
         most_threads: u32,
@@ -138,7 +137,7 @@ pub(crate) fn blocks_by_registers(registers: u32, warps: u32) -> u32 {
         return u32::MAX;
     }
     let of_warp = (32 * registers).next_multiple_of(REGISTER_UNIT);
-    // A launch is held against the registers as if all quarters took as many warps.
+    // A launch is checked against the registers as if all quarters took equally many warps.
     if registers > MOST_REGISTERS || of_warp * warps.next_multiple_of(N_QUARTERS) > REGISTERS {
         return 0;
     }

@@ -1,10 +1,9 @@
 //! A frame of registers: the slots of one function call of one warp.
 //!
 //! A slot is a byte offset. A register of `n` bytes takes `32 n` bytes there,
-//! lane after lane; a predicate takes four, a bit per lane. What the decoder
-//! put at an offset only the decoder knows, so reads and writes are unsafe and
-//! rest on its word: every slot lies within `frame_bytes`, with room for its
-//! width, aligned for it.
+//! lane after lane; a predicate takes four, a bit per lane. Only the decoder knows what is
+//! at an offset, so reads and writes are unsafe and rely on its promise: every slot lies
+//! within `frame_bytes`, with room for its width, aligned for it.
 
 use std::cell::UnsafeCell;
 use std::collections::TryReserveError;
@@ -17,7 +16,7 @@ use crate::program::Slot;
 #[repr(align(64))]
 struct Line(#[allow(dead_code)] [u8; 64]);
 
-/// The host has not so much memory.
+/// The host does not have that much memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutOfMemory;
 

@@ -1,8 +1,8 @@
-//! The registers that a block's warps have, and give back and take by `setmaxnreg`.
+//! The registers of a block's warps, which `setmaxnreg` gives back and takes.
 //!
-//! A block has the registers that its kernel was compiled for. What some warps give back
-//! others can take; a warp that takes more than is there waits. Nothing else in the simulator
-//! depends on it: a thread has all the registers that its kernel names.
+//! A block has the registers that its kernel was compiled for. Others can take what some
+//! warps give back; a warp that takes more than is free waits. Nothing else in the simulator
+//! depends on this: a thread has all the registers that its kernel names.
 
 /// Registers, in this many per thread of one warp.
 #[derive(Default)]
@@ -29,18 +29,19 @@ impl RegistersOfBlock {
         self.n_free = 0;
     }
 
-    /// What a warp has, of a kernel whose threads begin with `first`.
+    /// What a warp of a kernel whose threads begin with `first` registers has.
     pub fn of(&self, warp: u32, first: u32) -> u32 {
         let changed = self.of_warps.get(warp as usize).copied().flatten();
         changed.unwrap_or(first)
     }
 
-    /// Why a warp waits that wants to have `n`.
+    /// Why a warp that asks for `n` waits.
     #[cold]
     pub fn missing(&self, warp: u32, first: u32, n: u32) -> String {
         format!(
-            "warp {warp} waits for {} more registers per thread, the block's warps have given back \
-             {} and no others come free: setmaxnreg.dec of some warps must cover the .inc of others",
+            "warp {warp} waits for {} more registers per thread, but the block's warps have \
+             given back {} and no others become free: setmaxnreg.dec of some warps must cover \
+             the .inc of others",
             n - self.of(warp, first),
             self.n_free
         )

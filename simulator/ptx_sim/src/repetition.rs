@@ -1,16 +1,16 @@
 //! Warps that repeat themselves: their registers, and the places of their lanes, become
-//! what they were before, with no effect between.
+//! what they were before, with no effect in between.
 //!
-//! Such a warp goes on like that until somebody else changes what it loads. It waits, or it
-//! never ends.
+//! Such a warp goes on like that until another thread changes what it loads. It waits, or
+//! it never ends.
 //!
 //! At the ends of time slices the state is compared with a copy of an earlier one, which is
-//! made anew each time the warp has executed twice as much (Brent's algorithm): a loop is
+//! remade each time the warp has executed twice as much (Brent's algorithm): a loop is
 //! found however long it is, and a warp that does not repeat itself costs some copies.
-//! Since a slice begins where the last has ended, those of a warp that repeats itself come
-//! to the same places again.
+//! Since a slice begins where the last one ended, the slices of a warp that repeats itself
+//! reach the same places again.
 //!
-//! Left out: loops that store what is there already, and those that count their turns.
+//! Left out: loops that store what is already there, and those that count their iterations.
 
 /// Warp instructions without effect before a copy is made.
 const FIRST: i64 = 1 << 14;
@@ -29,7 +29,7 @@ struct Copy<S> {
     /// What it had executed then without effect.
     quiet: i64,
     /// The same when its state was last this one, and how much it had executed since the
-    /// time before.
+    /// previous time.
     last: i64,
     period: i64,
     state: S,
@@ -58,7 +58,8 @@ impl<S> Repetition<S> {
         self.is_found
     }
 
-    /// A slice has ended in which the warp has executed so much; whether it is time to look.
+    /// A slice has ended in which the warp has executed this much; whether it is time to
+    /// compare.
     #[inline]
     pub fn is_due(&mut self, used: i64) -> bool {
         if self.quiet == 0 {

@@ -18,20 +18,20 @@ use ptx::ir::{self, Space};
 pub struct Report {
     /// Totals.
     pub counts: Counts,
-    /// What threads printed, a call each.
+    /// What threads printed, one entry per call.
     pub printed: Vec<String>,
     /// Host time.
     pub elapsed: Duration,
-    /// What checks have found, if the launch was to go on after it
+    /// What checks have found, if the launch was to go on after a finding
     /// ([`LaunchOptions::go_on`](crate::LaunchOptions::go_on)).
     pub finding: Option<Box<LaunchError>>,
-    /// The events of a block, if they were to be kept
+    /// The events of a block, if they were requested
     /// ([`LaunchOptions::trace`](crate::LaunchOptions::trace)).
     pub trace: Option<Box<Trace>>,
     details: Option<Arc<Details>>,
 }
 
-/// What the instructions' counts are made of, when they are asked for.
+/// What the instructions' counts are computed from, when requested.
 struct Details {
     module: Module,
     kernel: ir::FuncId,
@@ -74,9 +74,9 @@ macro_rules! counts {
     };
 }
 counts! {
-    /// Instructions, each counted once for all lanes that carry it out together.
+    /// Instructions, each counted once for all lanes that execute it together.
     warp_instructions,
-    /// Instructions, counted for each lane that carries it out.
+    /// Instructions, counted for each lane that executes them.
     thread_instructions,
     /// `ld.shared`: instructions.
     shared_load_requests,
@@ -108,7 +108,7 @@ counts! {
     stmatrix_wavefronts,
     /// `stmatrix`: bank conflicts.
     stmatrix_conflicts,
-    /// `cp.async.ca`: instructions. (`cp.async.cg` goes past the banks.)
+    /// `cp.async.ca`: instructions. (`cp.async.cg` bypasses the banks.)
     async_copy_requests,
     /// `cp.async.ca`: wavefronts in shared memory.
     async_copy_wavefronts,
@@ -142,18 +142,18 @@ counts! {
     local_store_requests,
     /// `st.local`: sectors.
     local_store_sectors,
-    /// Loads from shared memory of other blocks of the cluster: an instruction once for each
-    /// block that it loads from.
+    /// Loads from shared memory of other blocks of the cluster: an instruction counts once
+    /// for each block that it loads from.
     cluster_load_requests,
     /// The same: distinct bytes asked for, request by request.
     cluster_load_bytes,
-    /// Stores to shared memory of other blocks of the cluster, `st.async` too: an instruction
-    /// once for each block that it stores to.
+    /// Stores to shared memory of other blocks of the cluster, including `st.async`: an
+    /// instruction counts once for each block that it stores to.
     cluster_store_requests,
     /// The same: distinct bytes written, request by request.
     cluster_store_bytes,
-    /// Atomics in shared memory of other blocks of the cluster, and what is done to mbarriers
-    /// there: an instruction once for each block.
+    /// Atomics in shared memory of other blocks of the cluster, and operations on mbarriers
+    /// there: an instruction counts once for each block.
     cluster_atomic_requests,
 }
 
@@ -176,13 +176,13 @@ pub struct InstructionCounts {
     pub opcode: String,
     /// Times that a warp executed it.
     pub executions: u64,
-    /// Times that a thread carried it out.
+    /// Times that a thread executed it.
     pub thread_executions: u64,
     /// What it does to memory, if it accessed any.
     pub class: Option<AccessClass>,
-    /// Where it accessed memory, generic addresses resolved. Where that is in several
-    /// spaces, shared memory goes before global, and that before local: an
-    /// asynchronous copy's is the one of its target.
+    /// Where it accessed memory, generic addresses resolved. If it accessed several spaces,
+    /// shared memory takes precedence over global, and global over local: for an
+    /// asynchronous copy, it is the space of the target.
     pub space: Option<Space>,
     /// Memory requests.
     pub requests: u64,
@@ -340,8 +340,8 @@ impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
         match record.class {
-            // Bulk copies have their bytes only, which are in no total; what products read is
-            // not counted.
+            // Bulk copies only have bytes, which are in no total; what products read is not
+            // counted.
             None | Some(AccessClass::BulkCopy | AccessClass::Product) => {}
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),

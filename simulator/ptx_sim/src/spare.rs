@@ -1,8 +1,8 @@
 //! The warps of a block that has ended, kept for the kernel's next launch.
 //!
-//! To make warps and to put their constants in place takes longer than a small launch
-//! takes to run. What a block does with warps that another one has left, it does with
-//! these: nothing of the launch before can be seen.
+//! Making warps and putting their constants in place takes longer than a small launch takes
+//! to run. Kept warps are reset like those that another block has left: nothing of the
+//! previous launch can be seen.
 
 use std::sync::{Mutex, PoisonError};
 

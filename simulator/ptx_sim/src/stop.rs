@@ -1,10 +1,10 @@
-//! The reason why an instruction was not carried out.
+//! The reason why an instruction was not executed.
 
 use crate::diagnostics::FaultKind;
 use crate::program::Unsupported;
 
-/// An instruction was not carried out: not yet, or the launch ends. Two words, so
-/// that it fits in registers.
+/// An instruction was not executed: not yet, or the launch ends. It is two words, so that
+/// it fits in registers.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// It waits for other lanes of the warp.
@@ -15,9 +15,9 @@ pub(crate) enum Stop {
     Fault { lane: u32, kind: Box<FaultKind> },
     /// The host has no memory for it.
     OutOfMemory,
-    /// Not known.
+    /// An unknown instruction.
     Unsupported(Box<Unsupported>),
-    /// Ours.
+    /// A bug of the simulator.
     Internal(Box<Bug>),
 }
 

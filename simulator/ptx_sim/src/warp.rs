@@ -3,9 +3,9 @@
 //! Lanes that are at the same place form a [`Path`]. A branch on which they
 //! disagree splits a path in two; both parts meet again at the branch's
 //! immediate post-dominator, where a [`Join`] gathers them. Paths of a warp are
-//! scheduled one at a time and may be switched, so that a lane that waits for
-//! another lane of its own warp does not wait for ever; the lanes at a join are
-//! let go early if the ones that they wait for seem to wait for them.
+//! scheduled one at a time and may be switched, so that a lane that waits for another lane
+//! of its own warp does not wait forever; the lanes at a join are released early if the
+//! ones that they wait for seem to wait for them.
 
 use crate::copies::AsyncCopies;
 use crate::in_flight::InFlight;
@@ -18,7 +18,7 @@ use crate::schedule::Choices;
 
 /// Warps of the largest block.
 pub(crate) const MAX_WARPS: u32 = 32;
-/// Fruitless polls in a row after which a warp is taken to wait.
+/// Fruitless polls in a row after which a warp is assumed to wait.
 pub(crate) const IDLE_POLLS: u32 = 64;
 
 /// Index into [`Warp::frames`].
@@ -44,7 +44,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// All are done but how the block ends.
+    /// All are done except the end of the block.
     pub const AT_END: u32 = u32::MAX;
 
     /// Whether it waits for other lanes of the warp.
@@ -198,7 +198,7 @@ impl Warp {
     #[inline(always)]
     pub fn take_ready(&mut self, choices: Option<&mut Choices>) -> Option<Path> {
         if choices.is_none() && self.paths.last()?.state == PathState::Ready {
-            // Mostly, and nothing is to be moved.
+            // The usual case: nothing has to be moved.
             return self.paths.pop();
         }
         self.take_any(choices)
@@ -253,7 +253,7 @@ impl Warp {
         self.complete(id)
     }
 
-    /// Frees a join at which everybody is, and gives the path that goes on.
+    /// Frees a join that all lanes have reached, and gives the path that goes on.
     fn complete(&mut self, id: JoinId) -> Option<Path> {
         let join = &mut self.joins[id];
         if join.expected == 0 || join.arrived != join.expected {
@@ -272,7 +272,7 @@ impl Warp {
         Some(path)
     }
 
-    /// Ends lanes of the running path: nobody waits for them any more.
+    /// Ends lanes of the running path: no one waits for them any more.
     pub fn exit(&mut self, mask: u32) {
         self.live &= !mask;
         self.stalled_slices = 0;
@@ -280,7 +280,7 @@ impl Warp {
             frame.lanes &= !mask;
         }
         if self.live == 0 {
-            // Nobody goes on from any of them.
+            // No lane goes on from any of them.
             self.joins.clear();
             return;
         }
@@ -325,14 +325,14 @@ impl Warp {
         self.paths.iter().any(|path| path.state == PathState::Ready)
     }
 
-    /// It does something that others may see.
+    /// It does something that other threads may see.
     #[inline(always)]
     pub fn has_effect(&mut self) {
         self.idle_polls = 0;
         self.repetition.end();
     }
 
-    /// A slice has ended in which it has executed so much.
+    /// A slice has ended in which it has executed this much.
     pub fn slice_ended(&mut self, used: i64) {
         if self.repetition.is_due(used) {
             let (paths, joins, frames) = (&self.paths, &self.joins, &self.frames);

@@ -1,9 +1,9 @@
 //! The warpgroups of a block: four warps each, which issue the same products.
 //!
-//! At a product each warp waits until all four have come to it (so does an H200), and then
+//! At a product each warp waits until all four have reached it (as on an H200), and then
 //! computes its own rows. At `wgmma.wait_group` it waits until all four have done that: one
 //! thread of the four warps may free what all of them read. Whether two warps' products are
-//! one and the same follows from their order: the n-th of each must be the same instruction,
+//! the same one follows from their order: the n-th of each must be the same instruction,
 //! with the same operands.
 
 use std::collections::VecDeque;
@@ -30,10 +30,10 @@ pub(crate) struct Issued {
 /// One warpgroup.
 #[derive(Default)]
 struct Warpgroup {
-    /// By warp, to how many products it has come, and how many it has issued.
+    /// By warp, how many products it has reached, and how many it has issued.
     n_come: [u64; N_WARPS as usize],
     n_issued: [u64; N_WARPS as usize],
-    /// Those that not all have issued, oldest first.
+    /// Those that not all warps have issued, oldest first.
     products: VecDeque<Issued>,
     /// How many all have issued.
     n_common: u64,
@@ -65,8 +65,8 @@ impl Warpgroups {
         (&mut self.groups[index], (warp % N_WARPS) as usize)
     }
 
-    /// A warp comes to its next product, or is still there. Gives whether all warps of its
-    /// group are; an error is the product to which another one came in its place.
+    /// A warp reaches its next product, or is still there. Gives whether all warps of its
+    /// group are; an error is the different product that another warp reached.
     pub fn come(&mut self, warp: u32, product: Issued) -> Result<bool, Issued> {
         let (group, index) = self.of(warp);
         let number = group.n_issued[index];
@@ -112,7 +112,7 @@ impl Warpgroups {
         std::mem::take(&mut self.has_changed) && wake_all(warps)
     }
 
-    /// Why a warp waits, at a product or for this many.
+    /// Why a warp waits at a product, or for this many.
     #[cold]
     pub fn missing(&self, warp: u32, n: Option<u64>) -> String {
         let first = warp / N_WARPS * N_WARPS;
@@ -122,11 +122,11 @@ impl Warpgroups {
         let n = n.unwrap_or(group.n_come[(warp % N_WARPS) as usize]);
         let behind = (first..).zip(group.n_come).filter(|&(_, come)| come < n);
         let behind: Vec<String> = behind
-            .map(|(warp, come)| format!("warp {warp} has come to {come}"))
+            .map(|(warp, come)| format!("warp {warp} has only reached {come}"))
             .collect();
         format!(
-            "warp {warp} waits for product {n} of its warpgroup, and {}: all four warps must carry \
-             out each wgmma",
+            "warp {warp} waits for product {n} of its warpgroup, but {}: all four warps must \
+             execute each wgmma",
             behind.join(", ")
         )
     }

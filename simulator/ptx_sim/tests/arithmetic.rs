@@ -3,7 +3,7 @@
 
 use common::lanewise::{Case, check};
 
-/// Rows of instructions: opcode, operands and result as such numbers, and what Rust makes of them.
+/// Rows of instructions: opcode, types of operands and result, and Rust's own result.
 macro_rules! rows {
     ($($opcode:literal ($($x:ident: $ty:ty),+) -> $result:ty: $value:expr;)*) => {$(
         check(Case::new($opcode, &[$(<$ty>::BITS),+], <$result>::BITS), |words| {
@@ -495,7 +495,7 @@ fn comparisons_of_halves_flush_subnormals_where_they_say_so() {
             let differ = |bits: u64| {
                 let magnitude = bits & 0x7FFF;
                 let is_subnormal = magnitude < 0x0400;
-                // A NaN is in no order with zero: `ne` does not hold.
+                // A NaN is unordered with zero: `ne` does not hold.
                 magnitude != 0 && magnitude <= 0x7C00 && (differs || !is_subnormal)
             };
             let (low, high) = (differ(a[0]), differ(a[0] >> 16));

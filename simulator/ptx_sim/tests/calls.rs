@@ -301,8 +301,8 @@ fn what_threads_print() {
 
 #[test]
 fn lanes_that_come_to_a_call_in_turns_vote_in_the_function() {
-    // Lanes 0 to 7 come to the call at once, 8 to 23 after a detour, the others not at
-    // all: only behind the call do all meet again.
+    // Lanes 0 to 7 come to the call at once, 8 to 23 after a detour, the others not at all:
+    // they all meet again only after the call.
     let functions = "
 .func (.param .b32 out) present(.param .b32 members)
 {

@@ -1,9 +1,9 @@
-//! The simulator's results and refusals, in programs of their own here: first the
-//! simulator as it always is, then with its own checks, which cost too much for the tests of `plain.rs`:
+//! The simulator's results and refusals: first with the simulator as it is, then with its internal
+//! checks, which are too slow for the tests of `plain.rs`:
 //!
 //!     cargo --config simulator/ptx_sim/checked.toml test -p ptx_sim-tests --test unit --test checked
 //!
-//! One program of many files, because linking is what many programs take their time for.
+//! This is one program of many files, because linking many programs takes long.
 
 mod calls;
 mod cases;

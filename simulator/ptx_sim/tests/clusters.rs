@@ -1,5 +1,5 @@
-//! Clusters of blocks: who is one, each other's shared memory, the barrier, and what
-//! launches are allowed.
+//! Clusters of blocks: which blocks form one, each other's shared memory, the barrier, and
+//! which launches are allowed.
 
 use common::{HEADER, kernel, run_with};
 use ptx_sim::schedule::Schedule;
@@ -179,7 +179,7 @@ fn blocks_read_each_others_shared_memory() {
 
 #[test]
 fn lanes_reach_several_blocks_at_once() {
-    // Lane i reads from rank i mod 4, also its own.
+    // Lane i reads from rank i mod 4, including its own.
     let load = "
 	and.b32 %r3, %me, 3;
 	mapa.shared::cluster.u32 %r5, %r2, %r3;
@@ -381,7 +381,7 @@ fn threads_that_have_ended_count_as_arrived() {
 
 #[test]
 fn lanes_may_come_to_the_barrier_by_themselves() {
-    // Halves of the warp wait by different instructions, and do something between.
+    // Halves of the warp wait by different instructions, and do something in between.
     let body = "
 	mov.u32 %r1, tile;
 	mad.lo.u32 %r2, %me, 4, %r1;
@@ -499,15 +499,15 @@ fn launches_are_held_to_the_rules_of_clusters() {
             "",
             [16, 1, 1],
             of(Some([16, 1, 1])),
-            "a cluster of 16×1×1 = 16 blocks, the limit is 8: allow cluster sizes that are not \
-             portable, or make the cluster smaller",
+            "a cluster of 16×1×1 = 16 blocks, but the limit is 8: allow cluster sizes that are \
+             not portable, or make the cluster smaller",
         ),
         (
             "",
             [32, 1, 1],
             large([32, 1, 1]),
-            "a cluster of 32×1×1 = 32 blocks, the limit is 8, and 16 where the launch says that \
-             it need not run on all devices",
+            "a cluster of 32×1×1 = 32 blocks, but the limit is 8, or 16 where the launch says \
+             that it need not run on all devices",
         ),
         (
             "",
@@ -519,41 +519,41 @@ fn launches_are_held_to_the_rules_of_clusters() {
             "",
             [4, 1, 1],
             of(Some([2, 0, 1])),
-            "a cluster of 2×0×1 blocks: it has at least one along each axis",
+            "a cluster of 2×0×1 blocks: it needs at least one along each axis",
         ),
         (
             "",
             [2, 3, 1],
             of(Some([2, 2, 1])),
-            "the grid has 3 blocks along y, no multiple of the cluster's 2: give it whole clusters, \
-             and let the blocks that are too many do nothing",
+            "the grid has 3 blocks along y, not a multiple of the cluster's 2: give it whole \
+             clusters, and let the surplus blocks do nothing",
         ),
         (
             ".reqnctapercluster 2",
             [3, 1, 1],
             of(None),
-            "the grid has 3 blocks along x, no multiple of the cluster's 2: give it whole clusters, \
-             and let the blocks that are too many do nothing",
+            "the grid has 3 blocks along x, not a multiple of the cluster's 2: give it whole \
+             clusters, and let the surplus blocks do nothing",
         ),
         (
             ".reqnctapercluster 2",
             [4, 1, 1],
             of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 blocks, the kernel requires 2×1×1 (.reqnctapercluster): launch it \
-             with that, or without naming a cluster",
+            "a cluster of 4×1×1 blocks, but the kernel requires 2×1×1 (.reqnctapercluster): \
+             launch it with that, or without naming a cluster",
         ),
         (
             ".maxclusterrank 2",
             [4, 1, 1],
             of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 = 4 blocks, the kernel declares at most 2 (.maxclusterrank)",
+            "a cluster of 4×1×1 = 4 blocks, but the kernel declares at most 2 (.maxclusterrank)",
         ),
         (
             ".explicitcluster",
             [4, 1, 1],
             of(None),
-            "the kernel must be launched with a cluster (.explicitcluster): name its shape, also if \
-             that is one block",
+            "the kernel must be launched with a cluster (.explicitcluster): name its shape, \
+             even if that is one block",
         ),
     ];
     for (directive, grid, options, message) in cases {
@@ -581,7 +581,7 @@ fn a_kernels_own_clusters_need_not_be_named() {
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
 
-/// Runs a body of one of the seeded defects, put right, on two blocks of a warp.
+/// Runs the corrected body of a seeded defect on two blocks of a warp.
 fn is_right(body: &str) {
     let text = with_tile(&format!(
         "
@@ -649,12 +649,12 @@ WAIT:
 	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%bar_at], 0;
 	@!%p3 bra WAIT;\n	ld.shared.u32 %r1, [%own];"
     ));
-    // A relaxed arrival, where there is nothing to hand on.
+    // A relaxed arrival, where there is nothing to publish.
     is_right(
         "barrier.cluster.arrive.relaxed.aligned;\n	barrier.cluster.wait.aligned;
 	st.shared.u32 [%own], %me;\n	ld.shared.u32 %r1, [%own];",
     );
-    // What one block wrote before the barrier, another publishes behind it by a fence of the
+    // What one block wrote before the barrier, another publishes after it by a fence of the
     // first and a relaxed store.
     is_right(&format!(
         "st.shared.u32 [%own+128], 0;\n	st.global.u64 [%slot], 5;\n	fence.sc.gpu;\n{BARRIER}@!%p2 bra END;

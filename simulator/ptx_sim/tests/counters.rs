@@ -25,7 +25,8 @@ fn fresh_cases_are_reproduced() {
     assert_eq!(disagreeing(data), (2070, vec![]));
 }
 
-/// Lanes that share sectors, banks and sets in all the ways that tell the rule from others.
+/// Lanes that share sectors, banks and sets in all the ways that distinguish the rule from
+/// others.
 #[test]
 fn atomics_in_global_memory_are_reproduced() {
     let data = include_str!("data/h200-access-counters-4.csv");

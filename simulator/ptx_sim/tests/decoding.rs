@@ -1,5 +1,5 @@
-//! Decoding takes room in proportion to a function's length, whatever its shape. What
-//! is counted is all memory that it ever asks for, which bounds its work from below.
+//! The memory of decoding, which is proportional to a function's length, whatever its
+//! shape. The tests count all memory ever requested, which bounds the work from below.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ thread_local! {
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: All is passed on to the system's.
+// SAFETY: Everything is passed on to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let add = |asked: &Cell<u64>| asked.set(asked.get() + layout.size() as u64);
@@ -68,7 +68,7 @@ fn constants(n: u32) -> String {
     text + "st.global.u32 [d], r;\nret;\n}"
 }
 
-/// What a module's decoding asks for, and what its kernel writes.
+/// The memory that a module's decoding requests, and what its kernel writes.
 fn decode(text: &str) -> (u64, u32) {
     let before = ASKED.get();
     let module = Module::parse(text).expect("well-formed");

@@ -50,7 +50,7 @@ fn concurrent() -> DeviceConfig {
     }
 }
 
-/// Launches that several host threads ask for lose no updates, together or one by one.
+/// Launches by several host threads lose no updates, at the same time or one by one.
 #[test]
 fn launches_by_several_host_threads() {
     for config in [DeviceConfig::default(), concurrent()] {
@@ -74,7 +74,7 @@ fn launches_by_several_host_threads() {
     }
 }
 
-/// A kernel waits for what the host writes while it runs, by a copy or by itself.
+/// A kernel waits for what the host writes while it runs, by a copy or directly.
 #[test]
 fn the_host_goes_on_while_a_kernel_runs() {
     let (device, loaded) = device(concurrent());

@@ -1,12 +1,12 @@
-//! PTX as others write it: old calling conventions, votes without masks, modules
-//! without code, and forms that compilers do not write.
+//! Other dialects of PTX: old calling conventions, votes without masks, modules without
+//! code, and forms that compilers do not write.
 
 use common::{HEADER, kernel, run_on};
 use ptx_sim::{Counts, Device, Launch, LaunchOptions, Module};
 
 const LAST_OLD_HEADER: &str = ".version 6.3\n.target sm_70\n.address_size 64\n";
 
-/// What a module says of its first unknown instruction.
+/// The message about a module's first unknown instruction.
 fn unsupported(text: &str) -> Option<String> {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let unknown = module.unsupported();
@@ -351,13 +351,13 @@ fn bytes_that_do_not_matter_are_not_read() {
     device.read(out, &mut bytes).unwrap();
     assert_eq!(bytes[..4], [1, 3, 0, 0]);
     assert_eq!(bytes[8..], [1, 0, 0, 0, 2, 0, 0, 0]);
-    // Without the pragma the fourth element is missed.
+    // Without the pragma the fourth element is reported missing.
     let text = text.replace(", \"used_bytes_mask 0x0f0f\"", "");
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     assert!(device.launch(&loaded, "k", &launch).is_err());
 }
 
-/// A warp loads vectors of four words by `load`, behind `pragma`, from a buffer.
+/// A warp loads vectors of four words by `load`, after `pragma`, from a buffer.
 fn load_vectors(pragma: &str, load: &str, n_bytes: u64) -> Result<(Counts, Vec<u32>), String> {
     let text = format!(
         "{HEADER}.visible .entry k(.param .u64 in, .param .u64 out)
@@ -379,7 +379,7 @@ fn load_vectors(pragma: &str, load: &str, n_bytes: u64) -> Result<(Counts, Vec<u
     let device = Device::new();
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     let input = device.alloc(n_bytes, "in").unwrap();
-    // Three words of each vector; the fourth is nobody's.
+    // Three words of each vector; the fourth is unused.
     for word in (0..n_bytes / 4).filter(|word| word % 4 != 3) {
         let value = (word as u32).to_le_bytes();
         device.write(input + 4 * word, &value).unwrap();
@@ -418,7 +418,7 @@ fn bytes_that_matter_are_checked() {
         cut.contains("load of 4 bytes") && cut.contains("thread (31, 0, 0)"),
         "{cut}"
     );
-    // The vector has to be aligned as a whole, also where all that matters is.
+    // The vector has to be aligned as a whole, even if the part that matters is.
     let odd = load.replace("%in]", "%in + 4]");
     let odd = load_vectors(THREE_WORDS, &odd, 1024).unwrap_err();
     assert!(odd.contains("misaligned") && odd.contains("16"), "{odd}");
@@ -455,7 +455,7 @@ fn comparisons_of_halves_give_masks() {
     );
 }
 
-/// A generic address serves as well as one in shared memory.
+/// A generic address works as well as a shared one.
 #[test]
 fn matrices_are_loaded_by_generic_addresses() {
     let body = kernel(
@@ -477,7 +477,7 @@ fn matrices_are_loaded_by_generic_addresses() {
     assert_eq!(words(&body, 32), expected);
 }
 
-/// Before PTX 6.3 `.aligned` goes without saying.
+/// Before PTX 6.3 `.aligned` is implied.
 #[test]
 fn matrices_of_old_ptx_need_not_say_aligned() {
     let text = |version: &str| {
@@ -494,7 +494,7 @@ fn matrices_of_old_ptx_need_not_say_aligned() {
     assert!(reason.contains(".aligned"), "{reason}");
 }
 
-/// What no kernel here can be measured with says what it is.
+/// Unsupported matrix instructions are reported by name.
 #[test]
 fn other_matrices_say_what_they_are() {
     let reason = |instruction: &str| {
@@ -524,7 +524,7 @@ fn other_matrices_say_what_they_are() {
     assert_eq!(reason(registers), "2 registers for 1 elements");
 }
 
-/// Pairs of 6 and of 4 bits, which no GPU with `mma` of 8 bits has, by their definition.
+/// Pairs of 6 and 4 bits by definition, since no measured GPU has them.
 #[test]
 fn the_smallest_floats_are_converted() {
     let body = kernel(

@@ -1,4 +1,4 @@
-//! Lanes that go different ways, and where they meet again.
+//! Divergence and reconvergence of lanes.
 
 use common::{kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;
@@ -198,7 +198,7 @@ JOIN:
 
 #[test]
 fn a_lock_between_lanes_of_one_warp() {
-    // Every lane takes the lock, adds to a plain word and frees it again.
+    // Every lane takes the lock, adds to a plain word and releases it.
     let body = "
 	add.u64 %rd2, %buf, 2048;
 TRY:
@@ -288,7 +288,7 @@ WAIT:
 
 #[test]
 fn lanes_meet_again_in_a_loop_that_leads_straight_to_the_end() {
-    // Half of the lanes take the branch each time; lane 0 goes round 40 times.
+    // Half of the lanes take the branch each time; lane 0 iterates 40 times.
     let body = "
 	mov.u64 %rd1, 0;
 	mov.u32 %r1, %me;
@@ -312,7 +312,7 @@ NEXT:
 
 #[test]
 fn lanes_meet_again_before_a_loop_whose_exits_all_lead_to_the_end() {
-    // Two ways out, both to the end; the first loop's lanes meet before it.
+    // Two exits, both to the end; the first loop's lanes meet before it.
     let body = "
 	mov.u32 %r1, %me;
 FIRST:

@@ -1,8 +1,8 @@
-//! PTX that is wrong or not simulated, and what is said of it.
+//! PTX that is wrong or not simulated, and its error messages.
 //!
-//! Each text in the files of `errors/` has one thing wrong with it; the message stands at its end.
-//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim-tests --test checked errors` writes
-//! the messages anew: read the difference before committing it.
+//! Each text in the files of `errors/` has one thing wrong with it; the message is at its end.
+//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim-tests --test checked errors`
+//! rewrites the messages: read the diff before committing it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use common::expected::{self, Case};
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
-/// Everything that is said of a text.
+/// All messages about a text.
 fn messages(text: &str) -> String {
     let module = match Module::parse(text) {
         Ok(module) => module,
@@ -77,8 +77,8 @@ fn every_error_is_told() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What is accepted may still do wrong when it runs: that is reported, and no more
-/// happens, with overflow checks or without.
+/// Accepted text may still fail when it runs: that is reported, and nothing else happens,
+/// with or without overflow checks.
 #[test]
 fn what_is_accepted_can_be_launched() {
     let mut n_launched = 0;

@@ -3,8 +3,8 @@
 //! `fail/<kind>/<defect>.ptx` says in its first comments what is wrong with it
 //! and how it is launched, and in its last ones what must be reported;
 //! `fail/README.md` lists them all. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim-tests --test checked fail` writes the reports and the list
-//! anew: read the difference before committing it.
+//! `BLESS=1 cargo test -p ptx_sim-tests --test checked fail` rewrites the reports and the
+//! list: read the diff before committing it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use common::expected;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
-/// `poisoned`: nobody has written the buffer of that many 8-byte words.
+/// `poisoned`: the buffer of that many 8-byte words is unwritten.
 fn settings(text: &str) -> HashMap<String, Vec<u64>> {
     let line = text
         .lines()
@@ -29,7 +29,7 @@ fn settings(text: &str) -> HashMap<String, Vec<u64>> {
         .collect()
 }
 
-/// Launches the kernel `k` of a file and gives what is reported.
+/// Launches the kernel `k` of a file and gives the report.
 fn report(text: &str) -> String {
     let settings = settings(text);
     let triple = |name: &str| match settings.get(name).map(Vec::as_slice) {
@@ -106,20 +106,19 @@ const KINDS: &[(&str, &str)] = &[
     ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),
     ("launch", "Launches"),
-    ("unsupported", "What the simulator does not know"),
+    ("unsupported", "Unsupported instructions"),
 ];
 
 /// The list of all defects: what, by which launch, and how the report begins.
 fn list(defects: &[Defect]) -> String {
     let mut text = String::from(
-        "# Seeded defects\n\n\
-         Kernels with one defect each, and how the report on it begins. The whole report stands \
-         at the end of each kernel's file: the instruction's PTX line, its source \
-         line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
-         reports and this list to what the simulator says, and writes both \
-         (`BLESS=1 cargo test -p ptx_sim-tests --test checked fail`).\n\n\
-         Those marked ✓ are only looked for with `LaunchOptions::check`: a GPU, and the simulator \
-         without it, may let them pass. What the checks can miss is in \
+        "# Seeded defects\n\nKernels with one defect each, and how the report on it begins. The \
+         whole report is at the end of each kernel's file: the instruction's PTX line, its \
+         source line, the thread, for races both sides, and what to do. The test `fail.rs` \
+         compares the reports and this list with what the simulator says, and writes both \
+         (`BLESS=1 cargo test -p ptx_sim-tests --test checked fail`).\n\nDefects marked ✓ are \
+         only looked for with `LaunchOptions::check`: a GPU, and the simulator without it, may \
+         let them pass. What the checks can miss is in \
          [`docs/checks.md`](../../../../docs/checks.md).\n",
     );
     let mut n_listed = 0;

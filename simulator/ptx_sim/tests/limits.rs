@@ -24,7 +24,7 @@ fn run_grid_with_fuel(grid: [u32; 3], block: u32, fuel: u64) -> Result<(), Launc
     run_with(ptx, grid, [block, 1, 1], 0, &[0], options).map(drop)
 }
 
-/// Its threads are more than a `u64` counts.
+/// It has more threads than a `u64` can count.
 #[test]
 fn the_largest_grid_ends_with_its_fuel() {
     let largest = [i32::MAX as u32, 65_535, 65_535];
@@ -149,8 +149,8 @@ fn as_many_blocks_are_in_flight_as_the_device_can_hold() {
 }
 
 /// Without a limit of its own, a launch that makes no progress is ended: one that waits for a
-/// flag, one that goes round an empty loop, and one whose loop computes the same values in
-/// turn; also one of a thousand blocks.
+/// flag, one in an empty loop, and one whose loop alternates between the same values; also
+/// one of a thousand blocks.
 #[test]
 fn a_launch_without_progress_is_ended_without_a_limit_of_its_own() {
     let spin = "
@@ -191,7 +191,7 @@ TURN:
     }
 }
 
-/// Forty million turns of a loop without a store between: long, but not without end.
+/// Forty million iterations of a loop without a store in between: long, but not endless.
 #[test]
 fn a_long_loop_is_carried_out_without_a_limit_of_its_own() {
     let body = "
@@ -214,7 +214,7 @@ TURN:
     assert_eq!(words.expect("it ends").0[0] as u32, expected);
 }
 
-/// A loop that counts may only take long: the report says how to let it.
+/// A loop that counts may just take long: the report says how to allow that.
 #[test]
 fn the_setting_is_named_where_a_launch_may_only_take_long() {
     let body = "

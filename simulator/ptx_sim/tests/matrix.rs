@@ -1,4 +1,4 @@
-//! Tensor-core tiles and asynchronous copies, bare: a few instructions each.
+//! Tensor-core tiles and asynchronous copies in isolation: a few instructions each.
 
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
 

@@ -250,7 +250,7 @@ fn dynamic_shared_memory_follows_static() {
     assert_eq!(out, vec![32 + 128; 16]);
 }
 
-/// A declaration with a size that nobody defines is a variable like others.
+/// A declaration with a size that is defined nowhere is a variable like others.
 #[test]
 fn an_external_shared_array_with_a_size_is_static() {
     let ptx = format!(
@@ -286,7 +286,7 @@ fn an_external_shared_array_with_a_size_is_static() {
     assert!(run_with(&alone, [1; 3], [1; 3], 0, &[0], options).is_ok());
 }
 
-/// The empty dynamic array begins where the static one ends, and has no fault.
+/// The empty dynamic array begins where the static one ends, and is not to blame.
 #[test]
 fn past_a_static_shared_array_is_that_arrays_fault() {
     let ptx = format!(

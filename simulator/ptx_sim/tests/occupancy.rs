@@ -1,7 +1,7 @@
 //! A kernel's attributes as a driver reports them, and its occupancy.
 //!
-//! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
-//! of an H200.
+//! The tables are the results of CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA
+//! 13.0) for an H200.
 
 use ptx_sim::{BestBlock, BlockNeeds, DeviceConfig, KernelAttributes, Module, RegisterLimits};
 
@@ -73,7 +73,7 @@ fn blocks_are_limited_as_the_calculator_says() {
     assert_eq!(active(0, 16, 0), 0);
     assert_eq!(active(32, 256, 0), 0);
     assert_eq!(active(32, 0, u32::MAX), 0);
-    // Registers that nobody knows do not limit.
+    // An unknown number of registers is not a limit.
     assert_eq!(active(1024, 0, 0), 2);
 }
 
@@ -226,7 +226,7 @@ fn registers_are_what_is_needed_at_once() {
 
 #[test]
 fn what_lives_through_a_loop_counts_in_it() {
-    // Twenty words are loaded before a loop that uses four others, and stored behind it.
+    // Twenty words are loaded before a loop that uses four others, and stored after it.
     let each = |f: &dyn Fn(u32) -> String| (0..20).map(f).collect::<String>();
     let loads = each(&|i| format!("ld.global.u32 %r{i}, [%d+{}];", 4 * i));
     let stores = each(&|i| format!("st.global.u32 [%d+{}], %r{i};", 4 * i));
@@ -278,7 +278,7 @@ fn what_a_client_asks_for_limits_registers() {
     };
     assert_eq!(of(400, "", forty), (40, 1024));
     assert_eq!(of(6, "", forty), (16, 1024));
-    // What the kernel declares counts before it, unless a client wants it otherwise.
+    // The kernel's declaration takes precedence, unless a client overrides it.
     assert_eq!(of(400, ".maxnreg 64", forty), (64, 1024));
     assert_eq!(of(400, ".maxntid 512", forty), (128, 512));
     let overrides = RegisterLimits {
@@ -316,7 +316,7 @@ fn memory_and_target_are_told() {
     assert_eq!(module.attributes("nothing"), None);
 }
 
-/// By what an H200's 132 SMs make likely, not measured.
+/// Inferred from an H200's 132 SMs, not measured.
 #[test]
 fn clusters_are_held_by_the_multiprocessors_of_one_group() {
     let device = DeviceConfig::default();

@@ -1,6 +1,5 @@
-//! The order of accesses, made or not: for each way of synchronising, kernels that do it right, on
-//! which the checks stay silent, and their nearest wrong relatives, which they report; in blocks of
-//! one warp, of two and of more.
+//! The order of accesses: for each way of synchronising, correct kernels, on which the checks stay
+//! silent, and slightly wrong ones, which they report; in blocks of one warp, of two and of more.
 
 use common::{HEADER, kernel, run_with};
 use ptx_sim::LaunchOptions;
@@ -10,7 +9,7 @@ const WORDS: usize = 4096 + 64;
 /// One warp, two, several and an odd number of threads; two blocks and more.
 const SHAPES: [(u32, u32); 5] = [(2, 32), (3, 64), (5, 128), (2, 80), (3, 40)];
 
-/// What the checks say of a kernel.
+/// The checks' report on a kernel.
 fn check(body: &str, grid: u32, block: u32) -> Result<(), String> {
     let options = LaunchOptions {
         check: true,
@@ -102,7 +101,7 @@ fn a_fence_without_its_barrier_publishes_only_ones_own() {
         // The others have not fenced: the barrier alone publishes nothing.
         let only_first = format!("setp.eq.u32 %p4, %me, 0;\n\t@%p4 {fence}\n\tbar.sync 0;");
         race(&last_block(&only_first, "", fence), &SHAPES);
-        // What is stored behind the fence is not fenced.
+        // What is stored after the fence is not fenced.
         let stored_again = format!("{fence}\n\tst.global.u64 [%slot], 5;\n\tbar.sync 0;");
         race(&last_block(&stored_again, "", fence), &SHAPES);
     }
@@ -450,7 +449,7 @@ JOIN:"
     };
     silent(&branches(8), &shapes);
     let error = check(&branches(16), 1, 32).expect_err("a defect");
-    // Which half comes first is open.
+    // Either half may come first.
     assert!(error.starts_with("race:") || error.starts_with("read of unwritten"));
 }
 

@@ -1,5 +1,5 @@
-//! Comparisons of numbers with a GPU's, and tests that run too long to be run a second time with
-//! the simulator's own checks, as the tests of `checked.rs` are.
+//! Comparisons with a GPU's numbers, and tests that take too long to be repeated with the
+//! simulator's internal checks, unlike those of `checked.rs`.
 
 mod arithmetic;
 mod bulk;

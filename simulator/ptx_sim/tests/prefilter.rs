@@ -1,5 +1,5 @@
-//! The checks' report is the same however many host threads run a launch, and what the judge that
-//! names both sides reports where it runs alone, as it does under a schedule.
+//! The checks' report: it is the same however many host threads run a launch, and the same as
+//! that of the exact judge alone, which runs under a schedule.
 
 use common::{HEADER, kernel, lanewise::Numbers};
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};
@@ -49,7 +49,7 @@ fn checked(threads: Option<usize>, schedule: Option<Schedule>) -> LaunchOptions 
     }
 }
 
-/// What everybody reports of a kernel with this body.
+/// The report that all agree on for a kernel with this body.
 fn agreed(body: &str) -> Outcome {
     let text = format!(
         "{HEADER}.shared .align 16 .b8 tile[4096];\n{}",
@@ -63,7 +63,7 @@ fn agreed(body: &str) -> Outcome {
     };
     let expected = outcome(&module(()), checked(None, Some(usual)));
     for threads in [1, 2, 4] {
-        // Twice, in case it remembers how it went.
+        // Twice, in case the module remembers the first time.
         let module = module(());
         for _ in 0..2 {
             let found = outcome(&module, checked(Some(threads), None));
@@ -201,7 +201,7 @@ fn blocks_that_can_tell_their_order_run_in_it() {
     assert_eq!(agreed(&body).0, None);
 }
 
-/// A statement that may be in no order with others.
+/// A statement that may be unordered with others.
 fn statement(numbers: &mut Numbers, i: usize) -> String {
     let mut below = |n: u64| numbers.draw() % n;
     let bytes = [4, 4, 4, 8, 2, 1][below(6) as usize];

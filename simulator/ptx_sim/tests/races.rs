@@ -1,4 +1,4 @@
-//! Kernels in order, on which the checks must stay silent. Those with a defect
+//! Correctly ordered kernels, on which the checks must stay silent. Kernels with a defect
 //! are in `fail`.
 
 use common::{HEADER, kernel, run_with};
@@ -307,8 +307,7 @@ fn what_one_launch_writes_the_next_may_read() {
     assert_eq!(launch(true, 1, &device), Ok(()));
 }
 
-/// A launch that is to go on leaves what it leaves without checks, once, and says what was
-/// found.
+/// A launch that goes on leaves the same as without checks, once, and says what was found.
 #[test]
 fn a_launch_can_go_on_after_a_finding() {
     // Every thread adds to its own word, and to a word of all.
@@ -358,7 +357,7 @@ fn a_launch_can_go_on_after_a_finding() {
     assert_eq!(left, run(false, false).1);
     assert_eq!(left[..64], [6; 64]);
     assert!(report.counts.warp_instructions > 0);
-    // What is wrong without checks, too, ends it.
+    // A fault that occurs even without checks ends it.
     let wrong = format!("{HEADER}{}", kernel("\tst.global.u64 [%slot + 4096], 1;"));
     let module = ptx_sim::Module::parse(&wrong).expect("it is PTX");
     let loaded = device.load(&module).expect("there is memory");

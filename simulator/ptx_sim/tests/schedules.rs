@@ -1,5 +1,5 @@
-//! Kernels that are right in the usual order and wrong in another, and their nearest
-//! right ones: a search finds the former and lets the latter pass.
+//! Kernels that are right in the usual order and wrong in another, and minimally corrected
+//! ones: a search finds the former and passes the latter.
 
 use common::{HEADER, kernel};
 use ptx_sim::schedule::{Found, search};
@@ -8,15 +8,15 @@ use ptx_sim::{
     OrderError, Orders, Schedule,
 };
 
-/// A wrong kernel and its nearest right one, on a buffer of zeros.
+/// A wrong kernel and a minimally corrected one, on a buffer of zeros.
 struct Pair {
-    /// What is wrong with the one.
+    /// What is wrong with the wrong one.
     wrong: &'static str,
-    /// What the other has in its place.
+    /// What the right one has instead.
     right: &'static str,
     declarations: &'static str,
-    /// Lines that begin with `-` are of the wrong kernel only, those with `+` of the right
-    /// one only.
+    /// Lines that begin with `-` belong only to the wrong kernel, those with `+` only to
+    /// the right one.
     body: &'static str,
     grid: u32,
     block: u32,
@@ -28,7 +28,7 @@ struct Pair {
 struct Case<'a> {
     pair: &'a Pair,
     name: &'static str,
-    /// What its own lines begin with.
+    /// The prefix of its own lines.
     sign: char,
 }
 
@@ -225,7 +225,7 @@ END:",
     expected: &[1, 2, 3, 4, 5],
 };
 
-/// A warp tells another that a word is there.
+/// A warp signals another that a word is there.
 const TOLD: Pair = Pair {
     wrong: "a flag is set before what it stands for",
     right: "after it",
@@ -254,7 +254,8 @@ END:",
     expected: &[7],
 };
 
-/// The others of its block wait for a thread that itself waits for long; nothing is wrong.
+/// The other threads of a block wait for one that itself waits for a long time; nothing is
+/// wrong.
 const WAITING_AT_A_BARRIER: Pair = Pair {
     wrong: "",
     right: "a thread waits for long, the others at a barrier",
@@ -316,7 +317,7 @@ fn no_choices_are_the_usual_order() {
     }
 }
 
-/// However little of a loop a turn is, the lanes that wait for it behind are not stuck.
+/// However short a turn is, the lanes that wait for a loop are not stuck.
 #[test]
 fn a_long_wait_is_no_deadlock() {
     let [_, waiting] = WAITING_AT_A_BARRIER.both();
@@ -392,7 +393,7 @@ fn a_difference_says_where_it_is() {
     let text = found.error.to_string();
     for part in [
         "the result depends on the order in which threads run: 8 bytes differ",
-        "the first word: 0xffffffff in place of 0x00000007",
+        "the first word: 0xffffffff instead of 0x00000007",
         "0 bytes into `buffer` (64 bytes)",
         "with checks, in this order:\nrace: ",
     ] {
@@ -400,7 +401,7 @@ fn a_difference_says_where_it_is() {
     }
 }
 
-/// With checks, what is wrong in the usual order is not looked for in others.
+/// With checks, a defect in the usual order is not looked for in others.
 #[test]
 fn what_the_usual_order_shows_is_not_searched() {
     let [wrong, right] = HANDED_OVER.both();
@@ -415,7 +416,7 @@ fn what_the_usual_order_shows_is_not_searched() {
     assert_eq!(left, [9; 8]);
     let (orders, _) = search_on(&text(&right.body()), (1, 64), &[9; 8], check());
     assert!(orders.is_ok_and(|orders| orders.found.is_none()));
-    // What checks let pass is compared all the same.
+    // What passes the checks is still compared.
     let [wrong, _] = COUNTED.both();
     let text = format!("{HEADER}{}", kernel(&wrong.body()));
     let (orders, _) = search_on(&text, (4, 64), &[0], check());
@@ -427,7 +428,8 @@ fn what_the_usual_order_shows_is_not_searched() {
     );
 }
 
-/// Every thread adds a third, a seventh and so on: the sum is rounded by the order.
+/// Every thread adds a third, a seventh and so on: the rounding of the sum depends on the
+/// order.
 const SUM: &str = "
 	cvt.rn.f32.u32 %f1, %me;
 	add.f32 %f1, %f1, 0f40400000;
@@ -463,15 +465,15 @@ fn what_atomics_leave_open_is_no_defect() {
         "{LIST}\n	add.u32 %r3, %r2, %global_id;\n	st.global.u32 [%rd1 + 12], %r3;"
     ));
     assert!(found.is_some_and(|text| text.contains("depends on the order")));
-    // A sum of numbers whose order is another one's is more than rounding.
+    // A sum of numbers in an order that changes is more than rounding.
     let (found, _) = explained(&format!("{SUM}\n	st.global.u32 [%buf + 8], %me;"));
     assert!(found.is_some_and(|text| text.contains("8 bytes into `buffer`")));
-    // A clock tells any order from another.
+    // A clock distinguishes any two orders.
     let clock = "	mov.u64 %rd1, %clock64;\n	st.global.u64 [%buf], %rd1;";
     assert_eq!(explained(clock), (None, None));
 }
 
-/// What the host writes for a kernel that waits, it writes once.
+/// The host writes what a kernel waits for only once.
 #[test]
 fn a_kernel_that_may_wait_for_the_host_is_not_searched() {
     let text = format!(
@@ -503,7 +505,7 @@ fn a_kernel_that_may_wait_for_the_host_is_not_searched() {
     );
 }
 
-/// A launch that runs may wait for what the host does behind the one that is searched.
+/// A running launch may wait for what the host does after the one that is searched.
 #[test]
 fn a_search_does_not_wait_long_for_others() {
     let wait = "AGAIN:\n	ld.volatile.global.u64 %rd1, [%buf];
@@ -551,7 +553,7 @@ fn a_search_does_not_wait_long_for_others() {
 }
 
 /// A lock that the lanes of many warps take one after the other. In other orders most of
-/// what is executed is waiting; those who wait have fewer turns, so that it stays bounded.
+/// the execution is waiting; waiting warps get fewer turns, so that it stays bounded.
 #[test]
 fn a_lock_that_many_want_is_passed_on_in_other_orders() {
     let body = "

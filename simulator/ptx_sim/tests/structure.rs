@@ -1,8 +1,8 @@
-//! The programs that the tests are in.
+//! The programs that contain the tests.
 
 use std::collections::BTreeSet;
 
-/// A file that no program names would be compiled by nobody.
+/// A file that no program names would never be compiled.
 #[test]
 fn all_tests_are_in_a_program() {
     let manifest = std::fs::read_to_string("Cargo.toml").unwrap();

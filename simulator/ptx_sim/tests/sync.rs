@@ -344,7 +344,7 @@ THIRD:
         ..LaunchOptions::default()
     };
     let (out, _) = run_with(&kernel(&body), [1; 3], [64, 1, 1], 0, &[0; 64], options).unwrap();
-    // In the last round lanes came one after the other: 32 to 1 were missing.
+    // In the last round lanes came one after the other: 32 down to 1 were missing.
     let expected: Vec<u64> = (0..64)
         .map(|me| {
             if me < 32 {
@@ -408,7 +408,7 @@ READER:
 #[test]
 fn copies_arrive_at_a_barrier_in_memory() {
     let wait = "WAIT: mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0;\n\t@!%p2 bra WAIT;";
-    // Expected, as one of the 32; or on top of them, and then all come again.
+    // Expected, as one of the 32; or in addition to them, and then all come again.
     let expected = "\tcp.async.mbarrier.arrive.noinc.shared.b64 [%r1];";
     let on_top = "\tcp.async.mbarrier.arrive.shared.b64 [%r1];\n\t\
                   mbarrier.arrive.shared.b64 _, [%r1];";
@@ -422,7 +422,7 @@ fn copies_arrive_at_a_barrier_in_memory() {
         let (out, _) = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options.clone()).unwrap();
         assert_eq!(out[32..], inputs[..32], "{arrival}");
     }
-    // Nobody may read without having waited.
+    // No thread may read without having waited.
     let ptx = copies_that_arrive(expected, "");
     let error = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options).expect_err("a race");
     let text = error.to_string();
@@ -450,9 +450,9 @@ fn misuse_of_a_barrier_in_memory_is_a_fault() {
     }
 }
 
-/// What a shuffle gives from lanes that are not there is undefined, and no defect while
-/// nobody uses it: eight lanes sum by `shfl.down`, and add only what exists, by a guard, by a
-/// choice, or by branching; or all add, and the first one's sum alone is right and stored.
+/// The result of a shuffle from absent lanes is undefined, and not a defect as long as it is
+/// not used: eight lanes sum by `shfl.down`, and add only what exists, by a guard, a
+/// selection or a branch; or all add, and only the first lane's sum is right and stored.
 #[test]
 fn undefined_values_that_nobody_uses_are_no_defect() {
     let add = [
@@ -488,7 +488,7 @@ fn undefined_values_that_nobody_uses_are_no_defect() {
 }
 
 /// The same value is a defect where it is stored, decides a branch, is an address, or is
-/// voted on; also behind other shuffles and arithmetic.
+/// voted on; even after other shuffles and arithmetic.
 #[test]
 fn undefined_values_that_are_used_are_found() {
     for use_it in [

@@ -1,4 +1,4 @@
-//! Traces: that they hold what was counted, and of one block only.
+//! Traces: they hold what was counted, of one block only.
 
 use ptx_sim::trace::TraceKind;
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Report, Trace, TraceOptions};
@@ -147,7 +147,7 @@ fn what_cannot_be_traced_is_refused() {
     };
     let text = refused(of_block(3));
     assert!(
-        text.contains("block 3 is to be traced, the grid has 3"),
+        text.contains("block 3 is to be traced, but the grid has 3"),
         "{text}"
     );
     let text = refused(LaunchOptions {

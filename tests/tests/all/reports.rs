@@ -138,7 +138,7 @@ fn barriers_in_memory() {
 #[test]
 fn locks() {
     let (report, _) = reported!(lock_without_end, "it may never end");
-    assert!(report.contains("nothing frees"), "{report}");
+    assert!(report.contains("nothing releases"), "{report}");
     assert!(report.contains(", lane 0: run"), "{report}");
 }
 
@@ -156,7 +156,7 @@ fn copies_and_vectors() {
     names_library(&report, "cp_async.rs");
     let (report, _) = reported!(misaligned_vector, "misaligned: store of 16 bytes");
     names_library(&report, "vector.rs");
-    let (report, n_sides) = reported!(constant_load_of_its_output, "taken for constant");
+    let (report, n_sides) = reported!(constant_load_of_its_output, "assumed constant");
     names_library(&report, "ldg.rs");
     assert_eq!(n_sides, 2);
     names_line(&report, "constant_load_of_its_output", "also");

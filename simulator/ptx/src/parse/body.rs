@@ -26,7 +26,7 @@ pub(super) struct Body<'a> {
     pub instructions: Vec<Instruction>,
     /// Return values that are in registers.
     pub register_returns: Vec<RegisterReturn>,
-    /// What adds up the operands of the instruction in hand.
+    /// Additions that compute operands of the current instruction.
     pub sums: Vec<Instruction>,
     /// The bytes that the next vector load needs, a bit each.
     used_bytes: Option<u64>,
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `p` or `!p` behind `@`.
+    /// `p` or `!p` after `@`.
     fn guard(&mut self, body: &mut Body<'a>) -> Result<Guard> {
         let negated = self.accept("!")?;
         let name = self.expect_word("a predicate register")?;
@@ -278,13 +278,13 @@ impl<'a> Parser<'a> {
         Err(self.error_at(
             name.at,
             format!(
-                "the label {} stands twice in these braces: rename one of the two",
+                "the label {} is defined twice in these braces: rename one of the two",
                 name.describe()
             ),
         ))
     }
 
-    /// `L0, L1, L2;` behind `.branchtargets`.
+    /// `L0, L1, L2;` after `.branchtargets`.
     fn branch_targets(&mut self, body: &mut Body<'a>, list: usize) -> Result<()> {
         loop {
             let name = self.expect_word("a label")?;
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.pragma "TEXT", …;`: one of them says which bytes of the load behind it matter.
+    /// `.pragma "TEXT", …;`: one of them says which bytes of the next load matter.
     fn pragma(&mut self, body: &mut Body<'a>) -> Result<()> {
         self.take()?;
         loop {
@@ -442,9 +442,9 @@ impl<'a> Parser<'a> {
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
-    /// Line 0 means no line. A file without its `.file` is not an error: no place is reported then, as
-    /// by ptxas, which warns of it. A call that was inlined itself has been named by a
-    /// `.loc` of its own before, which says where.
+    /// Line 0 means no line. A file index without a `.file` is not an error: no place is reported
+    /// then. (ptxas warns of it.) A call that was itself inlined was named by an earlier `.loc` of
+    /// its own, which says where.
     pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {
         self.take()?;
         let file = self.expect_u32("a file index")?;
@@ -552,7 +552,8 @@ impl<'a> Parser<'a> {
                 return Err(self.error_at(
                     name.at,
                     format!(
-                        "{with}`{}` takes {total} bytes, and a thread has at most {MAX_LOCAL_BYTES}",
+                        "{with}`{}` takes {total} bytes, but a thread has at most \
+                         {MAX_LOCAL_BYTES}",
                         name.text
                     ),
                 ));

@@ -32,7 +32,7 @@ impl Number {
     }
 }
 
-/// How tightly a binary operator binds; `None` if it is none.
+/// How tightly a binary operator binds; `None` if it is not one.
 fn precedence(operator: &str) -> Option<u8> {
     Some(match operator {
         "||" => 1,
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         self.to_bits(number, at)
     }
 
-    /// Offsets behind an address or symbol: `+4`, `-8`, `+-4`, `+2*16`.
+    /// Offsets after an address or symbol: `+4`, `-8`, `+-4`, `+2*16`.
     pub fn offsets(&mut self) -> Result<i64> {
         let mut sum = 0_i64;
         while self.token.is("+") || self.token.is("-") {
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Behind `(`: a cast or an expression.
+    /// After `(`: a cast or an expression.
     fn parenthesised(&mut self) -> Result<Number> {
         for (name, to_unsigned) in [(".s64", false), (".u64", true)] {
             if self.accept_modifier(name)? {

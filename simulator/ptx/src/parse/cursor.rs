@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         self.error_at(self.token.at, message)
     }
 
-    /// The error for a directive that is none of those `known`.
+    /// The error for a directive that is not one of those `known`.
     pub fn mistyped(&self, known: &[&str], expected: &str) -> ParseError {
         match nearest(self.token.text, known.iter().copied()) {
             Some(name) if self.token.kind == Kind::Modifier => {
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         Ok(text.get(1..text.len() - 1).unwrap_or(""))
     }
 
-    /// Runs a step one level deeper, refusing absurd depths.
+    /// Runs a step one level deeper; refuses excessive depths.
     pub fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
             return Err(self.error_at(

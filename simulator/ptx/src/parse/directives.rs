@@ -1,4 +1,4 @@
-//! The file's level: what stands outside every function.
+//! The top level of a file: everything outside of functions.
 
 use super::cursor::{Parser, Result};
 use super::names::Entity;
@@ -25,7 +25,7 @@ fn is_target(name: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What can stand outside every function.
+/// What may appear outside of functions.
 const MODULE_DIRECTIVES: &[&str] = &[
     ".entry", ".func", ".global", ".const", ".shared", ".file", ".section", ".pragma", ".alias",
     ".visible", ".extern", ".weak", ".common", ".loc",
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// One item at file level.
+    /// One top-level item.
     fn item(&mut self) -> Result<()> {
         self.inside = "a declaration".into();
         if self.token.kind != Kind::Modifier {
@@ -261,7 +261,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Declarations that announce functions, and then none: a file cut short.
+    /// Functions are declared, but none has a body: a file cut short.
     fn check_bodies(&self) -> Result<()> {
         let functions = &self.module.functions;
         let is_announced = |i: usize| !self.pending.extern_functions.contains(&FuncId(i as u32));

@@ -13,7 +13,7 @@ const MAX_PARAM_BYTES: u64 = 32_764;
 /// What ptxas allows before PTX 8.1.
 const OLD_PARAM_BYTES: u64 = 4352;
 
-/// What can stand between the parameters and the body.
+/// What may appear between the parameters and the body.
 const FUNCTION_DIRECTIVES: &[&str] = &[
     ".noreturn",
     ".maxntid",
@@ -31,7 +31,7 @@ const FUNCTION_DIRECTIVES: &[&str] = &[
     ".pragma",
 ];
 
-/// What stands before a body.
+/// Everything before a body.
 struct Header<'a> {
     name: Token<'a>,
     is_entry: bool,
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         Ok(header)
     }
 
-    /// The parameters of a kernel, which the launch has to hand over.
+    /// The parameters of a kernel, which the launch has to pass.
     fn check_params(&self, header: &Header<'a>) -> Result<()> {
         let end = header.params.last().map_or(0, |(_, last)| {
             u64::from(last.offset) + u64::from(last.size_bytes)
@@ -249,7 +249,7 @@ impl<'a> Parser<'a> {
             return Err(self.error_at(at, "predicates and vectors cannot be passed in registers"));
         }
         self.pointer_attributes()?;
-        // `.align` may also stand behind the type.
+        // `.align` may also follow the type.
         if self.accept_modifier(".align")? {
             element.align = self.alignment()?;
         }

@@ -19,8 +19,7 @@ struct Filling {
 }
 
 impl<'a> Parser<'a> {
-    /// What stands behind `=`. Sets the size where the declaration left the
-    /// first dimension open.
+    /// What follows `=`. Sets the size where the declaration left the first dimension open.
     pub fn initialiser(&mut self, declared: &mut Declared<'a>, variable: VarId) -> Result<Vec<u8>> {
         let ty = declared.element.ty;
         let mut filling = Filling {
@@ -172,7 +171,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// An integer as a number of the reals, for `.f32 x = 1`.
+/// An integer as a floating-point number, for `.f32 x = 1`.
 fn int_value(bits: u64, unsigned: bool) -> f64 {
     if unsigned {
         bits as f64

@@ -9,12 +9,12 @@
 //! - `names`: scopes, registers and labels;
 //! - `special`: predefined registers;
 //! - `constants`: constant expressions;
-//! - `directives`: the file's level: `.version`, `.file`, linkage;
+//! - `directives`: the top level of a file: `.version`, `.file`, linkage;
 //! - `variables`, `initialisers`: storage and its first contents;
 //! - `functions`: headers of entries and device functions;
 //! - `body`: statements;
 //! - `registers`: parameters in registers, and sums as operands;
-//! - `operands`: what stands behind an opcode;
+//! - `operands`: what follows an opcode;
 //! - `unknown`: names that nothing declares.
 //!
 //! Left out, each with an error that names it: 32-bit addresses, texture and

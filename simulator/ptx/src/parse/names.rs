@@ -1,7 +1,7 @@
 //! The meaning of names, at module scope and in the nested scopes of a body.
 //!
-//! A register gets its number when an instruction first names it: `%r<100>`
-//! declares a family of names and costs nothing until they are used.
+//! A register gets its number when an instruction first names it: `%r<100>` declares a
+//! family of names, which cost nothing until they are used.
 
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ pub(super) struct Unresolved<'a> {
     pub place: Place,
 }
 
-/// Where an unresolved name stands.
+/// Where an unresolved name is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// Operand number `operand` of instruction number `instruction`.
@@ -162,7 +162,7 @@ impl<'a> Scopes<'a> {
         id
     }
 
-    /// All names that a lookup here would find. Of a family its first name stands for all.
+    /// All names that a lookup here would find. Of a family, only the first name.
     pub fn visible(&self) -> impl Iterator<Item = &str> {
         self.stack
             .iter()

@@ -105,8 +105,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[3]` behind the name of an array, which has been taken: the element's offset
-    /// in bytes. An element is one number, also of an array of vectors or arrays.
+    /// `[3]` after the name of an array, which has been taken: the element's offset in
+    /// bytes. An element is one number, also of an array of vectors or arrays.
     fn array_element(
         &mut self,
         body: &Body<'a>,
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         };
         self.take()?;
         if !self.at_constant() {
-            return Err(self.unexpected("a constant: no array is indexed by a register here"));
+            return Err(self.unexpected("a constant: arrays cannot be indexed by a register here"));
         }
         let index = self.integer_constant()? as i64;
         self.expect("]")?;

@@ -1,5 +1,5 @@
-//! Statements of PTX that the module holds as several: parameters in registers, and sums as
-//! operands.
+//! PTX statements that the module represents by several: parameters in registers, and sums
+//! as operands.
 //!
 //! `.func (.reg .u32 r) f (.reg .u32 a)` passes values as any function does, and loads
 //! and stores them itself: its body begins by reading `a`, and wherever it
@@ -71,7 +71,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `r + 1` or `r - 1`, the register taken: the register, if nothing is added,
-    /// or one that an instruction before the one in hand adds up.
+    /// or one that an instruction before the current one computes.
     pub fn register_sum(&mut self, body: &mut Body<'a>, register: RegId) -> Result<Operand> {
         let at = self.token.at;
         let offset = self.offsets()?;

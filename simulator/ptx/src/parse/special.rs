@@ -80,7 +80,7 @@ const SCALARS: [(&str, Special); 23] = [
     ("WARP_SZ", Special::WarpSize),
 ];
 
-/// All names, those with components without them; of `%envreg0` and so on two.
+/// All names, without components; of `%envreg0` and so on, two.
 pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     let vectors = VECTORS.iter().map(|(name, _)| *name);
     let scalars = SCALARS.iter().map(|(name, _)| *name);

@@ -473,7 +473,7 @@ fn messages_say_where_what_and_what_instead() {
         ("@x bra L;", "`x` is not declared"),
         (".reg .b32 x; @x ret;", "`x` is not a predicate register"),
         (".reg .b32 x, x;", "`x` is declared twice"),
-        ("L: L: ret;", "the label `L` stands twice"),
+        ("L: L: ret;", "the label `L` is defined twice"),
         ("mov.u32 x, 0f12;", "`0f12` is not a number"),
         (
             "mov.u32 x, 99999999999999999999;",
@@ -483,10 +483,10 @@ fn messages_say_where_what_and_what_instead() {
         (".local .b8 x[9999999];", "a thread has at most 524288"),
         (
             ".shared .b8 x[99999999999999];",
-            "is not a length of an array",
+            "is not a valid array length",
         ),
         (".shared .b8 x[99999999][99999999];", "is larger than"),
-        (".shared .align 3 .b8 x;", "3 is not an alignment"),
+        (".shared .align 3 .b8 x;", "3 is not a valid alignment"),
         ("ld.u32 é, [1];", "has no place in PTX"),
         ("/* never closed", "is never closed"),
     ] {

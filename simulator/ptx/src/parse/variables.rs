@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The list behind `.attribute`: whether `.managed` is in it. Other attributes say nothing
+    /// The list after `.attribute`: whether `.managed` is in it. Other attributes say nothing
     /// that a simulator needs.
     fn managed_attribute(&mut self) -> Result<bool> {
         self.expect("(")?;
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         self.error_at(token.at, message)
     }
 
-    /// The number behind `.align`.
+    /// The number after `.align`.
     pub fn alignment(&mut self) -> Result<u32> {
         let at = self.token.at;
         let align = self.expect_u32("an alignment in bytes")?;
@@ -131,7 +131,8 @@ impl<'a> Parser<'a> {
             return Err(self.error_at(
                 at,
                 format!(
-                    "{align} is not an alignment: a power of two up to {MAX_ALIGN} was expected"
+                    "{align} is not a valid alignment: a power of two up to {MAX_ALIGN} was \
+                     expected"
                 ),
             ));
         }
@@ -152,7 +153,7 @@ impl<'a> Parser<'a> {
                 let at = self.token.at;
                 let length = self.integer_constant()?;
                 if length == 0 && !dimensions.is_empty() || length > MAX_SIZE_BYTES {
-                    return Err(self.error_at(at, format!("{length} is not a length of an array")));
+                    return Err(self.error_at(at, format!("{length} is not a valid array length")));
                 }
                 dimensions.push(length);
             }
@@ -296,7 +297,7 @@ impl<'a> Parser<'a> {
                     return Ok(());
                 }
                 format!(
-                    "with `{}` the constants take {end} bytes, and a module has at most \
+                    "with `{}` the constants take {end} bytes, but a module has at most \
                      {MAX_CONST_BYTES}: put large tables in `.global`",
                     name.text
                 )

@@ -1,5 +1,6 @@
-//! Whatever a kernel's body is, decoding and running it ends in a result or an error:
-//! no panic, no hang, no access to the host's memory (the address sanitizer watches).
+//! The target for bodies of kernels: decoding and running any body ends in a result or an
+//! error, without a panic, a hang or an access to the host's memory (the address sanitizer
+//! watches).
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! As `load_ptx`; and every kernel of the module is launched, with and without counters,
-//! checks and another schedule: it ends in a report or an error.
+//! The same target as `load_ptx`, with every kernel of the module launched, with and
+//! without counters, checks and another schedule: it ends in a report or an error.
 
 #![no_main]
 

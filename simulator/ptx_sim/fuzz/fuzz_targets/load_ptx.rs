@@ -1,4 +1,4 @@
-//! As `parse`, from PTX that is changed word by word; and the module is loaded.
+//! The same target as `parse`, for PTX changed word by word; and the module is loaded.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Writes what `load_ptx` and `launch_ptx` begin with into a folder: all PTX of the tests
-//! that is not too long, alone or within their Rust, and random programs.
+//! The seeds of `load_ptx` and `launch_ptx`, written to a folder: all PTX of the tests that
+//! is not too long, in files or within their Rust code, and random programs.
 
 #[path = "../../tests/random/generate.rs"]
 #[allow(dead_code)]
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Longer texts are left out: most changes of them would change nothing of interest.
+/// Longer texts are left out: most of their changes would be uninteresting.
 const MOST_BYTES: usize = 10_000;
 /// Random programs.
 const N_PROGRAMS: u64 = 24;
@@ -65,8 +65,8 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Modules in literals of a Rust file. Those that are put together at run time come out
-/// broken, and are left to the mutator.
+/// Modules in literals of a Rust file. Those composed at run time come out broken, and are
+/// left to the mutator.
 fn within(rust: &str) -> Vec<String> {
     let literals = rust.split('"').filter(|part| part.contains(".version"));
     literals

@@ -13,7 +13,7 @@ mod patterns;
 
 use patterns::{expand, opcode};
 
-/// By pattern, all that it stands for.
+/// The expansions of each pattern.
 static FORMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let kinds = lists::KINDS.iter();
     kinds
@@ -22,7 +22,7 @@ static FORMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What stands between dots behind the opcodes: types, and others.
+/// The modifiers of the opcodes: types, and others.
 static PARTS: LazyLock<[Vec<&str>; 2]> = LazyLock::new(|| {
     let opcodes = FORMS.iter().flatten().map(|form| opcode(form));
     let parts: BTreeSet<&str> = opcodes.flat_map(|name| name.split('.').skip(1)).collect();

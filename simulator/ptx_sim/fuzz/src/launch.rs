@@ -1,4 +1,4 @@
-//! Launches of whatever a module has, as a text's first line says: `//`, and 16
+//! Launches of all kernels of a module, as specified by a text's first line: `//`, and 16
 //! hexadecimal digits.
 
 use ptx_sim::{Call, Device, LaunchError, LoadedModule, Schedule};
@@ -38,7 +38,7 @@ impl How {
             [8, 4, 1],
             [3, 5, 7],
         ];
-        // So many threads that two threads of the host share the work.
+        // Enough threads for two host threads to share the work.
         let spread = random.once_in(64);
         Self {
             grid: if spread {
@@ -65,7 +65,7 @@ impl How {
     }
 }
 
-/// Launches every kernel. However it ends, it does so by a report or an error.
+/// Launches every kernel. Each launch ends in a report or an error.
 pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
     let random = &mut Random(seed);
     let module = loaded.module().clone();

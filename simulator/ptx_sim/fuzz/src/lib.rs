@@ -1,5 +1,5 @@
-//! The common part of the fuzz targets: a mutator that knows what PTX is made of, and launches of
-//! whatever kernels a text has.
+//! The common part of the fuzz targets: a mutator that knows the parts of PTX, and launches of
+//! all kernels of a text.
 
 pub mod forms;
 pub mod launch;
@@ -9,11 +9,11 @@ pub mod words;
 
 use ptx_sim::{Device, DeviceConfig, LoadedModule, Module};
 
-/// Device memory of a run: enough for any honest module, little enough for a process that
-/// is watched.
+/// Device memory of a run: enough for any honest module, and little enough for a process
+/// under a sanitizer.
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// Parses and loads a text, and asks of it what a host may ask of any.
+/// Parses and loads a text, and makes the queries that a host may make of any.
 pub fn load(text: &str) -> Option<(Device, LoadedModule)> {
     let module = match Module::parse(text) {
         Ok(module) => module,

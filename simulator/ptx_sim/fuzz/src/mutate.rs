@@ -1,5 +1,5 @@
-//! Changes a text of PTX into another that is nearly PTX: a modifier, a register, a label or
-//! a number is another, a line is elsewhere, an instruction is new.
+//! The mutator, which changes a text of PTX into another that is nearly PTX: it replaces a
+//! modifier, a register, a label or a number, moves a line, or adds an instruction.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.' | ':')
 }
 
-/// Where words stand.
+/// The places of words.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;
@@ -108,7 +108,7 @@ fn is_name(word: &str) -> bool {
         && !word.contains('.')
 }
 
-/// Changes what stands behind an opcode, or a directive's type.
+/// Changes a modifier of an opcode, or a directive's type.
 fn modifier(text: &mut String, random: &mut Random) {
     let directives = random.once_in(6);
     let Some(word) = find(text, random, |w| {
@@ -231,7 +231,7 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     pieces.collect()
 }
 
-/// Puts a guard before an instruction, or takes it away.
+/// Adds a guard to an instruction, or removes it.
 fn guard(text: &mut String, random: &mut Random) {
     let Some(word) = find(text, random, is_opcode) else {
         return;

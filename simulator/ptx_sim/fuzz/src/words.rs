@@ -1,4 +1,4 @@
-//! Words that PTX is made of.
+//! The vocabulary of PTX.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ pub static SPECIAL: LazyLock<Vec<&str>> = LazyLock::new(|| {
     )
 });
 
-/// Numbers at which something changes.
+/// Numbers at edge cases.
 pub static NUMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     words(
         "0 1 2 3 4 5 7 8 15 16 17 31 32 33 63 64 65 127 128 255 256 257 511 1023 1024 4095 4096 32767

@@ -1,13 +1,13 @@
 //! Bulk copies that have been started and are not done.
 //!
-//! A copy to shared memory moves its bytes when somebody asks the barrier that counts
-//! them whether its phase is over, and not before: a kernel that reads a tile too early
-//! reads what was there before, every time. A copy to global memory reads its source and
-//! writes its target when the thread that started it waits for its group, or when the
-//! block ends; so a source that is overwritten too early shows in what is stored. A copy
-//! between shared memories reads its source when it is started.
+//! A copy to shared memory moves its bytes when a thread asks the barrier that counts them
+//! whether its phase is over, and not before: a kernel that reads a tile too early reads
+//! what was there before, every time. A copy to global memory reads its source and writes
+//! its target when the thread that started it waits for its group, or when the block ends;
+//! so a source that is overwritten too early shows in what is stored. A copy between shared
+//! memories reads its source when it is started.
 //!
-//! In other orders than the usual one a copy may let those wait who ask for it.
+//! In other orders than the usual one a copy may keep threads that ask for it waiting.
 //!
 //! Left out: copies that arrive in another order than they were started in.
 
@@ -20,14 +20,14 @@ use std::cell::{Cell, RefCell};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::BulkReduction;
 
-/// What observers know a copy by: the block whose shared memory it is to or from, and a
+/// The name of a copy for observers: the block whose shared memory it is to or from, and a
 /// number.
 pub(crate) type CopyId = (u64, u64);
 
 /// Global memory that a copy reads or writes.
 #[derive(Clone)]
 pub(crate) enum Span {
-    /// Bytes that follow each other.
+    /// Contiguous bytes.
     Range { address: u64, bytes: u32 },
     /// A tile of a tensor.
     Tile(Box<Tile>),
@@ -42,7 +42,7 @@ pub(crate) enum Source {
 
 /// A copy to a block's shared memory.
 pub(crate) struct Incoming {
-    /// What observers know it by.
+    /// Its name for observers.
     pub id: CopyId,
     pub source: Source,
     /// Where in shared memory it goes.
@@ -56,7 +56,7 @@ pub(crate) struct Incoming {
 
 /// A copy from a block's shared memory to global memory.
 pub(crate) struct Outgoing {
-    /// What observers know it by.
+    /// Its name for observers.
     pub id: CopyId,
     /// Where in shared memory it comes from.
     pub from: u32,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::tensor_map::{Fill, TensorMap};
 
-/// What the copy engine moves at least, in bytes.
+/// The least that the copy engine moves, in bytes.
 const CHUNK_BYTES: u32 = 16;
 
 /// The tile of a tensor map at some coordinates.
@@ -47,8 +47,8 @@ impl Tile {
         self.rows(&self.inside_of_rows(), f);
     }
 
-    /// The same of a tile that is stored: of the chunk of 16 bytes in which a row of the tensor
-    /// ends all is written, as an H200 does.
+    /// The same for a tile that is stored: all of the 16-byte chunk in which a row of the
+    /// tensor ends is written, as on an H200.
     pub fn each_stored_row(&self, f: impl FnMut(Row)) {
         let inside = self.inside_of_rows();
         let end = match inside.is_empty() {
@@ -96,7 +96,8 @@ impl Tile {
                 address: address.unwrap_or(0),
             });
             at += row_bytes;
-            // The next one: the first dimension counts fastest, the elements' own apart.
+            // The next one: the first dimension counts fastest, except for that of the
+            // elements.
             let mut dimension = 1;
             loop {
                 if dimension >= rank {
@@ -140,7 +141,7 @@ impl Tile {
             offset += i128::from(at) * i128::from(stride);
         }
         let address = i128::from(self.map.address()) + offset;
-        // What is past all addresses is found to be nowhere.
+        // An address past all others is found to be nowhere.
         Some(u64::try_from(address).unwrap_or(u64::MAX))
     }
 

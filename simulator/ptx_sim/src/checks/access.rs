@@ -38,10 +38,10 @@ pub enum AccessClass {
 }
 
 impl AccessClass {
-    /// As what it is counted in shared memory, by the lanes of `mask`.
+    /// The kind by which it is counted in shared memory, for the lanes of `mask`.
     pub fn shared_kind(self, mask: u32) -> SharedKind {
         match self {
-            // Bulk copies are reported by themselves.
+            // Bulk copies are reported separately.
             Self::Store | Self::BulkCopy => SharedKind::Store,
             Self::Load => SharedKind::Load,
             Self::AsyncCopy | Self::AsyncCopyBypass => SharedKind::AsyncCopy,
@@ -65,7 +65,7 @@ impl AccessClass {
         count::global_access(self.global_kind(), bytes, mask, addresses)
     }
 
-    /// As what it is counted in global memory.
+    /// The kind by which it is counted in global memory.
     fn global_kind(self) -> GlobalKind {
         match self {
             Self::CompareAndSwap => GlobalKind::CompareAndSwap,
@@ -74,7 +74,7 @@ impl AccessClass {
         }
     }
 
-    /// Whether lanes of one address are served one after the other.
+    /// Whether lanes with the same address are served one after the other.
     pub fn is_atomic(self) -> bool {
         matches!(
             self,
@@ -97,12 +97,12 @@ pub(crate) struct WarpAccess<'a> {
     /// Addresses in the space, by lane; meaningless for inactive lanes. In
     /// local memory, offsets in the thread's own memory.
     pub addresses: &'a [u64; 32],
-    /// Bytes from each lane's address to the next one's, where all lanes are
-    /// active and that is the same for all and known.
+    /// Bytes from each lane's address to the next one's, if all lanes are active and this
+    /// is known and the same for all.
     pub stride: Option<u64>,
     /// The block's number in the grid.
     pub block: u64,
-    /// Of shared memory, the number of the block that has it: mostly the same.
+    /// For shared memory, the number of the block that owns it: mostly the same.
     pub owner: u64,
     /// The warp's number in the block.
     pub warp: u32,
@@ -110,7 +110,7 @@ pub(crate) struct WarpAccess<'a> {
     pub order: Order,
     /// For whom.
     pub scope: Scope,
-    /// Whether an atomic puts a value in the place of whatever was there.
+    /// Whether an atomic replaces whatever was there.
     pub overwrites: bool,
     /// The lanes of a compare-and-swap that found something else: they only read.
     pub failed: u32,

@@ -16,20 +16,20 @@ use super::races::{self, lanes};
 use crate::diagnostics::AccessKind;
 use ptx::ir::Space;
 
-/// Of one block.
+/// The state of one block.
 #[derive(Default)]
 pub(crate) struct Beside {
     pub proxies: Proxies,
     products: Products,
     /// By warp.
     fragments: Vec<Fragments>,
-    /// Barriers in memory that a thread has initialised, with no fence and no barrier of the
-    /// block behind that yet: their addresses.
+    /// Addresses of barriers in memory that a thread has initialised, with no fence and no
+    /// block barrier since.
     unpublished: Vec<(u64, Side)>,
 }
 
 impl Beside {
-    /// As new, for a block of this many warps with so much shared memory.
+    /// Resets it, for a block of this many warps with this much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.proxies.reset(shared_bytes);
         self.products.reset(n_warps, shared_bytes.div_ceil(UNIT));
@@ -50,9 +50,9 @@ impl Beside {
         }
     }
 
-    /// Threads carry out a fence, or come to a barrier of the block: what they initialised
-    /// counts as published. (A barrier alone does not publish it, but many kernels have no
-    /// more than that.)
+    /// Threads execute a fence, or reach a block barrier: what they initialised counts as
+    /// published. (A barrier alone does not publish it, but many kernels have nothing
+    /// else.)
     pub fn published(&mut self, of: Lanes) {
         self.unpublished
             .retain(|(_, side)| side.warp != of.warp || of.mask >> side.lane & 1 == 0);
@@ -87,7 +87,7 @@ impl Beside {
         if kind.writes {
             found = found.or(self.overwrites(order, side, access));
         }
-        // A copy's target is written when it has been waited for.
+        // A copy's target counts as written once the copy has been waited for.
         if kind.writes && !is_copy(access) {
             self.proxies.stored(order, side, access);
         }
@@ -123,7 +123,7 @@ impl Beside {
         found
     }
 
-    /// The bytes of an asynchronous copy by threads are there.
+    /// The bytes of an asynchronous copy by threads have arrived.
     pub fn arrived(&mut self, order: &BlockOrder, instruction: u32, store: &WarpAccess<'_>) {
         let flags = races::flags(store.class);
         let side = races::side(&site_of(instruction, store, flags, 0), 0);

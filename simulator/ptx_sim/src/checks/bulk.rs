@@ -1,21 +1,22 @@
 //! Bulk copies: what they read and write, and when.
 //!
 //! A copy may read its source and write its target at any moment from its start until it
-//! is known to be done. It is done, for a copy to shared memory, when the phase is over of
-//! the barrier that counts its bytes: for the threads that have asked that barrier and
-//! learned of it, and those that they let know. For a copy to global memory it is when the
-//! thread that started it has waited for its group; its source can be written anew once it
-//! has waited for that to be read (`.read`).
+//! is known to be done. A copy to shared memory is done when the phase of the barrier that
+//! counts its bytes is over: for the threads that have asked that barrier and learned of
+//! it, and for those that they notify. A copy to global memory is done when the thread that
+//! started it has waited for its group; its source can be overwritten once the thread has
+//! waited for it to be read (`.read`).
 //!
-//! What a copy does is remembered as accesses of a thread of its own, the engine's: while
-//! it is in flight at a time that nobody knows of, so that whatever touches it is found;
-//! then at one that the barrier's phase publishes. The engine has a lane for each barrier,
-//! by which threads know of one barrier's copies and not of another's.
+//! A copy's accesses are remembered as those of a thread of its own, the engine. While the
+//! copy is in flight their time is one that no thread knows of, so that whatever touches
+//! the copy is found; then it is a time that the barrier's phase publishes. The engine has
+//! a lane for each barrier, so that threads can know of one barrier's copies and not of
+//! another's.
 //!
 //! What it misses:
 //! - of more than 32 barriers of a block, some share a lane; in blocks of 32 warps the
 //!   engine shares one with the last warp;
-//! - a copy's access that two later readers of the same bytes have made forgotten
+//! - a copy's access that two later readers of the same bytes have displaced
 //!   ([`shadow`](super::shadow));
 //! - `st.bulk` counts as ordinary stores.
 
@@ -45,9 +46,9 @@ pub(crate) struct BulkAccess {
     pub reduces: Option<u32>,
     /// The engine's lane.
     pub channel: u32,
-    /// How it is remembered while it is in flight.
+    /// The site by which it is remembered while in flight.
     pub site: u32,
-    /// As what it is at work in shared memory.
+    /// The operation that it is in shared memory.
     pub operation: Option<OperationId>,
 }
 
@@ -58,7 +59,7 @@ pub(crate) struct BulkCopy {
     pub writes: BulkAccess,
     /// The barrier that counts it.
     pub barrier: Option<u32>,
-    /// Whether that barrier has.
+    /// Whether that barrier has counted it.
     pub has_arrived: bool,
     /// Whether its source is known to have been read.
     pub has_read: bool,
@@ -80,7 +81,7 @@ impl BulkCopy {
         let access = |touch: BulkTouch, writes: bool| BulkAccess {
             instruction,
             thread,
-            // A source in shared memory is the own block's.
+            // A source in shared memory belongs to the block itself.
             owner: if writes && is_shared(&touch) {
                 start.owner
             } else {
@@ -116,7 +117,7 @@ impl BulkAccess {
         flags
     }
 
-    /// The thread that started it, as it is reported.
+    /// The thread that started it, as reported.
     pub fn side(&self) -> Side {
         Side {
             instruction: self.instruction,
@@ -199,8 +200,8 @@ fn whole(site: u32, lane: u32) -> Whole {
     }
 }
 
-/// A copy starts: compares what it will do with what is remembered, as of now and by what
-/// the thread that starts it knows, and remembers it as in flight.
+/// A copy starts: compares its accesses with those that are remembered, given what the
+/// thread that starts it knows now, and remembers it as in flight.
 pub(crate) fn begin(
     lines: &mut impl Lines,
     sites: &mut Sites,
@@ -236,7 +237,7 @@ pub(crate) fn begin(
     None
 }
 
-/// An access to a part of a line that a copy would race with: the word, and what there.
+/// An access to a part of a line that a copy would race with: the word, and the access.
 fn conflict(
     this: &This<'_>,
     line: &Line,
@@ -253,7 +254,7 @@ fn conflict(
     })
 }
 
-/// Puts a copy's access in the place of what it comes after.
+/// Replaces what a copy's access comes after by that access.
 fn remember(
     lines: &mut impl Lines,
     sites: &Sites,
@@ -304,7 +305,7 @@ fn remember_line(
     }
 }
 
-/// A copy is known to be done, by whom, at a time that others can know of.
+/// A copy is known to be done: by whom, and at a time that others can know of.
 pub(crate) fn end(
     lines: &mut impl Lines,
     sites: &mut Sites,

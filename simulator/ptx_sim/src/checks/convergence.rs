@@ -1,10 +1,11 @@
-//! Convergence, which some operations ask of threads: barriers and warp-wide instructions.
+//! Convergence, which some operations require of threads: barriers and warp-wide
+//! instructions.
 //!
-//! The interpreter itself stops where threads wait for each other for ever, where
-//! a lane's mask leaves it out, and where a barrier that counts whole warps is
-//! reached by a part of one. What is here goes through on a machine, by luck:
-//! - threads that meet at one barrier by different `bar.sync` without a count, as
-//!   in the two branches of a condition;
+//! The interpreter itself stops where threads wait for each other forever, where a lane's
+//! mask leaves it out, and where a part of a warp reaches a barrier that counts whole
+//! warps. The defects found here may pass on a machine by luck:
+//! - threads that meet at one barrier through different `bar.sync` without a count, as in
+//!   the two branches of a condition;
 //! - threads that come to one barrier with different counts;
 //! - lanes that name each other in masks that are not the same.
 //!
@@ -27,7 +28,7 @@ pub(crate) fn thread_at(instruction: u32, of: Lanes, lane: u32) -> Side {
     }
 }
 
-/// By barrier, who came first since it last let its warps go.
+/// By barrier, who came first since it last released its warps.
 #[derive(Default)]
 pub(crate) struct Meetings([Option<(Side, Option<u32>)>; 16]);
 
@@ -62,13 +63,13 @@ impl Meetings {
         )
     }
 
-    /// A barrier lets its warps go.
+    /// A barrier releases its warps.
     pub fn released(&mut self, barrier: usize) {
         self.0[barrier] = None;
     }
 }
 
-/// Looks at a warp-wide instruction of lanes that are all there.
+/// Checks a warp-wide instruction that all its lanes have reached.
 pub(crate) fn warp_wide(instruction: u32, of: Lanes, members: &[u32; 32]) -> Option<Finding> {
     let present = of.mask;
     let first = members[present.trailing_zeros() as usize & 31];

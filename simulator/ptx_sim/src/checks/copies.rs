@@ -1,9 +1,9 @@
 //! Asynchronous copies (`cp.async`) that have not been waited for.
 //!
 //! From its start until the thread that started it has waited for it, a copy may
-//! write its target and read its source at any moment. Until then nobody may
-//! touch the target, not even that thread, and nobody may write the source. From
-//! the wait on, the copy counts as a store by that thread: others need a barrier.
+//! write its target and read its source at any moment. Until then no thread may touch the
+//! target, not even that one, and none may write the source. After the wait, the copy
+//! counts as a store by that thread: others need a barrier.
 //!
 //! Groups are counted by thread, as the instructions do: a copy belongs to the
 //! group that its thread commits next, and `cp.async.wait_group N` waits for all
@@ -48,7 +48,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// As new, for a block of this many warps with so much shared memory.
+    /// Resets them, for a block of this many warps with this much shared memory.
     pub fn reset(&mut self, n_warps: u32, shared_bytes: u32) {
         self.groups.clear();
         self.groups.resize(n_warps as usize, [0; 32]);
@@ -65,7 +65,7 @@ impl Copies {
         self.list.is_empty()
     }
 
-    /// An instruction starts copies: it tells of their sources, then of their targets.
+    /// An instruction starts copies: it reports their sources, then their targets.
     pub fn starts(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         if access.space == Space::Shared {
             self.starts_to(instruction, access);
@@ -184,7 +184,7 @@ impl Copies {
         }
     }
 
-    /// Lanes have waited. `arrived` is called for the copies that are there now:
+    /// Lanes have waited. `arrived` is called for the copies that have arrived:
     /// instruction, lanes, targets, bytes.
     pub fn awaited(
         &mut self,

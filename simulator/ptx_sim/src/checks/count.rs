@@ -11,14 +11,14 @@
 //! the other. Atomics in global memory go through the cache's tags in passes
 //! ([`GlobalKind::Atomic`]), and a sector counts in every pass that touches it.
 //!
-//! Left out: what a whole kernel's counters show on top by arbitration between
-//! warps, and caches; and what the GPU's assembler makes of an atomic addition
-//! when it knows that all lanes have one address: it adds them up first.
+//! Left out: what arbitration between warps, and caches, add to a whole kernel's counters;
+//! and the assembler's reduction of an atomic addition when it knows that all lanes have
+//! one address: it adds them up first.
 
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 
-/// The kinds of shared-memory access that are counted apart.
+/// The kinds of shared-memory access that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharedKind {
     /// `ld.shared`
@@ -29,7 +29,7 @@ pub enum SharedKind {
     AsyncCopy,
     /// `atom.shared`, `red.shared`
     Atomic,
-    /// `atom.shared.cas`: reads and writes in passes of their own.
+    /// `atom.shared.cas`: reads and writes in separate passes.
     CompareAndSwap,
     /// The addition of a constant 1 to a `u32` without a result, which the
     /// hardware does by counting lanes.
@@ -74,16 +74,16 @@ impl SharedCost {
     }
 }
 
-/// The kinds of global-memory access that are counted apart.
+/// The kinds of global-memory access that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GlobalKind {
     /// Loads, stores, asynchronous copies: each sector once.
     Plain,
     /// `atom`, `red`. Lines of 128 bytes fall into four sets. A pass takes one line of each set:
-    /// that of the set's first lane that still waits. Of the lanes that wait, in lane order, the
-    /// first at each of a set's 32 banks is ready, and those of them that are in the set's line
+    /// that of the set's first lane that still waits. Of the waiting lanes, in lane order, the
+    /// first at each of a set's 32 banks is ready, and those among them that are in the set's line
     /// are done. So lanes of one address come one after the other, and a lane whose bank was taken
-    /// by another line's comes later, when the rest of its line is gone.
+    /// by another line's lane comes later, after the rest of its line.
     Atomic,
     /// `atom.cas`: the same with lines of 64 bytes, since it brings two values per lane.
     CompareAndSwap,
@@ -98,7 +98,7 @@ pub struct GlobalCost {
     pub sectors: u32,
     /// Distinct bytes that the lanes ask for.
     pub bytes: u32,
-    /// Sectors that this many bytes need at least.
+    /// The fewest sectors that this many bytes need.
     pub ideal_sectors: u32,
 }
 
@@ -153,7 +153,7 @@ fn shared_access_plain(
 }
 
 /// Lanes of an access to shared memory that are served together, and the passes through the
-/// banks that this takes: one without conflicts. The hardware goes through the phases of
+/// banks that they take: one without conflicts. The hardware goes through the phases of
 /// [`SharedKind::CompareAndSwap`] twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
@@ -283,8 +283,8 @@ fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
         bits |= if mask >> lane & 1 != 0 { *offset } else { 0 };
     }
     match bytes_per_lane {
-        // Aligned accesses of several words use the same banks or other ones
-        // altogether, so that each can be taken as one wide word.
+        // Two aligned accesses of several words use exactly the same banks or none in
+        // common, so that each counts as one wide word.
         8 if bits % 8 == 0 => most_in_one::<3>(mask, offsets),
         16 if bits % 16 == 0 => most_in_one::<4>(mask, offsets),
         1 | 2 | 4 if bits % bytes_per_lane == 0 => most_in_one::<2>(mask, offsets),
@@ -292,8 +292,8 @@ fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
     }
 }
 
-/// The largest number of distinct words of `2^SHIFT` bytes in one of the as many
-/// times fewer, wider banks.
+/// The largest number of distinct words of `2^SHIFT` bytes in one of the correspondingly
+/// wider and fewer banks.
 #[inline(always)]
 fn most_in_one<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
     let n_banks = (4 * BANKS) >> SHIFT;
@@ -312,7 +312,7 @@ fn most_in_one<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
 /// [`most_in_one`] where lanes share banks.
 fn most_of_several<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
     let n_banks = (4 * BANKS) >> SHIFT;
-    // What was seen first in each bank. Mostly nothing else ever is.
+    // The word seen first in each bank. Mostly it is the only one.
     let mut first = [0u32; BANKS];
     let mut seen = 0u32;
     let mut others = 0u32;
@@ -373,8 +373,7 @@ fn most_words_in_one(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> 
     most as u32
 }
 
-/// The same for word accesses of all 32 lanes at a constant stride, where it
-/// follows from arithmetic.
+/// The same for word accesses of all 32 lanes at a constant stride, by arithmetic.
 #[inline(always)]
 fn by_stride(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> Option<u32> {
     if bytes_per_lane != 4 || mask != u32::MAX {
@@ -466,10 +465,10 @@ fn global_access_plain(
     }
 }
 
-/// Sets of lines of which a pass of atomics takes one each.
+/// Sets of lines; a pass of atomics takes one line of each.
 const SETS: usize = 4;
-/// Of an address the bits whose parities number its set. Measured for bits 7 to 33; by those
-/// above, which no access of one warp has been seen to differ in, lines are not distinguished.
+/// The bits of an address whose parities number its set. Measured for bits 7 to 33; higher
+/// bits, in which no access of one warp has been seen to differ, are ignored.
 const SET_BITS: [u64; 2] = [0x3_5D6A_ED00, 0x1_AAD7_B780];
 
 /// Addresses so far apart are in one set.
@@ -519,7 +518,7 @@ fn sectors_of_passes(
     sectors
 }
 
-/// How many different ones there are among what the lanes access.
+/// How many different addresses and sectors the lanes access.
 struct Distinct {
     addresses: u32,
     sectors: u32,
@@ -530,7 +529,7 @@ struct Distinct {
 /// overlap only if they are the same. `None` if they are not aligned.
 #[inline(always)]
 fn distinct_aligned(bytes: u32, mask: u32, addresses: &[u64; LANES]) -> Option<Distinct> {
-    // Lanes that are not active stand in for others, which adds nothing.
+    // Inactive lanes repeat the address of an active one, which adds nothing.
     let mut all = *addresses;
     if mask != u32::MAX {
         let mut last = addresses[mask.trailing_zeros() as usize];
@@ -732,7 +731,7 @@ mod tests {
         assert_eq!(atomic.sectors, 32);
     }
 
-    /// An H200 was asked for each bit with which of four lines of known sets it shares a set.
+    /// For each bit, an H200 was asked which of four lines of known sets shares its set.
     #[test]
     fn lines_fall_into_sets_by_the_bits_of_their_addresses() {
         const OF_BITS: [usize; 27] = [
@@ -745,7 +744,7 @@ mod tests {
     }
 
     /// Lanes 0 and 2 have one sector of line 0, lane 1 the bank of lane 2 in another line of the
-    /// same set: line 0 comes twice. In another set it is in nobody's way.
+    /// same set: line 0 comes twice. In another set it delays no lane.
     #[test]
     fn a_bank_taken_by_another_line_parts_the_lanes_of_an_atomic() {
         let other = (1..)
@@ -784,8 +783,8 @@ mod tests {
         }
     }
 
-    /// The quick ways against the definitions, on patterns with few and with many
-    /// different words.
+    /// The fast paths against the definitions, on patterns with few and with many different
+    /// words.
     #[test]
     fn quick_ways_agree_with_the_definitions() {
         let mut random = scrambled(1);

@@ -11,8 +11,7 @@ use crate::numbering::Numbering;
 use ptx::ir::Space;
 
 const WORD_BYTES: u64 = 4;
-/// Records that there is room for from the beginning: they are large, and moved when
-/// there are more.
+/// Records allocated from the start: they are large, and moved when there are more.
 const FIRST_RECORDS: usize = 32;
 
 /// What one instruction's accesses in one space cost.
@@ -208,8 +207,8 @@ impl Counters {
         self.guarded_out[instruction as usize] += out;
     }
 
-    /// A thread starts a bulk copy. Only its bytes are counted: what it costs in sectors and
-    /// wavefronts no counter of the hardware was seen to tell.
+    /// A thread starts a bulk copy. Only its bytes are counted: no hardware counter is known
+    /// that shows its cost in sectors and wavefronts.
     #[cold]
     pub fn bulk(&mut self, instruction: u32, start: &BulkStart) {
         let record = self.record_mut(instruction as usize);
@@ -249,7 +248,7 @@ impl Counters {
             Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
             Space::Shared => match quick_shared(access) {
                 Some(cost) => record.shared.shared(cost),
-                // Of these no stride is known.
+                // Their stride is not known.
                 None if access.owner != access.block => record.cluster.others(access),
                 None => {
                     let memo = &mut record.in_shared;
@@ -284,7 +283,7 @@ fn is_contiguous(access: &WarpAccess<'_>) -> bool {
     access.stride == Some(u64::from(access.bytes))
 }
 
-/// The cost of a shared-memory access where that is plain to see.
+/// The cost of a shared-memory access where it is obvious.
 #[inline(always)]
 fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
     if !matches!(access.class, AccessClass::Load | AccessClass::Store) {
@@ -319,7 +318,7 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
     class.cost_in_shared(access.bytes, access.mask, access.addresses)
 }
 
-/// The cost of a global-memory access where that is plain to see.
+/// The cost of a global-memory access where it is obvious.
 #[inline(always)]
 fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
     // Atomics on parts of a word wait for each other's bank.

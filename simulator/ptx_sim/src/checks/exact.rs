@@ -1,4 +1,4 @@
-//! Judges accesses one by one and says what is wrong, with both sides.
+//! The exact judge: checks accesses one by one and reports what is wrong, with both sides.
 
 use std::ops::Range;
 
@@ -129,7 +129,7 @@ impl Judge for Exact<'_> {
         }
         let clock = block.order.warps[access.warp as usize].clock;
         let site = site_of(instruction, access, flags, clock);
-        // A copy's target is written when it has been waited for.
+        // A copy's target counts as written once the copy has been waited for.
         let starts_copy = is_copy(access) && access.space == Space::Shared;
         // What a product reads is remembered by `proxies`.
         let remember = !starts_copy && access.class != AccessClass::Product;
@@ -228,7 +228,7 @@ impl Judge for Exact<'_> {
     }
 }
 
-/// What an access does, of all that matters for races.
+/// Everything about an access that matters for races.
 pub(crate) struct Kind {
     /// As [`Site`] has them.
     pub flags: u8,
@@ -259,7 +259,7 @@ pub(crate) fn is_copy(access: &WarpAccess<'_>) -> bool {
 /// What kind of access it is.
 fn flags_of(access: &WarpAccess<'_>) -> u8 {
     let mut flags = races::flags(access.class);
-    // The source of a copy is reported by itself.
+    // The source of a copy is reported separately.
     let is_source = is_copy(access) && access.space != Space::Shared;
     if is_source || access.mask & !access.failed == 0 {
         flags &= !Site::WRITES;
@@ -289,7 +289,7 @@ pub(crate) fn unwritten(
     }
 }
 
-/// The access as it is remembered.
+/// The access as remembered.
 pub(crate) fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32) -> Site {
     Site {
         instruction,

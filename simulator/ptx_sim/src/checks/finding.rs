@@ -18,7 +18,7 @@ pub(crate) struct Side {
     pub warp: u32,
     /// The lane.
     pub lane: u32,
-    /// What it did to memory, if it did.
+    /// What it did to memory, if anything.
     pub kind: AccessKind,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Spot {
     pub address: u64,
     /// Bytes of the access.
     pub bytes: u32,
-    /// Of shared memory, the number of the block that has it.
+    /// For shared memory, the number of the block that owns it.
     pub owner: u64,
 }
 
@@ -50,9 +50,9 @@ impl Spot {
 /// A defect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
-    /// Two accesses in no order, at least one of which writes.
+    /// Two unordered accesses, at least one of which writes.
     Race { at: Spot, this: Side, other: Side },
-    /// A load that takes memory for constant, of what the kernel wrote.
+    /// A load that assumes constant memory, of what the kernel wrote.
     NotConstant { at: Spot, this: Side, other: Side },
     /// An integer division by zero.
     DivisionByZero { this: Side },
@@ -64,7 +64,7 @@ pub(crate) enum Finding {
         at: Spot,
         this: Side,
         copy: Side,
-        /// Whether it may be reading, and not writing.
+        /// Whether it may be reading, rather than writing.
         is_reading: bool,
     },
     /// A block ends while a bulk copy may still write, or read, its shared memory.
@@ -112,7 +112,7 @@ pub(crate) enum Finding {
         other_lane: u32,
         other_members: u32,
     },
-    /// Threads of a block meet at one barrier by different instructions.
+    /// Threads of a block meet at one barrier through different instructions.
     DifferentBarriers {
         barrier: u32,
         this: Side,
@@ -140,7 +140,7 @@ impl Finding {
         self
     }
 
-    /// The thread that it is reported of.
+    /// The thread that it is reported for.
     pub fn this(&self) -> &Side {
         match self {
             Self::Race { this, .. }

@@ -1,14 +1,14 @@
 //! The registers that products of warpgroups work on.
 //!
 //! From its issue until the warp has waited for its group, a product may write the registers
-//! of its sums and read those of A at any moment. Until then nobody may read or write the
-//! former, or write the latter; but products of the same shape may add to the same sums, one
-//! after the other. What is written to either before a product must be ordered by a
-//! `wgmma.fence`.
+//! of its sums and read those of A at any moment. Until then no instruction may read or
+//! write the former, or write the latter; but products of the same shape may add to the same
+//! sums, one after the other. What is written to either before a product must be ordered by
+//! a `wgmma.fence`.
 //!
-//! Copies by `mov` of a sum in flight are not reads: compilers make them, and the assembler
-//! makes one register of both. So a register that a sum is copied to is in flight too, and
-//! a sum that has been copied may be overwritten.
+//! Copying a sum in flight by `mov` is not a read: compilers emit such copies, and the
+//! assembler merges both registers. So a register that a sum is copied to is in flight as
+//! well, and a sum that has been copied may be overwritten.
 //!
 //! What it misses: registers that pass through memory or through other instructions than
 //! `mov` of one register to another; calls of functions with sums for arguments.
@@ -50,8 +50,8 @@ pub(crate) struct Fragments {
     has_fenced: bool,
     n_groups: u32,
     n_sums: u64,
-    /// Products that have been issued, and how many had been when each group was closed
-    /// that has not been waited for.
+    /// Products issued so far, and how many there were when each group that has not been
+    /// waited for was closed.
     n_issued: u32,
     closed: VecDeque<u32>,
 }
@@ -122,8 +122,8 @@ impl Fragments {
         self.closed.push_back(self.n_issued);
     }
 
-    /// `wgmma.wait_group`; gives up to which product all are done, if any group was waited
-    /// for.
+    /// `wgmma.wait_group`; gives the product up to which all are done, if any group was
+    /// waited for.
     pub fn awaited(&mut self, n_left: u32) -> Option<u32> {
         let n_groups = self.n_groups;
         let is_left = |group: u32| group.saturating_add(n_left) >= n_groups;

@@ -1,7 +1,7 @@
 //! The choice of the check that judges accesses to shared and global memory.
 //!
-//! There are two: [`Exact`](super::exact::Exact) says what is wrong, and the
-//! [`Prefilter`](super::prefilter::Prefilter), which is quick, only whether anything could be.
+//! There are two: [`Exact`](super::exact::Exact) reports what is wrong, and the quick
+//! [`Prefilter`](super::prefilter::Prefilter) only whether anything could be.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) struct Running<B> {
 }
 
 impl<B: Default> Running<B> {
-    /// Of a block that has not begun.
+    /// The state of a block that has not begun.
     pub fn new() -> Self {
         let nowhere = Place {
             block: 0,
@@ -38,7 +38,7 @@ impl<B: Default> Running<B> {
 pub(crate) trait Judge: Send {
     /// What it remembers of a block.
     type Block: Default + Send;
-    /// A block begins, with so much shared memory.
+    /// A block begins, with this much shared memory.
     fn started(&mut self, block: &mut Self::Block, shared_bytes: u32);
     /// A block has ended: the defect that something worse could still have explained.
     fn ended(&mut self, block: &mut Running<Self::Block>) -> Option<Finding>;
@@ -64,14 +64,14 @@ pub(crate) trait Judge: Send {
         block: &mut Running<Self::Block>,
         access: &mut BulkAccess,
     ) -> Option<Finding>;
-    /// It is known to be done there.
+    /// The copy is known to be done there.
     fn bulk_ends(&mut self, block: &mut Running<Self::Block>, access: &BulkAccess, by: DoneBy);
     /// The launch has ended: as [`ended`](Self::ended), of global memory.
     fn finished(&mut self) -> Option<Finding>;
     /// Lanes may write there, before an access says so or without one that is judged.
     fn may_write(&mut self, _access: &WarpAccess<'_>) {}
-    /// A lane has taken these bytes of the kernels' heap: who used them before is nothing
-    /// to it.
+    /// A lane has allocated these bytes of the kernels' heap: earlier uses of them do not
+    /// matter.
     fn taken(&mut self, _range: Range<u64>) {}
     /// Whether it cannot tell.
     fn gives_up(&self) -> bool {

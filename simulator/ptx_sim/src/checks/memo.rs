@@ -1,8 +1,8 @@
 //! The last access of an instruction, and what it cost.
 //!
-//! An instruction mostly accesses memory in the same pattern every time, warp by
-//! warp and turn by turn, at other places. To see that it is the same pattern takes
-//! less time than to count its sectors or conflicts.
+//! An instruction mostly accesses memory in the same pattern every time, from warp to warp
+//! and iteration to iteration, at different places. Recognising the pattern takes less time
+//! than counting its sectors or conflicts.
 
 use super::access::{AccessClass, WarpAccess};
 use crate::lanes::WARP_SIZE;
@@ -37,8 +37,8 @@ impl<Cost: Copy> Memo<Cost> {
         offsets: [0; WARP_SIZE],
     };
 
-    /// The cost of an access: the last one's if that had the same pattern, a
-    /// multiple of `unit` bytes away; else `compute` tells.
+    /// The cost of an access: the last one's if that had the same pattern, a multiple of
+    /// `unit` bytes away; otherwise that of `compute`.
     #[inline(always)]
     pub fn of(
         &mut self,
@@ -70,7 +70,7 @@ impl<Cost: Copy> Memo<Cost> {
     }
 }
 
-/// Whether addresses are so far from the first of them.
+/// Whether addresses have these offsets from the first.
 #[inline(always)]
 fn has_offsets(addresses: &[u64; WARP_SIZE], offsets: &[u64; WARP_SIZE]) -> bool {
     #[cfg(target_arch = "x86_64")]

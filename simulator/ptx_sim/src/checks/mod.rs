@@ -1,25 +1,24 @@
 //! Observers, which watch a kernel while it runs.
 //!
-//! An [`Observer`](observer::Observer) is notified of every block of instructions, every memory access
-//! and everything that orders accesses, and cannot change anything: semantics
-//! never import what is in here beyond this trait, and a run without observers
-//! compiles to a loop without them.
+//! An [`Observer`](observer::Observer) is notified of every block of instructions, every memory
+//! access and everything that orders accesses, and cannot change anything: the semantics import
+//! nothing from here but this trait, and a run without observers compiles to a loop without them.
 //!
-//! Reading order: [`access`] and [`observer`], what observers are notified of; [`count`] and [`counters`], what an access costs; [`order`],
-//! what comes before what; [`shadow`] and [`races`], accesses in no order;
-//! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
-//! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
-//! on their registers, all together [`beside`]; [`written`], reads of unwritten memory;
-//! [`convergence`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
-//! read from nobody; [`remote_shared`], what others do in a block's
-//! shared memory, and its end. [`judge`] is the interface to what
-//! judges accesses to memory: [`exact`], which says what is wrong, and [`prefilter`], which
-//! only says whether anything could be. [`watch`] hands each event to those whom it
-//! concerns, and [`finding`] is what they find. [`recorder`] is what else is kept of a run: what it
-//! overwrites, or, by [`tracer`], its events, a [`trace`].
+//! Reading order: [`access`] and [`observer`], what observers are notified of; [`count`] and
+//! [`counters`], what an access costs; [`order`], what comes before what; [`shadow`] and [`races`],
+//! unordered accesses; [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what
+//! works on shared memory alongside the threads, including [`products`] of warpgroups, and
+//! [`fragments`] on their registers, combined in [`beside`]; [`written`], reads of unwritten
+//! memory; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
+//! shuffles that read from absent lanes; [`remote_shared`], what others do in a block's shared
+//! memory, and its end. [`judge`] is the interface to what judges accesses to memory: [`exact`],
+//! which reports what is wrong, and [`prefilter`], which only says whether anything could be.
+//! [`watch`] passes each event to the checks that it concerns, and [`finding`] is what they find.
+//! [`recorder`] keeps more of a run: what it overwrites, or, by [`tracer`], its events, a
+//! [`trace`].
 //!
-//! What each check can miss stands in its module's documentation, and for users
-//! in `docs/checks.md`.
+//! What each check can miss is in its module's documentation, and for users in
+//! `docs/checks.md`.
 
 pub(crate) mod access;
 pub(crate) mod recorder;

@@ -19,13 +19,13 @@ pub(crate) trait Observer: Send {
     fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32);
     /// Instruction number `instruction` accesses memory.
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>);
-    /// As [`access`](Self::access), of bytes of which some do not matter and may not be
-    /// there: those that do follow as parts.
+    /// As [`access`](Self::access), for bytes of which some do not matter and may not
+    /// exist: those that matter follow as parts.
     fn request(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
     /// A part of a request.
     fn part(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
-    /// An instruction is about to write what `access` names, or a part of it, and will
-    /// be notified of when that is known.
+    /// An instruction is about to write what `access` names, or a part of it; the access
+    /// itself follows when it is known.
     fn may_write(&mut self, _access: &WarpAccess<'_>) {}
     /// Block `block` of the grid begins.
     fn block_started(&mut self, _block: u64, _shared_bytes: u32) {}
@@ -33,25 +33,25 @@ pub(crate) trait Observer: Send {
     fn block_ended(&mut self, _block: u64) {}
     /// A warp comes to a barrier.
     fn arrived(&mut self, _arrival: &BarrierArrival) {}
-    /// A barrier lets its warps go.
+    /// A barrier releases its warps.
     fn released(&mut self, _block: u64, _barrier: usize) {}
-    /// Lanes arrive at the barrier of their cluster, whose first block has this number; they
-    /// let others know what they did if they release.
+    /// Lanes arrive at the barrier of their cluster, whose first block has this number; if
+    /// they release, they let others know what they did.
     fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
     /// All threads of a cluster have arrived at its barrier.
     fn cluster_opened(&mut self, _cluster: u64) {}
     /// All blocks of a cluster have ended.
     fn cluster_ended(&mut self, _cluster: u64) {}
-    /// Lanes go on behind the barrier of their cluster.
+    /// Lanes go on after the barrier of their cluster.
     fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
     /// Lanes initialise mbarriers of their block, each at its address.
     fn barrier_initialised(&mut self, _instruction: u32, _lanes: Lanes, _addresses: &[u64; 32]) {}
-    /// Lanes put what they stored in shared memory before what the async proxy does there
+    /// Lanes order their stores to shared memory before what the async proxy does there
     /// from now on.
     fn proxy_fence(&mut self, _lanes: Lanes) {}
-    /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).
+    /// Each lane waits for its members, and sees what they wrote (`bar.warp.sync`).
     fn converged(&mut self, _lanes: Lanes, _members: &[u32; 32]) {}
     /// Lanes carry out a warp-wide instruction, each with its mask of members;
     /// a shuffle reads from these lanes.
@@ -78,8 +78,8 @@ pub(crate) trait Observer: Send {
     fn divided_by_zero(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// Lanes close their group of asynchronous copies.
     fn copies_committed(&mut self, _lanes: Lanes) {}
-    /// Lanes have waited for all of their groups but the youngest `n_left`, or
-    /// for really all copies.
+    /// Lanes have waited for all of their groups but the youngest `n_left`, or for all
+    /// copies without exception.
     fn copies_awaited(&mut self, _lanes: Lanes, _n_left: Option<u32>) {}
     /// A thread starts a bulk copy.
     fn bulk_started(&mut self, _instruction: u32, _thread: Lanes, _copy: BulkStart) {}
@@ -122,7 +122,7 @@ pub(crate) trait Observer: Send {
         _registers: (Slot, Slot),
     ) {
     }
-    /// A warp is to take or give back registers, and nobody knows how many it has.
+    /// A warp is to take or give back registers, and it is not known how many it has.
     fn registers_unknown(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// A call gives lanes local memory at these addresses.
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
@@ -130,12 +130,12 @@ pub(crate) trait Observer: Send {
     fn local_passed(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A lane has taken memory of the kernels' heap.
     fn taken(&mut self, _range: Range<u64>) {}
-    /// A defect that was found, once. At the `end` of a launch, or when it
-    /// fails, also one that something worse could still have explained.
+    /// A defect that was found, reported once. At the `end` of a launch, or when it fails,
+    /// this includes one that something worse could still have explained.
     fn take_finding(&mut self, _end: bool) -> Option<Finding> {
         None
     }
-    /// Whether it cannot tell what there is to find: the run is of no use.
+    /// Whether it cannot tell what there is to find: the run is useless.
     fn gives_up(&self) -> bool {
         false
     }

@@ -3,9 +3,9 @@
 use crate::numbering::Numbering;
 use ptx::ir::{AddressBase, Module, Operand, RegId};
 
-/// Whether what a load gives is only stored again, as a parameter or in local
-/// memory, or by a generic address. Compilers copy structures so, their
-/// unwritten padding included.
+/// Whether the loaded value is only stored again, as a parameter or in local memory, or by
+/// a generic address. Compilers copy structures this way, including their unwritten
+/// padding.
 pub(crate) fn only_passed_on(module: &Module, numbering: &Numbering, instruction: u32) -> bool {
     let Some((function, ptx)) = numbering.instruction(instruction) else {
         return false;

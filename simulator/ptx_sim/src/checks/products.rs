@@ -1,9 +1,9 @@
 //! Reads of shared memory by products of warpgroups, and the threads ordered after them.
 //!
 //! The n-th product of each warp of a warpgroup is one and the same. It is done as soon as
-//! one of them has waited for it; so whoever writes to what it read must come after the wait
-//! of one of the four warps, of which any lane may have signalled it. Kernels rely on that: one
-//! thread of the four warps frees a tile for all of them.
+//! one of them has waited for it; so a write to what it read must come after the wait of one of
+//! the four warps, any lane of which may have signalled it. Kernels rely on that: one thread of
+//! the four warps frees a tile for all of them.
 
 use std::collections::VecDeque;
 
@@ -15,17 +15,17 @@ use crate::lanes::FULL_MASK;
 use crate::warpgroups::N_WARPS;
 
 /// Waits of a warp, and products of a warpgroup, that are remembered: more than any
-/// pipeline has stages. What is older is taken to be in order.
+/// pipeline has stages. Older ones are assumed to be in order.
 const MANY: usize = 1 << 12;
 
 /// A warpgroup's.
 #[derive(Default)]
 struct OfGroup {
-    /// Those that nobody has waited for: their numbers, and what each warp reads.
+    /// Those that have not been waited for: their numbers, and what each warp reads.
     at_work: Vec<(u32, OperationId)>,
     /// By warp, up to which product it has waited, and its clock then.
     waits: [VecDeque<(u32, u32)>; N_WARPS as usize],
-    /// Who issued them.
+    /// The threads that issued them.
     sides: VecDeque<(u32, Side)>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// As new, for a block of this many warps with this many units of shared memory.
+    /// Resets them, for a block of this many warps with this many units of shared memory.
     pub fn reset(&mut self, n_warps: u32, n_units: u32) {
         let n_groups = n_warps.div_ceil(N_WARPS) as usize;
         self.groups.clear();
@@ -88,8 +88,8 @@ impl Products {
         done
     }
 
-    /// Something writes to a unit; `comes_after` tells whether it comes after what some of
-    /// these lanes did up to a clock. Gives a product that read there and that it does not come after.
+    /// Something writes to a unit; `comes_after` says whether it comes after what some of these
+    /// lanes did up to a clock. Gives a product that read there and that it does not come after.
     pub fn written(&mut self, unit: u32, comes_after: impl Fn(Part) -> bool) -> Option<Side> {
         let n_groups = self.groups.len();
         let first = unit as usize * n_groups;

@@ -1,28 +1,29 @@
 //! The two ways to a block's shared memory: that of threads' loads and stores (the generic
-//! proxy), and that of what works beside them (the async proxy): `wgmma`, bulk copies.
+//! proxy), and that of the units that work alongside them (the async proxy): `wgmma`, bulk
+//! copies.
 //!
-//! Who uses it tells of three things:
+//! Its user reports three things:
 //!
 //! - [`Proxies::stored`], [`Proxies::fenced`]: what threads store, and where a
-//!   `fence.proxy.async` puts it before what follows. A fence covers the stores of the
+//!   `fence.proxy.async` orders it before what follows. A fence covers the stores of the
 //!   threads that carry it out, and those of others that come before it.
 //! - [`Proxies::begins`]: an operation of the async proxy begins to read or write. What it
-//!   touches must not have been stored without a fence since, and nothing else may be at work
-//!   there that writes, or reads what it writes.
+//!   touches must not have been stored without a fence since, and nothing else may be in
+//!   progress there that writes, or reads what it writes.
 //! - [`Proxies::completes`]: it is done. Until then [`Proxies::conflict`] finds threads that
 //!   write what it reads, or touch what it writes.
 //!
-//! Whether a thread comes *after* an operation that is complete is not asked here: who tells
-//! of the completion lets the operation count, from then on, as an access of the threads
-//! that waited for it, and the rules for races do the rest.
+//! Whether a thread comes *after* an operation that is complete is not checked here: the
+//! caller that reports the completion lets the operation count, from then on, as an access
+//! of the threads that waited for it, and the rules for races do the rest.
 //!
 //! Products of warpgroups are reported by [`products`](super::products), which also knows who
 //! comes after them.
 //!
 //! What it misses: readers that come before the fence although they come after the store
-//! (a barrier between both); stores by other blocks of a cluster; operations nobody waits
-//! for, whose memory nobody touches. Operations are known by units of 16 bytes, stores by
-//! words.
+//! (a barrier between both); stores by other blocks of a cluster; operations that are never
+//! waited for and whose memory is never touched. Operations are tracked in units of 16
+//! bytes, stores in words.
 
 use super::access::{Lanes, WarpAccess};
 use super::finding::{Finding, Side, Spot};
@@ -31,11 +32,11 @@ use super::races::lanes;
 use crate::diagnostics::AccessKind;
 use ptx::ir::Space;
 
-/// Bytes of the unit in which operations are known.
+/// Bytes of the unit in which operations are tracked.
 pub(crate) const UNIT: u32 = 16;
 /// Bits of a word's mark that name the lane.
 const LANE_BITS: u32 = 5;
-/// Stores above which those that all words have been overwritten of are dropped.
+/// The number of stores above which fully overwritten ones are dropped.
 const MANY_STORES: usize = 4096;
 
 /// Stores of one warp by one instruction, at one time.
@@ -49,7 +50,7 @@ struct Stores {
     open: u32,
 }
 
-/// An operation of the async proxy that is at work.
+/// An operation of the async proxy that is in progress.
 struct Operation {
     side: Side,
     writes: bool,
@@ -71,15 +72,15 @@ pub(crate) struct Proxies {
     first: u32,
     /// Whether some of them are open.
     has_open: bool,
-    /// By unit, how many operations read and write there.
+    /// By unit, how many operations in progress read and write there.
     at_work: Vec<[u16; 2]>,
-    /// Those at work, by name.
+    /// Those in progress, by name.
     operations: Vec<Option<Operation>>,
     n_operations: usize,
 }
 
 impl Proxies {
-    /// As new, for a block with so much shared memory.
+    /// Resets them, for a block with this much shared memory.
     pub fn reset(&mut self, shared_bytes: u32) {
         let n_words = shared_bytes.div_ceil(4) as usize;
         self.words.clear();
@@ -298,7 +299,7 @@ impl Proxies {
         None
     }
 
-    /// The finding: `this` and an operation at work do not go together.
+    /// The finding: `this` conflicts with an operation in progress.
     #[cold]
     fn in_flight(&self, at: Spot, this: Side, unit: u32, writes: bool) -> Finding {
         let touches = |operation: &&Operation| {

@@ -1,19 +1,17 @@
-//! Races: two accesses in no order.
+//! Races: two unordered accesses.
 //!
 //! Two accesses race if they touch a byte in common, at least one writes, they
 //! are by different threads, nothing orders one before the other ([`order`]),
 //! and they are not both atomic, volatile or ordered accesses of the same size
 //! whose scopes include each other.
 //!
-//! A load that takes memory for constant (`ld.global.nc`) must not read what the
-//! kernel has written, in whatever order. Writes behind such a load are judged as
-//! behind any other.
+//! A load that assumes constant memory (`ld.global.nc`) must not read what the kernel has
+//! written, in whatever order. Writes after such a load are judged as after any other.
 //!
-//! What it misses, beside what [`order`] takes for ordered and [`shadow`]
-//! forgets:
+//! What it misses, besides what [`order`] considers ordered and [`shadow`] forgets:
 //! - races in an order of the warps' instructions that this run did not have;
-//! - stores to one address by several lanes of one instruction: one of them
-//!   wins, and it is not said which.
+//! - stores to one address by several lanes of one instruction: one of them wins, and PTX
+//!   does not say which.
 //!
 //! [`order`]: super::order
 //! [`shadow`]: super::shadow
@@ -28,8 +26,7 @@ use super::shadow::{LINE_BYTES, LINE_WORDS, Line, Lines, Mark, Pattern, Site, Si
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
 
-/// Compares an access with those that are remembered, and remembers it if it is
-/// to be.
+/// Compares an access with those that are remembered, and remembers it if asked to.
 pub(crate) fn access(
     lines: &mut impl Lines,
     sites: &mut Sites,
@@ -277,7 +274,7 @@ impl This<'_> {
             .map(|(lane, others)| (by(others), lane))
     }
 
-    /// Whether both are accesses that are made to meet each other.
+    /// Whether both are accesses that are meant to meet each other.
     fn may_meet(&self, other: &Site) -> bool {
         let scope = if other.block == self.site.block {
             Site::SYNCHRONISES

@@ -1,4 +1,4 @@
-//! The recorder, which keeps more of a run than its counts: what it overwrites, or its events.
+//! The recorder, which keeps more of a run than counts: what it overwrites, or its events.
 
 use super::access::{BulkStart, WarpAccess};
 use super::exact::Kind;
@@ -7,7 +7,7 @@ use super::tracer::Tracer;
 use crate::memory::journal::Journal;
 use ptx::ir::Space;
 
-/// One of two things that nobody wants of the same run.
+/// One of two things that are never wanted from the same run.
 #[expect(clippy::large_enum_variant, reason = "one per worker, behind a box")]
 pub(crate) enum Recorder<'a> {
     /// Memory as it was before the launch wrote there.

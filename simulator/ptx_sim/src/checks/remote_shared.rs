@@ -1,9 +1,9 @@
 //! Accesses by other blocks of a cluster to a block's shared memory, and whether the block may have
 //! ended before.
 //!
-//! A block has ended when all its threads have. So an access of another block comes in time
-//! if it comes before the end of any of its threads: if, when it has ended, some thread of
-//! it knows of the access.
+//! A block has ended when all its threads have. So an access by another block is in time if
+//! it comes before the end of any thread of this block: if, when the block has ended, one
+//! of its threads knows of the access.
 //!
 //! What it misses: of one warp's accesses by the same lanes, all but the last, which come
 //! before it.

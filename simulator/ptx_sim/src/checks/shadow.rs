@@ -1,10 +1,10 @@
 //! Shadow memory: who last wrote and read each word.
 //!
-//! Memory is remembered by lines of 128 bytes. Where whole warps access whole
-//! lines, neighbouring lanes neighbouring words or as swizzled tiles have them, a line
-//! keeps one record for each access; a line that is accessed otherwise is split into words, with records of
-//! their own, until a whole warp writes all of it again. Records refer to
-//! [`Site`]s, which say what they have in common.
+//! Memory is remembered by lines of 128 bytes. Where whole warps access whole lines, with
+//! neighbouring words to neighbouring lanes or as in swizzled tiles, a line keeps one record for
+//! each access; a line that is accessed otherwise is split into words, with records of their own,
+//! until a whole warp writes all of it again. Records refer to [`Site`]s, which say what they have
+//! in common.
 //!
 //! What it forgets:
 //! - of more than two readers (or two writers of different bytes) of a word, only
@@ -28,7 +28,7 @@ pub(crate) const LINE_BYTES: u64 = 128;
 pub(crate) const MAX_SPLIT_LINES: usize = 1 << 18;
 /// Sites, at most (16 bytes each).
 pub(crate) const MAX_SITES: u32 = 1 << 24;
-/// The clock of what an engine does that is not done: nobody knows of it.
+/// The clock of an engine's accesses that are not done: no thread knows of them.
 pub(crate) const IN_FLIGHT: u32 = u32::MAX;
 /// Lines of a page of the table of global memory.
 const PAGE_LINES: u64 = 256;
@@ -75,7 +75,7 @@ impl Site {
 /// The sites of some memory; number 0 is none.
 pub(crate) struct Sites {
     list: Vec<Site>,
-    /// Sites that were asked for a moment ago.
+    /// Sites that were asked for recently.
     recent: [u32; 256],
     /// By site of a bulk copy, the thread that started it.
     starters: HashMap<u32, Side, BuildHasherDefault<Mix>>,
@@ -192,7 +192,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Keeps an access for later ones to be compared with. All that it conflicts
+    /// Keeps an access for later ones to be compared with. Everything that it conflicts
     /// with comes before it.
     pub fn remember(&mut self, this: Mark, site: &Site, sites: &Sites) {
         let writes = site.has(Site::WRITES);
@@ -224,8 +224,7 @@ impl Word {
     }
 }
 
-/// Puts a mark with its like, in a free place, in the place of one that it
-/// `covers`, or of the older.
+/// Puts a mark in a free place, in the place of one that it `covers`, or of the oldest.
 fn place(list: &mut [Mark; 2], this: Mark, covers: impl Fn(&Mark) -> bool) {
     for mark in list.iter_mut() {
         if mark.site_and_bytes == this.site_and_bytes {
@@ -303,7 +302,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// One word, as it is.
+    /// A copy of one word.
     #[inline]
     pub fn word(&self, index: usize) -> Word {
         match &self.words {
@@ -351,7 +350,7 @@ pub(crate) trait Lines {
 pub(crate) struct SharedLines(Vec<Line>);
 
 impl SharedLines {
-    /// As new, for a block with so much shared memory.
+    /// Resets them, for a block with this much shared memory.
     pub fn reset(&mut self, bytes: u32) {
         self.0.clear();
         let n_lines = u64::from(bytes).div_ceil(LINE_BYTES) as usize;
@@ -429,7 +428,7 @@ impl Lines for GlobalLines {
     }
 }
 
-/// A quick hash for numbers that nobody chooses in bad faith.
+/// A quick hash for numbers that no adversary chooses.
 #[derive(Default)]
 pub(crate) struct Mix(u64);
 

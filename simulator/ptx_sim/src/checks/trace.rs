@@ -1,15 +1,15 @@
 //! A trace of one block of a launch, event by event: which addresses each lane of a warp accessed,
 //! and what its warps waited for.
 //!
-//! [`Report::counts`](crate::Report::counts) says what accesses cost; a trace says which they were,
-//! so that they can be looked at. Ask for one by
+//! [`Report::counts`](crate::Report::counts) says what accesses cost; a trace says which accesses
+//! there were, so that they can be inspected. Request one with
 //! [`LaunchOptions::trace`](crate::LaunchOptions::trace).
 //!
-//! Events are in the order in which the simulator ran them. That order is one that a GPU could
-//! have taken, and says nothing of time.
+//! Events are in the order in which the simulator ran them. A GPU could have taken that order
+//! too; it says nothing about time.
 //!
-//! Left out: values; instructions that neither access memory nor wait; accesses of
-//! [bulk copies](TraceKind::BulkStarted), which no thread makes; and launches with
+//! Left out: values; instructions that neither access memory nor wait; accesses by [bulk
+//! copies](TraceKind::BulkStarted), which belong to no thread; and launches with
 //! [`check`](crate::LaunchOptions::check), which may run more than once.
 
 use crate::checks::access::AccessClass;
@@ -17,14 +17,14 @@ use crate::checks::count::{self, GlobalCost, Phase, SharedCost};
 use crate::diagnostics::Source;
 use ptx::ir::Space;
 
-/// What of a launch is traced.
+/// The part of a launch that is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceOptions {
-    /// The block, by its number in the grid: those along x follow each other.
+    /// The block, by its number in the grid, counted along x first.
     pub block: u64,
-    /// Accesses that are kept of each instruction of each warp: the first ones.
+    /// How many accesses are kept for each instruction of each warp: the first ones.
     pub accesses: u32,
-    /// Events that are kept in all.
+    /// How many events are kept in total.
     pub events: usize,
 }
 
@@ -48,7 +48,7 @@ pub struct Trace {
     pub events: Vec<TraceEvent>,
     /// The instructions that events name.
     pub instructions: Vec<TracedInstruction>,
-    /// Whether there were more events than were to be kept.
+    /// Whether there were more events than could be kept.
     pub is_cut: bool,
 }
 
@@ -81,8 +81,7 @@ pub struct TraceEvent {
     pub instruction: Option<u32>,
     /// What it was.
     pub kind: TraceKind,
-    /// How often it followed itself: a warp that asks a barrier again and again does so in
-    /// one event.
+    /// How often it was repeated: a warp that polls a barrier does so in one event.
     pub times: u32,
 }
 
@@ -99,27 +98,27 @@ pub enum TraceKind {
         /// Whether they wait there (`bar.arrive` does not).
         waits: bool,
     },
-    /// A barrier of the block lets its warps go.
+    /// A barrier of the block releases its warps.
     Released {
         /// Its number.
         barrier: u32,
     },
     /// Lanes arrive at the barrier of their cluster.
     ClusterArrived,
-    /// Lanes go on behind it.
+    /// Lanes go on after it.
     ClusterLeft,
     /// Lanes close their group of asynchronous copies.
     CopiesCommitted,
     /// Lanes have waited for their groups of copies.
     CopiesAwaited {
-        /// For all but this many, the youngest ones; none for really all copies.
+        /// The number of youngest groups not waited for; none if all copies were.
         n_left: Option<u32>,
     },
     /// A thread starts a bulk copy.
     BulkStarted {
-        /// By this number its arrival names it.
+        /// The number by which its arrival names it.
         copy: u64,
-        /// What it moves.
+        /// How many bytes it moves.
         bytes: u64,
         /// Whether that goes to shared memory.
         to_shared: bool,

@@ -1,4 +1,4 @@
-//! Keeps the events of one block, as [`trace`](crate::trace) describes them.
+//! The recorder of one block's events, which [`trace`](crate::trace) describes.
 
 use std::collections::HashMap;
 
@@ -172,7 +172,7 @@ impl Tracer {
         self.add_of_block(block, TraceKind::PhaseOver { barrier });
     }
 
-    /// An event of a warp that is all in its kind.
+    /// An event of a warp without data beyond its kind.
     pub fn warp(&mut self, lanes: Lanes, instruction: Option<u32>, kind: TraceKind) {
         self.add(lanes, instruction, kind);
     }

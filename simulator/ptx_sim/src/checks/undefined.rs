@@ -1,7 +1,7 @@
 //! Undefined values: what a shuffle gives a lane that reads from one that does not take part.
 //!
 //! Such a value alone is not a defect. A warp of eight lanes that sums by `shfl.down` adds only
-//! what exists, or uses the first lane's sum alone. So the registers that depend on the value
+//! what exists, or uses only the first lane's sum. So the registers that depend on the value
 //! are followed, lane by lane, until one decides a branch, is part of an address, is stored
 //! where others may read it, or is voted on.
 //!
@@ -42,7 +42,7 @@ pub(crate) struct Undefined {
 enum Fate {
     /// It is used.
     Used,
-    /// The result is undefined, too.
+    /// The result is undefined as well.
     PassedOn,
     /// The result is one of two values.
     Selected,

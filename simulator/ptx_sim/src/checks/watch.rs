@@ -1,4 +1,4 @@
-//! Tells each check what concerns it.
+//! The distribution of events to the checks that they concern.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -36,12 +36,12 @@ pub(crate) struct Watch<'a, J: Judge> {
 }
 
 impl<J: Judge> Watch<'_, J> {
-    /// Who keeps events, if they are kept.
+    /// What keeps events, if they are kept.
     fn tracer(&mut self) -> Option<&mut Tracer> {
         self.recorder.as_mut()?.tracer()
     }
 
-    /// Keeps an event of a warp that is all in its kind.
+    /// Keeps an event of a warp without data beyond its kind.
     fn trace(&mut self, lanes: Lanes, kind: TraceKind) {
         if let Some(tracer) = self.tracer() {
             tracer.warp(lanes, None, kind);
@@ -75,7 +75,7 @@ pub(crate) struct Checks<'a, J: Judge> {
 struct BlockState<B> {
     number: u64,
     running: Running<B>,
-    /// Where something works beside the threads: its shared memory, and by warp its
+    /// Where something works alongside the threads: its shared memory, and by warp its
     /// registers.
     beside: Option<Box<Beside>>,
     /// By warp.
@@ -137,7 +137,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         }
     }
 
-    /// Who judged accesses to memory.
+    /// The judge of accesses to memory.
     pub fn into_judge(self) -> J {
         self.judge
     }
@@ -250,8 +250,8 @@ impl<'a, J: Judge> Checks<'a, J> {
         self.found(found);
     }
 
-    /// Calls `f` with what is known of the thread's block, with the memory of the block
-    /// whose shared memory a copy accesses in the place of its own.
+    /// Calls `f` with what is known of the thread's block, but with the memory of the block
+    /// whose shared memory a copy accesses instead of its own.
     fn in_memory_of(
         &mut self,
         block: u64,
@@ -421,7 +421,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         self.found(found);
     }
 
-    /// What works beside the threads of a block, with all that a check of it needs.
+    /// What works alongside the threads of a block, with all that a check of it needs.
     fn beside(
         &mut self,
         lanes: Lanes,

@@ -1,16 +1,15 @@
 //! Reads of memory that was never written: shared, local, global.
 //!
-//! Every byte counts by itself. Shared memory is unwritten when a block begins,
-//! and a thread's local memory when a call gets it. Global memory is unwritten
-//! until the host or a kernel writes it; what the host fills only to recognise it
-//! again ([`Device::mark_unwritten`]) does not count. Exchanges do not count as
-//! reads, other atomics do.
+//! Every byte counts on its own. Shared memory is unwritten when a block begins, and a
+//! thread's local memory when a call gets it. Global memory is unwritten until the host or
+//! a kernel writes it; what the host fills only to recognise it later
+//! ([`Device::mark_unwritten`]) does not count. Exchanges do not count as reads; other
+//! atomics do.
 //!
 //! What it misses:
-//! - registers; what is loaded from local memory and only stored again, there, by
-//!   a generic address or for a call: so compilers copy structures with unwritten
-//!   padding;
-//! - bytes that were written by mistake, with no value of use;
+//! - registers; what is loaded from local memory and only stored again, there, by a generic
+//!   address or for a call: compilers copy structures with unwritten padding this way;
+//! - bytes that were written by mistake, with a useless value;
 //! - what a call passes and returns counts as written, and so does the target of
 //!   [`Device::copy`];
 //! - after a launch without checks, all global memory counts as written.
@@ -114,7 +113,7 @@ impl LocalWritten {
         self.0.clear();
     }
 
-    /// The lanes get this memory anew.
+    /// The lanes get this memory, unwritten again.
     pub fn begin(&mut self, mask: u32, range: Range<u32>) {
         for at in range {
             if let Some(lanes) = self.0.get_mut(at as usize) {

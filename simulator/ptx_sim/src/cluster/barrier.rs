@@ -1,7 +1,7 @@
 //! `barrier.cluster`: where all threads of a cluster meet.
 //!
 //! A thread arrives, and later waits until all threads of all blocks have arrived; those
-//! that have ended are not waited for. It must do the one and then the other, in turn.
+//! that have ended are not waited for. It must alternate between the two.
 
 use crate::warp::{MAX_WARPS, Path, PathState, Warp};
 
@@ -29,7 +29,7 @@ struct Attendance {
 pub(crate) struct Come {
     pub n_live: u32,
     pub n_arrived: u32,
-    /// The warps of which threads have not.
+    /// The warps with threads that have not come.
     pub absent: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Misuse {
 }
 
 impl ClusterBarrier {
-    /// Of this many blocks that begin, of this many threads each.
+    /// For this many blocks that begin, of this many threads each.
     pub fn new(n_blocks: usize, n_threads: u32) -> Self {
         let mut live = [0; MAX_WARPS as usize];
         for (warp, lanes) in (0..).zip(&mut live) {
@@ -113,8 +113,8 @@ impl ClusterBarrier {
         true
     }
 
-    /// Lets the lanes of a block go on that wait and need not any longer; `each` is called for
-    /// them, by warp. Gives whether there were any.
+    /// Lets the waiting lanes of a block go on that need not wait any longer; `each` is called
+    /// for them, by warp. Gives whether there were any.
     pub fn wake(&mut self, rank: u32, warps: &mut [Warp], mut each: impl FnMut(u32, u32)) -> bool {
         let block = &mut self.blocks[rank as usize];
         let mut woken = false;
@@ -133,7 +133,7 @@ impl ClusterBarrier {
         woken
     }
 
-    /// If threads have arrived and wait, by rank how many of a block have come.
+    /// If threads have arrived and wait: by rank, how many of each block have come.
     pub fn attendance(&self) -> Vec<Come> {
         let count = |lanes: &Lanes| lanes.iter().map(|lanes| lanes.count_ones()).sum::<u32>();
         if self.blocks.iter().all(|block| count(&block.arrived) == 0) {

@@ -1,7 +1,8 @@
 //! Clusters: blocks that run at the same time and reach each other's shared memory.
 //!
-//! In reading order: `shape`, which blocks are one; this file, what the blocks of one that
-//! runs know of each other; `barrier`, where their threads meet (`barrier.cluster`).
+//! In reading order: `shape`, which blocks form a cluster; this file, what the blocks of a
+//! running cluster know of each other; `barrier`, where their threads meet
+//! (`barrier.cluster`).
 //!
 //! One host thread runs all blocks of a cluster, in turn.
 
@@ -25,9 +26,9 @@ pub(crate) struct Cluster {
     /// The ranks whose blocks have ended.
     ended: Cell<u32>,
     barrier: RefCell<ClusterBarrier>,
-    /// The ranks whose blocks could do nothing since any could.
+    /// The ranks whose blocks could do nothing since some block last could.
     stuck: Cell<u32>,
-    /// How often all could do nothing since any could.
+    /// How often all could do nothing since some block last could.
     times_stuck: Cell<u32>,
 }
 
@@ -117,8 +118,8 @@ impl Cluster {
         self.times_stuck.set(0);
     }
 
-    /// The block of a rank can do nothing. Gives how often none of the blocks could do
-    /// anything since any could.
+    /// The block of a rank can do nothing. Gives how often no block could do anything since
+    /// some block last could.
     pub fn stuck(&self, rank: u32) -> u32 {
         self.stuck.set(self.stuck.get() | 1 << rank);
         let all = self.all();

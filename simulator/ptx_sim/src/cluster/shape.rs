@@ -1,4 +1,4 @@
-//! The shape of a launch's clusters: which blocks are one, and where in it each is.
+//! The shape of a launch's clusters: which blocks form a cluster, and where in it each is.
 
 use ptx::ir::Special;
 
@@ -55,7 +55,7 @@ impl ClusterShape {
     }
 }
 
-/// Whether a register's value changes from block to block as its cluster has it.
+/// Whether a register's value changes from block to block with its place in the cluster.
 pub(crate) fn depends_on_rank(register: Special) -> bool {
     matches!(
         register,

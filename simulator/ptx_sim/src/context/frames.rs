@@ -16,7 +16,7 @@ use ptx::ir::{self, Special};
 /// Bytes of registers that the calls of a warp may take together: recursion ends at the
 /// stack's limit before, unless its functions have thousands of registers.
 const MOST_FRAME_BYTES: u64 = 1 << 30;
-/// Bytes of a block's warps above which they are not kept for another launch.
+/// The size in bytes above which a block's warps are not kept for another launch.
 const MOST_KEPT_BYTES: u64 = 1 << 20;
 
 impl LaunchContext<'_> {
@@ -64,7 +64,7 @@ impl LaunchContext<'_> {
     ) -> Result<FrameId, OutOfMemory> {
         let function = self.function(index);
         warp.local.reserve(local_base + function.local_bytes)?;
-        // Frame 0 is the kernel's, even before its lanes start.
+        // Frame 0 belongs to the kernel, even before its lanes start.
         let free = warp
             .frames
             .iter()
@@ -128,7 +128,7 @@ impl LaunchContext<'_> {
         }
     }
 
-    /// Prepares a frame for lanes that come to a call that others are in already.
+    /// Prepares a frame for lanes that enter a call that others are already in.
     pub fn enter_frame(&self, warp: &Warp, id: FrameId, mask: u32) {
         let frame = &warp.frames[id];
         let regs = frame.registers.frame();

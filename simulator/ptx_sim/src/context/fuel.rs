@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::diagnostics::FuelLimit;
 
-/// What a block may execute where the launch names no limit: this, and so much for each
-/// of its warps. What never ends mostly makes no progress, and is found by that; this is
-/// for loops that count, or store, without end.
+/// What a block may execute where the launch names no limit: a fixed amount, and one for
+/// each of its warps. A kernel that never ends mostly makes no progress, and is found by
+/// that; this is for loops that count, or store, endlessly.
 const OF_A_BLOCK: (i64, i64) = (1 << 30, 32 << 20);
 /// How long all blocks in flight may wait or repeat themselves, if no others can begin:
 /// nothing that they wait for changes any more, unless one of them counts its turns.
@@ -14,9 +14,9 @@ const OF_WAITING: i64 = 16 << 20;
 
 /// What a launch may execute, in warp instructions.
 pub(crate) enum Fuel {
-    /// So much, all blocks together.
+    /// A limit for all blocks together.
     Launch { limit: i64, left: AtomicI64 },
-    /// So much each block.
+    /// A limit for each block.
     Block(i64),
 }
 

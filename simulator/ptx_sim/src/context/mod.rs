@@ -5,8 +5,7 @@
 //! reports: instructions, threads, addresses; `spinning`, what lanes do that do not
 //! end.
 //!
-//! Left out: how a launch comes about and who runs its blocks, which is in
-//! `launch`.
+//! Left out: how a launch is set up and what runs its blocks, which is in `launch`.
 
 mod frames;
 mod fuel;
@@ -33,13 +32,13 @@ use ptx::ir;
 pub(crate) struct LaunchContext<'a> {
     /// The module.
     pub module: &'a ir::Module,
-    /// It, decoded.
+    /// The module, decoded.
     pub program: &'a Program,
     /// The device's memory.
     pub memory: &'a GlobalMemory,
-    /// What kernels take memory from.
+    /// The heap that kernels allocate from.
     pub heap: Option<&'a KernelHeap>,
-    /// Whether one host thread does all the work, and nobody else uses the memory.
+    /// Whether one host thread does all the work, and nothing else uses the memory.
     pub exclusive: bool,
     /// The order that it runs in, if not the usual one.
     pub schedule: Option<Schedule>,
@@ -49,7 +48,7 @@ pub(crate) struct LaunchContext<'a> {
     pub most_resident: u64,
     /// Bytes of shared memory that a block has.
     pub shared_bytes: u32,
-    /// What it may execute.
+    /// How much it may execute.
     pub fuel: Fuel,
     /// The kernel, by its number in the module.
     pub kernel: usize,
@@ -96,8 +95,7 @@ impl<'a> LaunchContext<'a> {
         self.plan.numbering.of_function(index).is_some()
     }
 
-    /// The instruction that a path has come to; none if it is done with all of its
-    /// block but how it ends.
+    /// The instruction that a path has reached; none if only the end of its block is left.
     fn next_of(&self, warp: &Warp, path: &Path) -> Option<&'a Insn> {
         let function = self.function(warp.frames[path.frame].function);
         let block = &function.blocks[path.block as usize];
@@ -105,18 +103,18 @@ impl<'a> LaunchContext<'a> {
         code.get(path.at as usize)
     }
 
-    /// Whether a path is done with all of its block but how it ends.
+    /// Whether only the end of its block is left for a path.
     pub fn is_at_end(&self, warp: &Warp, path: &Path) -> bool {
         self.next_of(warp, path).is_none()
     }
 
-    /// Whether a path has come to an instruction that names by a mask who takes part.
+    /// Whether a path has reached an instruction whose mask names the lanes that take part.
     pub fn waits_by_mask(&self, warp: &Warp, path: &Path) -> bool {
         self.next_of(warp, path)
             .is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
     }
 
-    /// What a path waits for that waits for other warps, in words.
+    /// In words, what a path that waits for other warps waits for.
     pub fn waits_for_warps(&self, warp: &Warp, path: &Path, groups: &Warpgroups) -> String {
         let next = self.next_of(warp, path);
         match next.map(|insn| &insn.op) {

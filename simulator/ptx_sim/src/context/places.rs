@@ -73,8 +73,8 @@ impl LaunchContext<'_> {
             });
             caller = calling.caller;
         }
-        // A library's function that was not inlined: its caller's line is the one to look
-        // at.
+        // In a library function that was not inlined, the caller's line is the relevant
+        // one.
         if let Some(source) = place.source.take_if(|source| !is_own(source)) {
             let callers = place.callers.iter();
             let mut sources = callers.filter_map(|caller| caller.source.as_ref());
@@ -138,7 +138,7 @@ impl LaunchContext<'_> {
         let size_bytes = u64::from(self.function(self.kernel).local_bytes);
         Relation::Near {
             label: "the thread's local memory".to_owned(),
-            // Calls have more than the kernel.
+            // Calls have more memory than the kernel.
             size_bytes: size_bytes.max((address + u64::from(bytes)).saturating_sub(start)),
             offset: i128::from(address) - i128::from(start),
         }
@@ -168,8 +168,8 @@ impl LaunchContext<'_> {
         let before = placed
             .iter()
             .filter(|(_, offset)| u64::from(*offset) <= address);
-        // What is past a static array's end is where the dynamic one begins, also if
-        // that has no memory: then it is the static one's fault.
+        // Dynamic memory begins just past the static arrays, even if it is empty: then the
+        // access belongs to the static array.
         let nearest = before.max_by_key(|(id, offset)| {
             let is_dynamic = self.module.variables[id.0 as usize].is_open();
             (!is_dynamic || self.dynamic_shared_bytes > 0, *offset)
@@ -203,7 +203,7 @@ impl LaunchContext<'_> {
 
 /// The part of a place that is in the source: the innermost line that is in the
 /// package of the function itself, what was inlined there, and what that was inlined
-/// in. A library's line says little to who uses the library.
+/// in. A library's line says little to its users.
 fn in_source(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Place {
     let all = loc.into_iter();
     let all = all.flat_map(|loc| std::iter::once(loc).chain(module.calls_around(loc)));

@@ -8,8 +8,7 @@ use crate::program::{Block, BlockId, Function, MbarrierKind, Op, Order, Terminat
 use crate::warp::{Path, PathState, Warp};
 
 impl LaunchContext<'_> {
-    /// The launch's error: there is no fuel left, and of this block warp `last` has run
-    /// last.
+    /// The launch's error: no fuel is left; in this block, warp `last` ran last.
     #[cold]
     pub fn out_of_fuel(
         &self,
@@ -38,7 +37,7 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        // The warp that has run last may be one that has ended by that.
+        // The warp that ran last may have ended meanwhile.
         let runs = |path: &&Path| path.state == PathState::Ready;
         let running = |warp: &Warp| warp.paths.iter().rev().find(runs).copied();
         let (before, after) = warps.split_at(last);
@@ -217,7 +216,7 @@ fn shortest_cycle(function: &Function, start: BlockId) -> Vec<BlockId> {
     Vec::new()
 }
 
-/// Where the lanes of a block can go, calls and barriers behind them.
+/// Where the lanes of a block can go, past its call or barrier.
 fn successors(block: &Block) -> Vec<BlockId> {
     match &block.terminator {
         Terminator::Jump(next) => vec![*next],

@@ -16,7 +16,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// What an atomic instruction does; further operands are left out of account.
+    /// What an atomic instruction does; further operands are ignored.
     pub fn atomic_of(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<Atomic> {
         let is_reduction = op.name == "red";
         let (order, scope) = match take_order(op) {
@@ -125,12 +125,12 @@ fn take_kind(op: &mut Opcode<'_>) -> Decoded<AtomicKind> {
     kind.ok_or_else(|| "no operation given".to_owned())
 }
 
-/// Whether an operation replaces the word whatever it is.
+/// Whether an operation replaces the word regardless of its value.
 fn swaps(kind: AtomicKind) -> bool {
     matches!(kind, AtomicKind::Exchange | AtomicKind::CompareAndSwap)
 }
 
-/// What an operation takes values of a type for.
+/// How an operation treats values of a type.
 fn type_of(ty: Type, kind: AtomicKind) -> Decoded<AtomicType> {
     let atomic_type = match ty {
         Type::S32 | Type::S64 => AtomicType::Signed,

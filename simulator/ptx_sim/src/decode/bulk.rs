@@ -82,7 +82,7 @@ impl Decoder<'_> {
         Ok(Signal { barrier, multicast })
     }
 
-    /// Takes the modifiers that add operands behind the others, and those operands: a cache
+    /// Takes the modifiers that add operands after the others, and those operands: a cache
     /// policy, which has no effect, and the blocks that a copy goes to.
     fn split_hints<'o>(
         &mut self,
@@ -209,7 +209,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `prefetch.tensormap`: a hint, also of a map that no copy will use.
+    /// `prefetch.tensormap`: a hint, even for a map that no copy will use.
     pub fn prefetch_map(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["tensormap", "param", "const"]);
         let Operand::Address(map) = one(operands)? else {
@@ -301,7 +301,7 @@ fn take_tile_mode(op: &mut Opcode<'_>) -> Decoded<()> {
     ] {
         if op.has(mode) {
             return Err(format!(
-                "of the ways to walk through a tensor only .tile is simulated, not .{mode}"
+                "of the modes of tensor copies, only .tile is simulated, not .{mode}"
             ));
         }
     }

@@ -1,15 +1,14 @@
 //! Reconvergence points of diverged lanes: immediate post-dominators.
 //!
-//! A block post-dominates another if every way from there to the function's
-//! end leads through it. Ways that end in a trap, or in a call that does not
-//! return, are left out: lanes that take them never come back, and the others
-//! should not drift apart for their sake. In a kernel the same holds for a
-//! branch straight to the end (`if (i >= n) return;`), unless it is the only
-//! way out of a loop.
+//! A block post-dominates another if every path from there to the function's end leads
+//! through it. Paths that end in a trap, or in a call that does not return, are left out:
+//! lanes that take them never come back, and the others should not diverge because of them.
+//! In a kernel the same holds for a branch straight to the end (`if (i >= n) return;`),
+//! unless it is the only way out of a loop.
 
 use crate::program::{Block, BlockId, Terminator};
 
-/// For each block, the block where lanes meet that leave it different ways.
+/// For each block, the block where lanes that leave it on different paths meet.
 pub(crate) fn joins(blocks: &[Block], is_entry: bool) -> Vec<Option<BlockId>> {
     let returns: Vec<bool> = blocks
         .iter()
@@ -35,7 +34,7 @@ pub(crate) fn joins(blocks: &[Block], is_entry: bool) -> Vec<Option<BlockId>> {
             .copied()
             .filter(|&b| !ends_at_once[b])
             .collect();
-        // A loop's only way out stays, or nobody in the loop would ever meet.
+        // A loop's only way out stays, or lanes in the loop would never meet.
         if on.len() < pruned[block].len() && reaches_without(&pruned, &on, block, &returns) {
             pruned[block] = on;
         }
@@ -126,8 +125,8 @@ fn reaches_without(
 }
 
 /// Immediate post-dominators, by the iterative algorithm of Cooper, Harvey and
-/// Kennedy on the reversed graph. A virtual block behind all `ends` is its
-/// root; blocks post-dominated by that alone have none.
+/// Kennedy on the reversed graph. A virtual block after all `ends` is its root; blocks
+/// post-dominated only by that have none.
 fn post_dominators(successors: &[Vec<usize>], ends: &[bool]) -> Vec<Option<BlockId>> {
     let n = successors.len();
     let root = n;

@@ -90,7 +90,7 @@ impl Decoder<'_> {
         self.async_update(Update::Reduce(reduction), n_bytes, barrier, in_cluster)
     }
 
-    /// Takes what all of these have; tells whether they name `.shared::cluster`.
+    /// Takes what all of these have; gives whether they name `.shared::cluster`.
     fn take_async(&mut self, op: &mut Opcode<'_>) -> Decoded<bool> {
         op.take("async");
         if !op.take("mbarrier::complete_tx::bytes") {

@@ -65,7 +65,7 @@ impl Decoder<'_> {
         }
         let has_mask = op.take("sync");
         if !has_mask && op.name != "vote" {
-            return Err(format!("{} is not there without .sync", op.name));
+            return Err(format!("there is no {} without .sync", op.name));
         }
         let (d, rest) = operands.split_first().ok_or("operands are missing")?;
         let (d, p) = match d {
@@ -90,7 +90,7 @@ impl Decoder<'_> {
             return Ok(());
         }
         Err(format!(
-            "{name} without .sync is not there on sm_70 and later from PTX 6.4 on"
+            "{name} without .sync does not exist on sm_70 and later from PTX 6.4 on"
         ))
     }
 

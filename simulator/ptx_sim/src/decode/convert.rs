@@ -104,7 +104,7 @@ impl Modifiers {
         }
     }
 
-    /// A loop of its own for the conversions that kernels are full of.
+    /// The dedicated loop of a frequent conversion.
     fn usual(self, to: Type, from: Type) -> Option<LaneFn> {
         use Type::{Bf16, F16, F32, F64, S32, S64, U16, U32, U64};
         if self.ftz || self.saturate || self.relu || self.finite {
@@ -156,7 +156,7 @@ impl Modifiers {
         })
     }
 
-    /// Whether the rounding that a conversion needs is there.
+    /// Whether the rounding that a conversion needs is given.
     fn check_rounding(self, to: Type, from: Type) -> Decoded<()> {
         let needs = match (is_integer(from), is_integer(to)) {
             (true, true) => false,

@@ -1,6 +1,6 @@
 //! A function while it is decoded, and how operations are added to it.
 //!
-//! What an instruction means is in the files of its kind; each adds methods.
+//! The meanings of instructions are in one file per kind; each adds methods.
 
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
@@ -27,7 +27,7 @@ pub(crate) struct Decoder<'a> {
     pub frame: FrameBuilder<'a>,
     /// What has been decoded.
     pub code: Vec<Insn>,
-    /// The guard and number of the instruction in hand.
+    /// The guard and number of the instruction being decoded.
     pub guard: Option<Guard>,
     pub ptx: u32,
     /// Offsets in the call's local memory.
@@ -45,18 +45,18 @@ pub(crate) struct Decoder<'a> {
     pub fragments: Option<RegisterSet>,
     /// The carry flag of `add.cc` and its relatives, once it is needed.
     pub carry: Option<Slot>,
-    /// What is wrong with an operand of the instruction in hand, which a decoder
-    /// overlooked.
+    /// What is wrong with an operand of the instruction being decoded, if a decoder
+    /// overlooked it.
     pub mismatch: Option<String>,
-    /// The last operand that an instruction cannot have, known by where it lies. It is
-    /// only compared.
+    /// The last operand that an instruction cannot have, identified by its address, which
+    /// is only compared.
     pub culprit: Option<*const Operand>,
     /// What is not PTX.
     pub errors: Vec<ParseError>,
 }
 
 impl Decoder<'_> {
-    /// Adds an operation for the instruction in hand.
+    /// Adds an operation for the instruction being decoded.
     pub fn emit(&mut self, op: Op) {
         let guard = self.guard;
         self.check_all(|f| {
@@ -96,7 +96,7 @@ impl Decoder<'_> {
         self.emit(Op::Lanes(op));
     }
 
-    /// Remembers the first operand of the instruction in hand that does not fit.
+    /// Remembers the first operand of the instruction being decoded that does not fit.
     fn check_all(&mut self, each: impl FnOnce(&mut dyn FnMut(Slot, Width))) {
         let checked = verify::check_all(&self.frame, each);
         self.mismatch = self.mismatch.take().or(checked.err());
@@ -133,7 +133,7 @@ impl Decoder<'_> {
             self.errors.push(error);
             return;
         }
-        // Also where it is the guard that does not fit.
+        // Even if it is the guard that does not fit.
         let fits = |guard: &Guard| self.frame.holds(guard.slot, PREDICATE);
         self.guard = self.guard.filter(fits);
         let excerpt = Excerpt::new(self.source, place);

@@ -211,7 +211,7 @@ macro_rules! sign {
     };
 }
 
-/// Bits of the constant of `min` and `max`, beside [`FTZ`].
+/// Bits of the constant of `min` and `max`, in addition to [`FTZ`].
 const NAN: u32 = 1 << 0;
 const XOR_SIGN: u32 = 1 << 1;
 
@@ -319,7 +319,11 @@ impl Decoder<'_> {
         operands: &[Operand],
     ) -> Decoded<()> {
         if operands.len() != n + 1 {
-            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+            return Err(format!(
+                "{} operands, but {} are needed",
+                operands.len(),
+                n + 1
+            ));
         }
         let sources: Vec<u32> = operands[1..]
             .iter()

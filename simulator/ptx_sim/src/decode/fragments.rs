@@ -4,9 +4,9 @@
 //! So in a function with `wgmma` these registers share no place with others, and
 //! instructions that name one are preceded by an operation that says so.
 //!
-//! A compiler may copy sums that are not there yet from one register to another, and go on
-//! with that one: the assembler makes one register of both. So what a `mov` copies from such
-//! a register is such a register too.
+//! A compiler may copy sums that do not exist yet from one register to another, and go on
+//! with that one: the assembler merges both registers. So the target of a `mov` from such a
+//! register is such a register too.
 
 use crate::program::{Slot, WarpgroupOp};
 use ptx::ir::{Instruction, Operand, RegId};

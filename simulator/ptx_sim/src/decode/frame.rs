@@ -2,8 +2,8 @@
 //!
 //! A frame is made of cache lines: for constants and special values, one slot for
 //! each distinct one; for registers, where those that are not needed at the same
-//! time share a slot; for what single instructions need on the way. Predicates,
-//! four bytes each, share lines.
+//! time share a slot; and for intermediate values of single instructions. Predicates, four
+//! bytes each, share lines.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -18,7 +18,7 @@ const LINE: u32 = 64;
 const PREDICATE_BYTES: u32 = 4;
 /// Largest frame.
 const MAX_BYTES: u32 = 1 << 30;
-/// The slot of what a frame has no room for: no slot, which no operand may name.
+/// The slot of what does not fit in a frame: not a slot, and no operand may name it.
 const NOWHERE: Slot = Slot::MAX;
 
 /// A frame's layout while it grows.
@@ -30,14 +30,14 @@ pub(crate) struct FrameBuilder<'a> {
     pub inits: Vec<(Slot, Init)>,
     /// Their slots.
     values: HashMap<Init, Slot>,
-    /// Temporaries of the instruction in hand: slots and their sizes.
+    /// Temporaries of the instruction being decoded: slots and their sizes.
     in_hand: Vec<(Slot, u32)>,
     /// Those of earlier ones, by size.
     spare: BTreeMap<u32, Vec<Slot>>,
     space: Space,
 }
 
-/// A frame's memory, as far as it is given out.
+/// A frame's memory, as far as it is assigned.
 #[derive(Default)]
 struct Space {
     end: u32,
@@ -147,12 +147,12 @@ impl<'a> FrameBuilder<'a> {
         slots.filter_map(slot_of).collect()
     }
 
-    /// A slot for lanes of `bytes` that is nothing else's; for a predicate if 0.
+    /// A slot for lanes of `bytes` that is used for nothing else; for a predicate if 0.
     pub fn permanent(&mut self, bytes: u32) -> Slot {
         self.space.take(slot_bytes(bytes))
     }
 
-    /// A slot as [`FrameBuilder::permanent`], but for the instruction in hand only.
+    /// A slot as [`FrameBuilder::permanent`], but only for the instruction being decoded.
     pub fn temporary(&mut self, bytes: u32) -> Slot {
         let bytes = slot_bytes(bytes);
         let spare = self.spare.get_mut(&bytes).and_then(Vec::pop);
@@ -161,15 +161,15 @@ impl<'a> FrameBuilder<'a> {
         slot
     }
 
-    /// Another instruction is in hand.
+    /// Decoding goes on to the next instruction.
     pub fn next_instruction(&mut self) {
         for (slot, bytes) in self.in_hand.drain(..) {
             self.spare.entry(bytes).or_default().push(slot);
         }
     }
 
-    /// The slot of a value that is there from the start: a constant predicate, or a
-    /// value of 2, 4, 8 or 16 bytes. Others have none.
+    /// The slot of a value that is present from the start: a constant predicate, or a value
+    /// of 2, 4, 8 or 16 bytes. Others have none.
     pub fn value(&mut self, init: Init) -> Slot {
         let is_predicate = match init {
             Init::Predicate(_) => true,
@@ -203,9 +203,9 @@ impl<'a> FrameBuilder<'a> {
     }
 }
 
-/// Gives slots to registers, in the order in which they come into use. A slot that
-/// is free goes to the next register of its size; to none that an instruction
-/// writes while it still reads from the slot, since not all write last.
+/// Gives slots to registers, in the order in which they come into use. A free slot goes to
+/// the next register of its size, but not to one that an instruction writes while it still
+/// reads from the slot, since not all instructions write last.
 fn share(
     function: &Function,
     intervals: &[Option<Interval>],

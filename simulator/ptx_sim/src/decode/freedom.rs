@@ -12,7 +12,7 @@ pub(crate) struct Freedom {
     /// Types of floats that atomics may add up: sums are rounded in the order in which they
     /// are made.
     pub sums: BTreeSet<Float>,
-    /// Whether it uses what atomics give it: a place in a queue, a ticket.
+    /// Whether it uses the values that atomics return: a place in a queue, a ticket.
     pub takes_values: bool,
     /// Whether it reads a clock.
     pub reads_clock: bool,
@@ -30,7 +30,7 @@ pub(crate) enum Float {
 }
 
 impl Freedom {
-    /// Of a kernel that can come to these functions.
+    /// For a kernel that can reach these functions.
     pub fn of(program: &Program, reachable: &BTreeSet<u32>) -> Self {
         let mut freedom = Self::default();
         let functions = reachable.iter().filter_map(|&index| {
@@ -55,7 +55,7 @@ impl Freedom {
             Some((AtomicKind::Add, Some(AtomicType::Bf16))) => &[Float::Bf16],
             Some((AtomicKind::Add, Some(AtomicType::F32))) => &[Float::F32],
             Some((AtomicKind::Add, Some(AtomicType::F64))) => &[Float::F64],
-            // Of what, the tensor map says.
+            // The tensor map says of what type.
             Some((AtomicKind::Add, None)) => &[Float::F16, Float::Bf16, Float::F32, Float::F64],
             _ => &[],
         };
@@ -70,7 +70,7 @@ impl Freedom {
             (AtomicKind::Add, AtomicType::Bf16 | AtomicType::Bf16x2, _) => Float::Bf16,
             (AtomicKind::Add, AtomicType::F32, _) => Float::F32,
             (AtomicKind::Add, AtomicType::F64, _) => Float::F64,
-            // A sum that is made by trying again.
+            // A sum made by retrying.
             (AtomicKind::CompareAndSwap, _, 4) => Float::F32,
             (AtomicKind::CompareAndSwap, _, 8) => Float::F64,
             _ => return,

@@ -1,4 +1,4 @@
-//! A function's blocks.
+//! The decoding of a function into blocks.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const MOST_LOCAL_BYTES: u32 = 1 << 30;
 /// What a call's local memory is aligned to if its variables ask for less.
 const LEAST_ALIGN: u32 = 16;
 
-/// A call's local memory, as its variables get places there.
+/// A call's local memory, while its variables get places there.
 struct Local {
     bytes: u32,
     align: u32,
@@ -44,7 +44,7 @@ impl Local {
     /// A place for a variable.
     fn place(&mut self, size: u32, align: u32) -> u32 {
         self.align = self.align.max(align);
-        // No thread has so much that this could be too little: a call stops before.
+        // No thread has enough memory for this to overflow: a call fails first.
         let align = align.max(4);
         let offset = self.bytes.div_ceil(align).saturating_mul(align);
         let end = offset.saturating_add(size.div_ceil(4).saturating_mul(4));
@@ -144,7 +144,7 @@ fn is_prepared(frame: &FrameBuilder<'_>, zeroed: &[(Slot, u32)]) -> bool {
             .all(|&(slot, bytes)| u64::from(slot) + u64::from(bytes) <= u64::from(frame.size()))
 }
 
-/// Finds where lanes that went different ways meet again.
+/// Finds where diverged lanes meet again.
 fn mark_joins(blocks: &mut [Block], is_entry: bool) {
     let joins = cfg::joins(blocks, is_entry);
     for (i, join) in joins.iter().enumerate() {
@@ -155,7 +155,7 @@ fn mark_joins(blocks: &mut [Block], is_entry: bool) {
                     blocks[*join as usize].is_join = true;
                 }
             }
-            // Calls through pointers may go different ways.
+            // Calls through pointers may diverge.
             Terminator::Call(call) => {
                 if let Some(next) = call.next {
                     blocks[next as usize].is_join = true;
@@ -195,7 +195,7 @@ impl Blocks {
                 starts.insert(i as u32 + 1, 0);
             }
         }
-        // Behind the last instruction, the function returns.
+        // After the last instruction, the function returns.
         starts.insert(n_instructions, 0);
         for (number, (_, block)) in starts.iter_mut().enumerate() {
             *block = number as BlockId;
@@ -218,8 +218,8 @@ impl Blocks {
 
     fn build(&self, decoder: &mut Decoder<'_>, body: &[Instruction]) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::with_capacity(self.starts.len());
-        // Blocks that carry out guarded calls, barriers and the like, for the
-        // lanes whose guard holds; they come behind the others.
+        // Blocks that execute guarded calls, barriers and so on, for the lanes whose guard
+        // holds; they come after the others.
         let mut guarded: Vec<Block> = Vec::new();
         let starts: Vec<u32> = self.starts.keys().copied().collect();
         for (number, &start) in starts.iter().enumerate() {
@@ -263,8 +263,8 @@ impl Blocks {
         blocks
     }
 
-    /// The terminator of the control instruction in hand. What its guard lets only
-    /// some lanes do becomes a block of `guarded`.
+    /// The terminator of the current control instruction. What its guard allows only some
+    /// lanes becomes a block of `guarded`.
     fn ending(
         &self,
         decoder: &mut Decoder<'_>,
@@ -319,7 +319,7 @@ impl Blocks {
         instruction: &Instruction,
         next: BlockId,
     ) -> Decoded<Terminator> {
-        // What is wrong is reported where the instruction is given up.
+        // Errors are reported where the instruction is given up.
         signature::check(decoder.module, decoder.function, instruction).map_err(|r| r.reason)?;
         let mut op = Opcode::new(&instruction.opcode);
         let operands = &instruction.operands;

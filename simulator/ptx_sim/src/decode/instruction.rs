@@ -1,4 +1,4 @@
-//! Picks the decoder of an instruction.
+//! The choice of an instruction's decoder.
 
 use crate::program::{Init, Op};
 use ptx::ir::{Instruction, Operand, Type};

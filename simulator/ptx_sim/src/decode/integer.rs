@@ -181,7 +181,7 @@ impl Decoder<'_> {
     /// A division by what may be zero.
     fn divide_integers(&mut self, run: LaneFn, ty: Type, operands: &[Operand]) -> Decoded<()> {
         let [d, a, b] = operands else {
-            return Err(format!("{} operands, 3 are needed", operands.len()));
+            return Err(format!("{} operands, but 3 are needed", operands.len()));
         };
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let d = self.destination(d, ty)?;
@@ -203,7 +203,11 @@ impl Decoder<'_> {
         operands: &[Operand],
     ) -> Decoded<()> {
         if operands.len() != n + 1 {
-            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+            return Err(format!(
+                "{} operands, but {} are needed",
+                operands.len(),
+                n + 1
+            ));
         }
         let sources: Vec<u32> = operands[1..]
             .iter()
@@ -291,7 +295,7 @@ fn half_relu(a: i16) -> u16 {
 }
 
 impl Decoder<'_> {
-    /// `add.u16x2` and its kin.
+    /// `add.u16x2` and similar.
     fn integer_halves(
         &mut self,
         op: &mut Opcode<'_>,
@@ -417,8 +421,8 @@ impl Decoder<'_> {
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 
-    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a
-    /// lane of 0 or 1 beside the registers.
+    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a lane of 0 or 1
+    /// in addition to the registers.
     fn extended(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let carry_in = op.name.ends_with('c');
         let carry_out = op.take("cc");

@@ -1,4 +1,4 @@
-//! Operands in words.
+//! The names of operands' kinds.
 
 use ptx::ir::Operand;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::program::{CallTarget, Function, Init, Program, Terminator};
 use ptx::ir::{FuncId, Module, Relocation, RelocationTarget, Space, VarId};
 
-/// The functions that a kernel can come to, itself included.
+/// The functions that a kernel can reach, itself included.
 pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([kernel.0]);
     let mut to_visit = vec![kernel.0];
@@ -34,7 +34,7 @@ pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> B
     reached
 }
 
-/// The functions whose addresses stand in an initialiser.
+/// The functions whose addresses are in an initialiser.
 fn addressed(relocations: &[Relocation]) -> impl Iterator<Item = FuncId> {
     relocations.iter().filter_map(|r| match r.target {
         RelocationTarget::Function(id) => Some(id),

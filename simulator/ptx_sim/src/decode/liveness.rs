@@ -1,17 +1,16 @@
 //! Liveness: which values a function's registers hold, and for how long.
 //!
-//! Compilers write PTX with a register for every value, thousands in a function
-//! of which some dozens are needed at a time. Registers that are not needed at the
-//! same time may share a place in the frame, which then fits the nearest cache.
+//! Compilers write PTX with a register for every value, thousands in a function that needs
+//! a few dozen at a time. Registers that are not needed at the same time may share a place
+//! in the frame, which then fits the nearest cache.
 //!
-//! A register is *live* where its value may still be read. Lanes that go
-//! different ways have places of their own in every register, so that one lane's
-//! ways through the function are all that matters.
+//! A register is *live* where its value may still be read. Diverged lanes have places of
+//! their own in every register, so that only one lane's paths through the function matter.
 //!
 //! A register that is live where the function begins may be read before it is
-//! written. What a correct program reads it has written before, but compilers
-//! leave paths on which a value does not matter; so that a run never depends on
-//! the one before, such registers start as zero.
+//! written. A correct program has written what it reads, but compilers leave paths on which
+//! a value does not matter; such registers start as zero, so that a run never depends on
+//! the one before.
 
 use ptx::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type};
 
@@ -60,7 +59,7 @@ pub(crate) struct Interval {
 
 /// What is known of a function's registers.
 pub(crate) struct Liveness {
-    /// Those that some instruction reads: a result in another one is none.
+    /// Those that some instruction reads: a result in any other is unused.
     pub read: RegisterSet,
     /// Those that may be read before they are written.
     pub at_entry: RegisterSet,
@@ -68,10 +67,10 @@ pub(crate) struct Liveness {
     pub intervals: Vec<Option<Interval>>,
 }
 
-/// Instructions that are carried out one after the other.
+/// Instructions that are executed one after the other.
 struct Stretch {
     first: u32,
-    /// Behind the last.
+    /// Just past the last.
     end: u32,
     /// The stretches where lanes go from there.
     next: Vec<usize>,
@@ -129,10 +128,10 @@ impl Liveness {
     }
 }
 
-/// Room that liveness may take: stretches times words of a set of registers. In a
-/// function that needs more, the registers that several stretches share count as in use
-/// throughout, so that decoding takes time in proportion to a function's length; running
-/// it takes more memory then.
+/// Room that liveness may take: stretches times words of a set of registers. In a function
+/// that needs more, the registers that several stretches share count as in use throughout,
+/// so that decoding takes time proportional to a function's length; running it then takes
+/// more memory.
 const MOST_WORDS: usize = 1 << 22;
 /// How often every stretch may be looked at, in all of that room. Compilers' code needs
 /// as often as its loops are deep.
@@ -174,14 +173,14 @@ fn stretches(function: &Function, body: &[Instruction]) -> Vec<Stretch> {
 }
 
 /// Calls `f` with the stretches' registers: the stretch, the register, and whether it is
-/// written for certain or read before that.
+/// certainly written or read before that.
 fn exposed(
     n_registers: usize,
     stretches: &[Stretch],
     body: &[Instruction],
     mut f: impl FnMut(usize, RegId, bool),
 ) {
-    // The stretch in which a register was last written for certain.
+    // The stretch in which a register was last certainly written.
     let mut written = vec![usize::MAX; n_registers];
     for (i, stretch) in stretches.iter().enumerate() {
         for instruction in &body[stretch.first as usize..stretch.end as usize] {
@@ -345,7 +344,7 @@ struct Live<'a> {
 impl Live<'_> {
     /// Goes back over an instruction.
     fn before(&mut self, instruction: &Instruction) {
-        // What it writes has a place beside what is needed behind it.
+        // What it writes needs a place in addition to what is needed after it.
         visit(instruction, |register, is_write| {
             if is_write {
                 self.add(register);
@@ -411,7 +410,7 @@ fn targets(function: &Function, instruction: &Instruction) -> Vec<u32> {
     targets
 }
 
-/// Whether lanes whose guard holds do not go on to the next instruction.
+/// Whether lanes whose guard holds do not continue with the next instruction.
 fn ends_way(instruction: &Instruction) -> bool {
     matches!(name(instruction), "bra" | "brx" | "ret" | "exit" | "trap")
 }
@@ -543,7 +542,7 @@ mod tests {
         );
         assert_eq!(known.interval("%r2"), (2, 4));
         assert!(!known.1.at_entry.contains(known.register("%r2")));
-        // Never written for certain: it starts as zero, and nothing else is there.
+        // Never certainly written: it starts as zero, and nothing shares its place.
         assert!(known.1.at_entry.contains(known.register("%r3")));
         assert_eq!(known.interval("%r3"), (0, 6));
         assert!(!known.share("%r2", "%r3"));

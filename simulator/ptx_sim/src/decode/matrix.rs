@@ -39,7 +39,7 @@ impl Decoder<'_> {
             .collect()
     }
 
-    /// An address in shared memory, from one there or from a generic one.
+    /// An address in shared memory, from a shared or a generic one.
     pub(super) fn shared_address(
         &mut self,
         operand: &Operand,
@@ -115,7 +115,7 @@ impl Decoder<'_> {
                 "m16n8k16" => Some(Shape::K16),
                 _ => None,
             })
-            .ok_or("of the shapes, m16n8k8 and m16n8k16 are supported")?;
+            .ok_or("only the shapes m16n8k8 and m16n8k16 are supported")?;
         if !op.take("row") || !op.take("col") {
             return Err("A must be row by row, B column by column".to_owned());
         }

@@ -1,4 +1,4 @@
-//! `mbarrier`, also `cp.async.mbarrier`.
+//! `mbarrier` and `cp.async.mbarrier`.
 
 use crate::lanes::unary;
 use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order, Scope};
@@ -11,7 +11,8 @@ use super::opcode::Opcode;
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.
     pub fn mbarrier(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        // Without a scope, other blocks of the cluster meet it too: compilers leave it out.
+        // Without a scope, it applies to other blocks of the cluster too: compilers leave
+        // it out.
         let (asked, scope) = match take_order(op) {
             (Order::Weak, scope) => (None, scope),
             (order, scope) => (Some(order), scope),
@@ -35,10 +36,10 @@ impl Decoder<'_> {
             return Err("an address is missing".to_owned());
         };
         if in_cluster && !kind.may_be_remote() {
-            return Err("it takes a barrier of the own block: .shared::cta".to_owned());
+            return Err("it takes a barrier of the block itself: .shared::cta".to_owned());
         }
         if in_cluster && !matches!(result, None | Some(Operand::Sink)) {
-            return Err("in .shared::cluster it gives no state: write `_`".to_owned());
+            return Err("in .shared::cluster it returns no state: write `_`".to_owned());
         }
         let (address, space) = self.address_in(address, space, in_cluster)?;
         let operand_type = match kind {

@@ -66,8 +66,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A kernel's parameter at a constant offset is a value that is there from
-    /// the start: reading it is a copy.
+    /// A kernel's parameter at a constant offset is a value that is present from the start:
+    /// reading it is a copy.
     fn load_parameter(
         &mut self,
         d: &Operand,
@@ -112,8 +112,8 @@ impl Decoder<'_> {
     }
 
     /// A vector load of which only the bytes of a mask matter: the others may not be
-    /// there, and read as 0. Of each element what lies between its first byte and its
-    /// last that matters is loaded, rounded up to 1, 2, 4 or 8 bytes.
+    /// there, and read as 0. Of each element, the span from the first to the last byte that
+    /// matters is loaded, rounded up to 1, 2, 4 or 8 bytes.
     fn load_parts(&mut self, whole: Access, used: u64) {
         let size = whole.element_bytes;
         let register_bytes = whole.register_bytes;
@@ -137,7 +137,7 @@ impl Decoder<'_> {
             parts.push((size * i, part));
         }
         self.emit(Op::LoadParts(Box::new(PartialLoad { whole, parts })));
-        // Behind the load, which may have its address in one of these.
+        // After the load, which may have its address in one of these.
         for slot in unused {
             let zero = self.frame.value(Init::Constant {
                 bits: 0,
@@ -175,7 +175,7 @@ impl Decoder<'_> {
         if space == Space::Const {
             return Err("constant memory cannot be written".to_owned());
         }
-        // Constants take the width of the registers beside them.
+        // Constants take the width of the registers next to them.
         let sources = elements(a, n)?;
         let mut register_bytes = None;
         for element in sources {

@@ -2,16 +2,16 @@
 //!
 //! In reading order: `opcode` takes mnemonics apart, `frame` lays out registers,
 //! `liveness` says which of them may share a place, `decoder` holds what has been
-//! decoded, `operand` and `modifiers` read what instructions have in common; one file
-//! for each kind of instruction gives it its meaning, and `instruction` picks the one.
-//! `fragments` knows the registers that `wgmma` works on meanwhile.
-//! `function` builds blocks, `cfg` finds where they meet. `layout` places shared
-//! variables, `apart` says whether a kernel's blocks have to do with each other, and
-//! `freedom` what lets its result depend on the order of its threads.
+//! decoded, `operand` and `modifiers` read what instructions have in common; one file for
+//! each kind of instruction gives it its meaning, and `instruction` picks the file.
+//! `fragments` knows the registers that `wgmma` works on meanwhile. `function` builds
+//! blocks, `cfg` finds where they meet. `layout` places shared variables, `apart` says
+//! whether a kernel's blocks have to do with each other, and `freedom` what lets its result
+//! depend on the order of its threads.
 //!
 //! What is wrong: `signature` finds what is not PTX, `isa` knows what else PTX has,
-//! `refusal` says why an instruction cannot be decoded, and `verify` looks at every
-//! operand of what came out.
+//! `refusal` says why an instruction cannot be decoded, and `verify` checks every operand
+//! of the result.
 
 pub(crate) mod order_dependence;
 pub(crate) mod cfg;
@@ -61,8 +61,8 @@ pub(crate) struct DecodeError {
     pub error: ParseError,
 }
 
-/// Decodes a module of these texts. What is not known becomes an instruction that says
-/// so when it is executed.
+/// Decodes a module of these texts. An unknown instruction becomes one that says so when it
+/// is executed.
 ///
 /// # Errors
 /// What is not PTX.

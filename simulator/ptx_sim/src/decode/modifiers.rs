@@ -23,7 +23,7 @@ fn space_name(part: &str) -> Option<Space> {
     })
 }
 
-/// Takes the shared memory of the whole cluster; tells whether it was named. Its addresses
+/// Takes the shared memory of the whole cluster; gives whether it was named. Its addresses
 /// become generic ones (`Decoder::address_in`).
 pub(crate) fn take_cluster(op: &mut Opcode<'_>) -> bool {
     op.take("shared::cluster")
@@ -38,9 +38,9 @@ pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
     Scope::Device
 }
 
-/// Takes ordering and scope. In this machine every access is visible to all at
-/// once, in program order, so that every ordering holds; observers compare what
-/// the kernel asked for with what it needs.
+/// Takes ordering and scope. In the simulator every access is visible to all at once, in
+/// program order, so every ordering holds; observers compare what the kernel asked for with
+/// what it needs.
 pub(crate) fn take_order(op: &mut Opcode<'_>) -> (Order, Scope) {
     let scope = take_scope(op);
     op.ignore(&["weak", "mmio"]);

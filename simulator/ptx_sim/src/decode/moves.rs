@@ -189,7 +189,7 @@ impl Decoder<'_> {
         if ty != Type::U64 {
             return Err("only 64-bit addresses are supported".to_owned());
         }
-        // A parameter's address as a value is generic already.
+        // A parameter's address as a value is already generic.
         let already = matches!(a, Operand::Symbol { .. }) && space == Space::Param;
         let a = self.source(a, ty)?;
         let d = self.destination(d, ty)?;
@@ -216,7 +216,7 @@ impl Decoder<'_> {
         let d = self.destination(d, Type::Pred)?;
         let run = match space {
             Space::Shared => {
-                // The own block's, however it is written.
+                // That of the block itself, however it is written.
                 let own = self.own_rank();
                 let run = compare(|a: u64, own: u32| {
                     space_of(a) == Space::Shared && rank_of(a - SHARED_WINDOW, own) == own

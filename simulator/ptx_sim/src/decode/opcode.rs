@@ -1,8 +1,7 @@
-//! An opcode taken apart: `ld.global.nc.v4.f32` into its parts.
+//! An opcode split into parts, such as `ld.global.nc.v4.f32`.
 //!
-//! A decoder takes the parts that it understands. What is left at the end it
-//! did not understand, and then the instruction is not supported: a modifier
-//! is never silently ignored.
+//! A decoder takes the parts that it understands. If any part is left at the end, the
+//! instruction is not supported: a modifier is never silently ignored.
 
 use super::isa::modifiers::first_type;
 use ptx::ir::Type;
@@ -15,7 +14,7 @@ pub(crate) struct Opcode<'a> {
 }
 
 impl<'a> Opcode<'a> {
-    /// Takes an opcode as written apart.
+    /// Splits an opcode as written.
     pub fn new(text: &'a str) -> Self {
         let mut parts = text.split('.');
         let name = parts.next().unwrap_or("");
@@ -25,12 +24,12 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    /// Takes a modifier; tells whether it was there.
+    /// Takes a modifier; gives whether it was there.
     pub fn take(&mut self, name: &str) -> bool {
         self.take_if(|part| (part == name).then_some(())).is_some()
     }
 
-    /// Takes any of some modifiers that carry no meaning here.
+    /// Takes any of some modifiers that have no meaning here.
     pub fn ignore(&mut self, names: &[&str]) {
         for part in &mut self.parts {
             if part.is_some_and(|p| names.contains(&p)) {

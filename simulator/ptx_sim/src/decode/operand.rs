@@ -223,7 +223,7 @@ impl Decoder<'_> {
         Ok(self.frame.value(init))
     }
 
-    /// An address, and the space that it lies in if its base tells.
+    /// An address, and the space that it lies in if its base shows that.
     pub fn address(&mut self, operand: &Operand, space: Space) -> Decoded<(AddressOperand, Space)> {
         let found = self.address_of(operand, space);
         found.inspect_err(|_| self.blame(operand))
@@ -339,8 +339,8 @@ impl Decoder<'_> {
     }
 }
 
-/// What an address is made of. An element of an array (`ld.shared.u32 d, a[3]`) needs
-/// no brackets around it.
+/// The parts of an address. An element of an array (`ld.shared.u32 d, a[3]`) needs no
+/// brackets around it.
 fn base_and_offset(operand: &Operand) -> Decoded<(AddressBase, i64)> {
     match operand {
         Operand::Address(Address { base, offset }) => Ok((*base, *offset)),

@@ -1,4 +1,4 @@
-//! A test whether a kernel's blocks depend on the order in which they run.
+//! The test of whether a kernel's blocks depend on the order in which they run.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::program::{
 };
 use ptx::ir::Space;
 
-/// Whether no block can see what another one does, without a race, and memory holds the
-/// same in the end whatever order they run in: there are no accesses to global memory
-/// that are made to meet others, but sums and the like whose result is not used. `reachable`
-/// are the functions that the kernel can come to.
+/// Whether, unless there is a race, no block can see what another does, and memory holds the
+/// same in the end in whatever order they run: the only accesses to global memory that are
+/// meant to meet others are sums and similar operations whose result is not used.
+/// `reachable` are the functions that the kernel can reach.
 pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>) -> bool {
     let functions = reachable.iter().filter_map(|&index| {
         let function = program.functions.get(index as usize);
@@ -22,7 +22,7 @@ pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>)
             Op::Load(access) | Op::Store(access) => cannot_meet_others(access),
             Op::Atomic(atomic) => atomic.space == Space::Shared || commutes(atomic),
             Op::Bulk(op) => reduction_of(op).is_none_or(reduction_commutes),
-            // Not the same in any two runs.
+            // Different in any two runs.
             Op::Clock(_) => false,
             _ => true,
         })
@@ -54,7 +54,7 @@ fn reduction_commutes((kind, ty): (AtomicKind, Option<AtomicType>)) -> bool {
     is_bitwise || is_integer && is_sum
 }
 
-/// Whether it does not matter in which order several such are carried out.
+/// Whether the order of several of these does not matter.
 fn commutes(atomic: &Atomic) -> bool {
     let is_commutative = matches!(
         atomic.kind,

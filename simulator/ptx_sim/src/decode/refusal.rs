@@ -1,8 +1,8 @@
 //! Refusals: why an instruction was refused, and where in it the fault lies.
 //!
 //! A decoder that cannot go on returns a text ([`Decoded`](super::decoder::Decoded)):
-//! the instruction is not simulated. What makes an instruction invalid is decided
-//! apart from the decoders.
+//! the instruction is not simulated. Whether an instruction is invalid is decided
+//! separately from the decoders.
 
 use ptx::ir::Operand;
 use ptx::part::Part;
@@ -30,10 +30,10 @@ pub(crate) struct Refusal {
 /// What is at fault.
 #[derive(Clone, Debug)]
 enum Place {
-    /// A part that is known by what it is.
+    /// A part identified by its kind.
     Part(Part),
-    /// An operand, known by where it lies in memory. It is compared with those of
-    /// the instruction, and never read.
+    /// An operand, identified by its address. It is compared with those of the instruction,
+    /// and never read.
     Operand(*const Operand),
 }
 
@@ -56,7 +56,7 @@ impl Refusal {
         Self::new(Class::Unsupported, reason)
     }
 
-    /// Nothing that is known.
+    /// Unknown.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Self::new(Class::Unknown, reason)
     }

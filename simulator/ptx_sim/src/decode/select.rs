@@ -1,4 +1,4 @@
-//! Comparisons and what is chosen by them: `setp`, `set`, `selp`, `slct`.
+//! Comparisons and selections: `setp`, `set`, `selp`, `slct`.
 
 use crate::lanes::{LaneFn, binary_with, compare, ternary, unary};
 use crate::numeric::float::flush;

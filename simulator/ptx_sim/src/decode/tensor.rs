@@ -119,7 +119,7 @@ fn shape(part: &str) -> Option<Shape> {
     Some((m.parse().ok()?, k.parse().ok()?))
 }
 
-/// Takes `.row` or `.col`; tells whether it was `.row`.
+/// Takes `.row` or `.col`; gives whether it was `.row`.
 fn take_layout(op: &mut Opcode<'_>) -> Decoded<bool> {
     let layout = op.take_if(|part| match part {
         "row" => Some(true),

@@ -2,8 +2,8 @@
 //! names lies in the frame, and is as wide as the instruction takes it to be.
 //!
 //! Decoders check the types that a kernel's author wrote, and say what is wrong with
-//! them. Here everything that comes out is checked once more, so that a decoder
-//! that forgot a check refuses a program in place of writing past a register.
+//! them. Here the whole result is checked once more, so that a program is refused, rather
+//! than writing past a register, if a decoder forgot a check.
 
 use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
@@ -50,7 +50,7 @@ pub(super) fn check_all(
 }
 
 /// Calls `f` with every slot of an operation, and the width that it must have.
-/// Those of lane-wise loops are known to their loops only.
+/// Those of lane-wise loops are known only to their loops.
 pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
     match op {
         Op::Lanes(_)
@@ -278,7 +278,7 @@ fn mbarrier(op: &Mbarrier, f: &mut impl FnMut(Slot, Width)) {
     op.operand.into_iter().for_each(|slot| f(slot, operand));
 }
 
-/// As [`operands`], of how a block ends.
+/// As [`operands`], for the terminator of a block.
 pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Slot, Width)) {
     match terminator {
         Terminator::Jump(_)

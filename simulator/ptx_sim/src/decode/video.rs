@@ -1,8 +1,8 @@
 //! Video instructions: `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vmad`,
 //! `vset`, and those on halves and bytes.
 //!
-//! Left out: negated sources of `vmad`, and halves and bytes in another order than they
-//! stand in (`vadd2 d, a.h32, b.h10`).
+//! Left out: negated sources of `vmad`, and halves and bytes in another than their natural
+//! order (`vadd2 d, a.h32, b.h10`).
 
 use crate::numeric::video::{Comparison, Operation, Part, Second, Video, WHOLE};
 use crate::program::{Init, Op, Slot, VideoOp};
@@ -39,7 +39,7 @@ pub(super) fn is_video(name: &str) -> bool {
     operation(name).is_some()
 }
 
-/// Takes `.u32` or `.s32`; tells whether it has a sign.
+/// Takes `.u32` or `.s32`; gives whether it has a sign.
 fn take_signed(op: &mut Opcode<'_>) -> Decoded<bool> {
     match op.ty()? {
         Type::S32 => Ok(true),

@@ -50,8 +50,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Adds an operation. One at which a warp may wait comes behind another: a path that
-    /// stands at the first operation of a block is one that begins it.
+    /// Adds an operation. One at which a warp may wait comes after another: a path at the
+    /// first operation of a block counts as beginning it.
     pub(super) fn warpgroup(&mut self, op: WarpgroupOp) {
         self.emit(Op::Warpgroup(Box::new(op)));
     }
@@ -102,8 +102,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Registers for sums: one that is thrown away must be nothing else's either, since
-    /// it is written later.
+    /// Registers for sums: even a discarded one must not be shared, since it is written
+    /// later.
     fn sums(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
         let slots = elements(operand, n)?.iter().map(|element| match element {
             Operand::Sink => Ok(self.frame.permanent(4)),
@@ -126,8 +126,7 @@ impl Decoder<'_> {
         let n = immediate(n, Type::U32)? as u32;
         if !(24..=256).contains(&n) || !n.is_multiple_of(8) {
             return Err(format!(
-                "{n} is not a number of registers that a thread can be given: it takes a multiple \
-                 of 8 from 24 to 256"
+                "a thread cannot be given {n} registers: it takes a multiple of 8 from 24 to 256"
             ));
         }
         self.emit(Op::Nothing);
@@ -205,7 +204,7 @@ fn factor_bits(kind: Kind) -> u32 {
     }
 }
 
-/// What the immediates behind the predicate say: whether A and B are negated, and whether
+/// What the immediates after the predicate say: whether A and B are negated, and whether
 /// they are transposed.
 fn modes(
     operands: &[Operand],
@@ -221,7 +220,7 @@ fn modes(
     let n_needed = if is_float { 2 + n_transposed } else { 0 };
     if operands.len() != n_needed {
         return Err(format!(
-            "behind the predicate it takes {n_needed} immediates with these types, not {}",
+            "after the predicate it takes {n_needed} immediates with these types, not {}",
             operands.len()
         ));
     }

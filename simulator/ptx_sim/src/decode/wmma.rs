@@ -191,7 +191,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `.sync.aligned`; before PTX 6.3 `.aligned` goes without saying.
+    /// `.sync.aligned`; before PTX 6.3 `.aligned` is implied.
     fn take_wmma_sync(&self, op: &mut Opcode<'_>) -> Decoded<()> {
         if self.module.version < (6, 3) && !op.has("aligned") && op.take("sync") {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Advice about a fault: one line for each kind.
 //!
-//! Functions are named as the source's language has them: Rust's of `cuda_std` where the
-//! fault is in a Rust file, else those of CUDA C++.
+//! Functions are named in the source's language: those of `cuda_std` where the fault is in
+//! a Rust file, else those of CUDA C++.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -36,9 +36,10 @@ impl Barriers {
     }
 }
 
-/// What to do about an access in no order with a bulk copy that is done.
-const AFTER_BULK: &str = "the copy is done for those who have waited for it: let each thread that \
-     accesses the tile wait for the phase of its mbarrier itself, or come to a barrier behind the wait";
+/// What to do about an access unordered with a bulk copy that is complete.
+const AFTER_BULK: &str = "the copy is complete only for threads that have waited for it: let each \
+                          thread that accesses the tile wait for the phase of its mbarrier \
+                          itself, or reach a barrier after the wait";
 
 /// What to do about an access to what a bulk copy may still be reading or writing.
 fn about_bulk(space: Space, is_reading: bool) -> &'static str {
@@ -49,19 +50,19 @@ fn about_bulk(space: Space, is_reading: bool) -> &'static str {
         }
         (Space::Shared, true) => {
             "let the thread that started the copy commit it and wait until it has been read \
-             (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read), then a barrier for the \
-             others"
+             (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read), then put a barrier for \
+             the others"
         }
         (_, false) => {
-            "let the thread that started the copy wait until it is done (cp.async.bulk.wait_group, not \
-             .read), then a barrier or a flag for the others"
+            "let the thread that started the copy wait until it is done \
+             (cp.async.bulk.wait_group, not .read), then put a barrier or a flag for the others"
         }
-        (_, true) => "write the source behind the wait for the phase of the copy's mbarrier",
+        (_, true) => "write the source only after the wait for the phase of the copy's mbarrier",
     }
 }
 
 impl Fault {
-    /// What to do about it, if there is more to say than that it happened.
+    /// What to do about it, if the message does not say it already.
     pub fn advice(&self) -> Option<Cow<'static, str>> {
         if let FaultKind::Race {
             space,
@@ -118,20 +119,20 @@ impl Fault {
 
     // Each of these is called for its own kinds only.
 
-    /// An access that is wrong by itself.
+    /// An access that is wrong on its own.
     fn about_access(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::OutOfBounds {
                 relation: Relation::Nowhere,
                 ..
             } => {
-                "give the kernel an address of device memory; an address of the host's memory is \
-                 none, nor is one that was never set"
+                "pass the kernel an address of device memory, not one of the host's memory or one \
+                 that was never set"
             }
             FaultKind::OutOfBounds { space, .. } => match space {
-                Space::Shared | Space::Local => "hold the index against the array's size",
+                Space::Shared | Space::Local => "check the index against the array's size",
                 _ => {
-                    "hold the index against the buffer's length: the grid may have more threads \
+                    "check the index against the buffer's length: the grid may have more threads \
                      than there are elements"
                 }
             },
@@ -139,44 +140,45 @@ impl Fault {
                 "align the address to the size of the access, or access narrower elements"
             }
             FaultKind::NullPointer { address: 0, .. } => {
-                "give the kernel an address that was allocated"
+                "pass the kernel an address that was allocated"
             }
             FaultKind::NullPointer { .. } => {
-                "give the kernel an address that was allocated; if this is an offset in shared \
+                "pass the kernel an address that was allocated; if this is an offset in shared \
                  memory, use an instruction for shared memory"
             }
             FaultKind::UseAfterFree { .. } => {
-                "free the memory behind its last use: the host behind the last launch that uses it"
+                "free the memory after its last use: on the host, after the last launch that uses \
+                 it"
             }
             FaultKind::InvalidFree { is_freed: true, .. } => {
-                "let one thread free it, once: every thread that comes to a `free` frees"
+                "let one thread free it, once: every thread that reaches a `free` frees"
             }
             FaultKind::InvalidFree { .. } => {
-                "free in a kernel what `malloc` gave in a kernel, by the address that it gave; the \
-                 host frees what the host allocated"
+                "in a kernel, free only what `malloc` returned in a kernel, by the address that \
+                 it returned; the host frees what the host allocated"
             }
             FaultKind::ReadOnly { .. } => "write to global memory, and leave constants as they are",
             FaultKind::WrongSpace { .. } => {
-                "use an instruction of the address's space, or a generic one"
+                "use an instruction for the address's space, or a generic one"
             }
             FaultKind::WrongBlock { why, .. } => return Some(about_block(*why)),
             _ => return None,
         })
     }
 
-    /// An access that is wrong by what was or was not done before.
+    /// An access that is wrong because of what was or was not done before.
     fn about_order(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::NotConstant { .. } => {
-                "load it by an ordinary load: `ld.global.nc` may give what was there before the \
-                 kernel began"
+                "use an ordinary load: `ld.global.nc` may return what was there before the kernel \
+                 began"
             }
             FaultKind::Unwritten { space, .. } => match space {
                 Space::Shared => {
-                    "write all that is read, then a block barrier; shared memory is not zero when a \
-                     block begins"
+                    "write everything that is read, then put a block barrier; shared memory is \
+                     not zero when a block begins"
                 }
-                Space::Local => "initialise the variable on every way that leads here",
+                Space::Local => "initialise the variable on every path that leads here",
                 _ => {
                     "let the host or a kernel write it first; allocated memory is not zero on a GPU"
                 }
@@ -188,8 +190,8 @@ impl Fault {
                 ..
             } if copy.place.opcode.contains(".bulk") => about_bulk(*space, *is_reading),
             FaultKind::CopyOutlivesBlock { is_reading: false } => {
-                "wait for the phase of the copy's mbarrier before the block ends, or do not start the \
-                 copy: the block that comes next would find its bytes in its memory"
+                "wait for the phase of the copy's mbarrier before the block ends, or do not start \
+                 the copy: the next block could find its bytes in its own memory"
             }
             FaultKind::CopyOutlivesBlock { is_reading: true } => {
                 "let the thread that started the copy wait until it has been read \
@@ -199,11 +201,12 @@ impl Fault {
                 space: Space::Shared,
                 ..
             } => {
-                "let the thread that copies wait first (cp.async.wait_all, or wait_group with fewer \
-                 groups left), then a block barrier for the others"
+                "let the thread that copies wait first (cp.async.wait_all, or wait_group with \
+                 fewer groups left), then put a block barrier for the others"
             }
             FaultKind::CopyInFlight { .. } => {
-                "write the source behind the wait for the copy (cp.async.wait_all or wait_group)"
+                "write the source only after the wait for the copy (cp.async.wait_all or \
+                 wait_group)"
             }
             _ => return None,
         })
@@ -216,28 +219,29 @@ impl Fault {
                 "move the barrier out of the condition, so that every thread of the block reaches it"
             }
             FaultKind::BarrierDeadlock { .. } => {
-                "let every thread that has not ended come to the same barrier, or give the barrier \
+                "let every thread that has not ended reach the same barrier, or give the barrier \
                  the number of threads that do"
             }
             // The message says what must be.
             FaultKind::BadBulkCopy { .. } => return None,
             FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
-                "let each thread arrive (barrier.cluster.arrive) and then wait \
-                 (barrier.cluster.wait), in turn"
+                "let each thread alternate between arriving (barrier.cluster.arrive) and waiting \
+                 (barrier.cluster.wait)"
             }
             FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
-                "initialise an mbarrier (mbarrier.init) before its first use and by its own block, \
-                 with as many arrivals as come in each phase, and let it expect as many bytes as come"
+                "initialise an mbarrier (mbarrier.init) before its first use and in its own \
+                 block, with the number of arrivals of each phase, and let it expect as many \
+                 bytes as arrive"
             }
             FaultKind::BadBarrier { .. } => {
-                "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
+                "use barriers 0 to 15, with counts of whole warps; an arrival must give a count"
             }
             FaultKind::DifferentBarriers { .. } => {
-                "move the barrier out of the condition, or give both the number of threads that come \
-                 together there"
+                "move the barrier out of the condition, or give both the number of threads that \
+                 meet there"
             }
             FaultKind::DifferentCounts { .. } => {
-                "give the barrier one count, the number of threads that come together there"
+                "give the barrier one count, the number of threads that meet there"
             }
             _ => return None,
         })
@@ -254,11 +258,11 @@ impl Fault {
                 "launch whole warps, and let no lane end before this instruction"
             }
             FaultKind::NotAMember { .. } => {
-                "name in the mask every lane that gets here, or keep the others away by a condition"
+                "name in the mask every lane that gets here, or keep the others out by a condition"
             }
             FaultKind::AbsentSource { .. } => {
-                "shuffle among the lanes of the mask only, or let all lanes take part; what is read \
-                 is undefined"
+                "shuffle only among the lanes of the mask, or let all lanes take part; otherwise \
+                 the value read is undefined"
             }
             FaultKind::DifferentMasks { .. } => {
                 "give all lanes that take part together the same mask"
@@ -267,15 +271,15 @@ impl Fault {
         })
     }
 
-    /// A step that leads nowhere.
+    /// A wrong turn in the control flow.
     fn about_control(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::DivisionByZero => "test the divisor first",
-            FaultKind::BadBranchIndex { .. } => "hold the index against the length of the list",
+            FaultKind::BadBranchIndex { .. } => "check the index against the length of the list",
             FaultKind::BadCallTarget { .. } => {
-                "call a function of this module, through a pointer that was taken of it"
+                "call a function of this module, through a pointer to it"
             }
-            FaultKind::WrongCallee { .. } => "let the call's prototype be that of the function",
+            FaultKind::WrongCallee { .. } => "give the call the function's prototype",
             FaultKind::StackOverflow { .. } => "end the recursion, or keep less in local arrays",
             _ => return None,
         })
@@ -293,13 +297,13 @@ impl Fault {
         let is_atomic = |kind| kind == AccessKind::Atomic;
         if other == AccessKind::AsyncCopy {
             let advice = format!(
-                "a wait for copies is a wait for one's own: between it and what other threads do \
-                 there, before or after, put a block barrier ({block})"
+                "a thread waits for its own copies only: put a block barrier ({block}) between \
+                 its copy or wait and what other threads do there, before or after"
             );
             advice.into()
         } else if by.block != self.thread.block && space == Space::Shared {
-            "put a barrier of the cluster (barrier.cluster.arrive and .wait) between the two, or let \
-             the second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
+            "put a cluster barrier (barrier.cluster.arrive and .wait) between the two, or let the \
+             second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
                 .into()
         } else if by.block != self.thread.block {
             let advice = if is_atomic(access) || is_atomic(other) {
@@ -312,16 +316,16 @@ impl Fault {
             advice.into()
         } else if by.warp == self.thread.warp {
             let advice = format!(
-                "lanes of a warp may run apart: put a warp barrier ({warp}) or a block barrier \
-                 between the two"
+                "lanes of a warp need not run in step: put a warp barrier ({warp}) or a block \
+                 barrier between the two"
             );
             advice.into()
         } else if space == Space::Shared {
             format!("put a block barrier ({block}) that both threads reach between the two").into()
         } else {
             let advice = format!(
-                "put a block barrier ({block}) between the two, or make both accesses atomic, of \
-                 one size"
+                "put a block barrier ({block}) between the two, or make both accesses atomic and \
+                 of the same size"
             );
             advice.into()
         }
@@ -332,19 +336,19 @@ impl Fault {
 fn about_block(why: WrongBlock) -> &'static str {
     match why {
         WrongBlock::Ended { .. } | WrongBlock::MayHaveEnded { .. } => {
-            "a block's shared memory is gone when its threads have ended: end the kernel with the \
-             cluster's barrier (barrier.cluster.arrive and .wait), behind the last access to other \
+            "a block's shared memory is gone once its threads have ended: end the kernel with the \
+             cluster's barrier (barrier.cluster.arrive and .wait), after the last access to other \
              blocks"
         }
         WrongBlock::NoSuchRank { .. } => {
-            "give mapa a rank below %cluster_nctarank, and launch the kernel with clusters of as many \
-             blocks as it counts on"
+            "give mapa a rank below %cluster_nctarank, and launch the kernel with clusters of as \
+             many blocks as it expects"
         }
         WrongBlock::Nobody => {
             "give mapa an address of shared memory, and a rank below %cluster_nctarank"
         }
         WrongBlock::NotOwn { .. } => {
-            "name the space .shared::cluster, or none: .shared is the own block's memory only"
+            "name the space .shared::cluster, or none: .shared is only the block's own memory"
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Error messages about asynchronous units: products of warpgroups, and accesses that do not pass
-//! through the threads' own path to memory (the async proxy).
+//! Error messages about asynchronous units: products of warpgroups, and accesses that bypass the
+//! threads' own path to memory (the async proxy).
 
 use std::fmt;
 
@@ -19,8 +19,8 @@ impl fmt::Display for AsyncFault {
             Self::BadWarpgroup { message } => write!(f, "bad warpgroup instruction: {message}"),
             Self::RegisterInFlight { writes, product } => {
                 let what = if *writes {
-                    "writes a register that a product of its warpgroup, not waited for, may still \
-                     read or write"
+                    "writes a register that a product of its warpgroup, which has not been waited \
+                     for, may still read or write"
                 } else {
                     "reads a sum of a product of its warpgroup that it has not waited for"
                 };
@@ -37,12 +37,13 @@ impl fmt::Display for AsyncFault {
             }
             Self::MissingProductFence { write: None } => write!(
                 f,
-                "missing wgmma.fence: the warp has carried out none before its first product"
+                "missing wgmma.fence: the warp has executed none before its first product"
             ),
             Self::OtherShape { product } => {
                 write!(
                     f,
-                    "wgmma in flight: a product adds to sums of one of another shape, not waited for"
+                    "wgmma in flight: a product adds to the sums of one of another shape, which \
+                     has not been waited for"
                 )?;
                 side(f, product, "first", "second")
             }
@@ -123,36 +124,37 @@ impl AsyncFault {
         Some(match self {
             Self::BadWarpgroup { .. } => return None,
             Self::RegisterInFlight { writes: true, .. } => {
-                "write it behind the wait for the product (wgmma.wait_group), or use other registers"
+                "write it after the wait for the product (wgmma.wait_group), or use other \
+                 registers"
             }
             Self::RegisterInFlight { writes: false, .. } => {
                 "commit the product (wgmma.commit_group) and wait for its group (wgmma.wait_group) \
                  first"
             }
             Self::MissingProductFence { .. } => {
-                "carry out wgmma.fence between what writes the registers and the product"
+                "execute wgmma.fence between the writes to the registers and the product"
             }
             Self::OtherShape { .. } => {
                 "wait for the first product's group (wgmma.wait_group) first"
             }
             Self::MissingProxyFence { .. } => {
-                "let the threads that store carry out fence.proxy.async behind their stores and \
-                 before the barrier that the reader comes from"
+                "let the threads that store execute fence.proxy.async after their stores and \
+                 before the barrier that the reader passes"
             }
             Self::UnpublishedBarrier { .. } => {
-                "let the thread carry out fence.mbarrier_init (or fence.proxy.async) behind the \
-                 initialisation, and before the barrier that other threads come from"
+                "let the thread execute fence.mbarrier_init (or fence.proxy.async) after the \
+                 initialisation, and before the barrier that other threads pass"
             }
             Self::InFlight { operation, .. } => match operation.kind {
                 AccessKind::Product => {
-                    "wait for the product's group (wgmma.wait_group), then a barrier for the other \
-                     threads"
+                    "wait for the product's group (wgmma.wait_group), then put a barrier for the \
+                     other threads"
                 }
-                _ => "wait for the operation to complete, then a barrier for the other threads",
+                _ => "wait for the operation to complete, then put a barrier for the other threads",
             },
             Self::UnknownRegisters => {
-                "declare the block's size (launch bounds, `.maxntid`) or `.maxnreg`: without one an \
-                 assembler leaves setmaxnreg out"
+                "declare the block's size (launch bounds, `.maxntid`) or `.maxnreg`: without \
+                 either, the assembler drops setmaxnreg"
             }
         })
     }

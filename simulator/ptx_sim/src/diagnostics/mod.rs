@@ -7,8 +7,8 @@
 //! ([`LaunchError::Unsupported`]), or the simulator itself is at fault
 //! ([`LaunchError::Internal`]).
 //!
-//! How they read is in `text`, for kernels that do not end in `waiting`, and what to
-//! do about a fault in `advice`.
+//! Their texts are in `text`, for kernels that do not end in `waiting`; advice about faults
+//! is in `advice`.
 
 mod advice;
 mod asynchronous;
@@ -17,8 +17,7 @@ mod waiting;
 
 use ptx::ir::Space;
 
-/// Why a launch did not succeed. These outcomes are all there are: a `match` may rely
-/// on it.
+/// Why a launch did not succeed. There are no other outcomes: a `match` may rely on that.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The launch asks for something that no device or this kernel allows.
@@ -29,7 +28,7 @@ pub enum LaunchError {
         /// What is wrong, and what the limit is.
         message: String,
     },
-    /// The kernel did wrong.
+    /// The kernel did something wrong.
     #[error("{0}")]
     Fault(Box<Fault>),
     /// The kernel used up its fuel.
@@ -45,10 +44,10 @@ pub enum LaunchError {
         opcode: String,
         /// What about it is not supported.
         reason: String,
-        /// Its line in the PTX text, with a mark under what is not supported; empty
-        /// where that showed only when it ran.
+        /// Its line in the PTX text, with a mark under what is not supported; empty if that
+        /// was found only when it ran.
         excerpt: String,
-        /// Where it stands.
+        /// Where it is.
         place: Box<Place>,
     },
     /// The host has no memory for the registers and local memory of a call.
@@ -134,7 +133,7 @@ pub struct ThreadPlace {
 /// What a kernel did wrong.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The wrong.
+    /// What it was.
     pub kind: FaultKind,
     /// The instruction.
     pub place: Place,
@@ -218,7 +217,7 @@ pub enum FaultKind {
         /// Where that was.
         relation: Relation,
     },
-    /// A `free` of what `malloc` has not given, or of what was freed before.
+    /// A `free` of what `malloc` did not return, or of what was already freed.
     InvalidFree {
         /// The address.
         address: u64,
@@ -259,13 +258,13 @@ pub enum FaultKind {
         /// Lanes of the warp that still run.
         live: u32,
     },
-    /// Threads wait at barriers and nobody is left to free them.
+    /// Threads wait at barriers, and no thread is left to release them.
     BarrierDeadlock {
         /// One sentence per group of waiting warps.
         waiting: Vec<String>,
     },
-    /// An access to shared memory of the cluster that no block has, or that its block has
-    /// no longer.
+    /// An access to shared memory of the cluster that no block has, or whose block has
+    /// ended.
     WrongBlock {
         /// What it tried.
         access: AccessKind,
@@ -281,7 +280,7 @@ pub enum FaultKind {
         /// What is wrong with it.
         message: String,
     },
-    /// A bulk copy of what cannot be copied so.
+    /// A bulk copy of something that cannot be copied this way.
     BadBulkCopy {
         /// What is wrong with it.
         message: String,
@@ -321,8 +320,8 @@ pub enum FaultKind {
         /// The earlier one.
         other: Box<AccessSide>,
     },
-    /// A load that takes memory for constant (`ld.global.nc`), of what the kernel
-    /// itself wrote.
+    /// A load that assumes constant memory (`ld.global.nc`), of what the kernel itself
+    /// wrote.
     NotConstant {
         /// The address.
         address: u64,
@@ -363,16 +362,16 @@ pub enum FaultKind {
         relation: Relation,
         /// The copy.
         copy: Box<AccessSide>,
-        /// Whether that may still be reading there, and not writing.
+        /// Whether the copy may still be reading there, rather than writing.
         is_reading: bool,
     },
     /// A block ends while a bulk copy may still be writing, or reading, its shared
     /// memory.
     CopyOutlivesBlock {
-        /// Whether it may be reading, and not writing.
+        /// Whether it may be reading, rather than writing.
         is_reading: bool,
     },
-    /// A shuffle that reads from a lane which does not take part.
+    /// A shuffle that reads from a lane that does not take part.
     AbsentSource {
         /// The lane that it reads from.
         source_lane: u32,
@@ -390,29 +389,29 @@ pub enum FaultKind {
         /// and its mask.
         other_members: u32,
     },
-    /// Threads of a block that meet at a barrier by different instructions.
+    /// Threads of a block that meet at a barrier through different instructions.
     DifferentBarriers {
         /// The barrier's number.
         barrier: u32,
-        /// The one who came first.
+        /// The thread that came first.
         other: Box<AccessSide>,
     },
     /// Threads that come to a barrier with different counts.
     DifferentCounts {
         /// The barrier's number.
         barrier: u32,
-        /// The count of the thread that is reported; all of the block if none.
+        /// The count of the reported thread; the whole block if none.
         threads: Option<u32>,
-        /// The count of the one who came first.
+        /// The count of the thread that came first.
         other_threads: Option<u32>,
-        /// That one.
+        /// That thread.
         other: Box<AccessSide>,
     },
-    /// Something about what works beside the threads.
+    /// A fault of asynchronous units, which work alongside the threads.
     Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
     Trap {
-        /// What was printed before, if anything.
+        /// What was printed just before, if anything.
         message: Option<String>,
     },
     /// `brx.idx` with an index past its list.
@@ -427,7 +426,7 @@ pub enum FaultKind {
         /// The address.
         address: u64,
     },
-    /// A call through a pointer to a function that takes or gives something else.
+    /// A call through a pointer to a function with other parameters or results.
     WrongCallee {
         /// The function's name.
         function: String,
@@ -443,17 +442,18 @@ pub enum FaultKind {
     },
 }
 
-/// The kinds of fault about what works beside the threads: products of warpgroups, and
+/// The kinds of fault of units that work alongside the threads: products of warpgroups, and
 /// accesses that do not pass through the threads' own path to memory (the async proxy).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AsyncFault {
-    /// Warps that do not do together what they must, or an operand that no product has.
+    /// Warps that do not act together as they must, or an operand that no product has.
     BadWarpgroup {
         /// What is wrong.
         message: String,
     },
-    /// A register that holds sums, or a part of A, of a product not waited for.
+    /// A register that holds sums, or a part of A, of a product that has not been waited
+    /// for.
     RegisterInFlight {
         /// Whether it is written; else it is read.
         writes: bool,
@@ -465,7 +465,7 @@ pub enum AsyncFault {
         /// The write; none if the warp has not carried out a fence at all.
         write: Option<Box<AccessSide>>,
     },
-    /// A product that adds to sums of another shape, not waited for.
+    /// A product that adds to sums of another shape that have not been waited for.
     OtherShape {
         /// The product that they are of.
         product: Box<AccessSide>,
@@ -512,7 +512,7 @@ pub enum AsyncFault {
     UnknownRegisters,
 }
 
-/// Why the block is wrong whose shared memory an address is in.
+/// What is wrong with the block in whose shared memory an address lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrongBlock {
@@ -526,16 +526,16 @@ pub enum WrongBlock {
         /// Its rank in the cluster.
         rank: u32,
     },
-    /// There is none of this rank.
+    /// There is no block of this rank.
     NoSuchRank {
         /// The rank.
         rank: u32,
         /// Blocks of the cluster.
         n_blocks: u32,
     },
-    /// No block could have that address.
+    /// No block can have that address.
     Nobody,
-    /// The instruction accesses the own block's memory only.
+    /// The instruction accesses only its own block's memory.
     NotOwn {
         /// The rank of the address's block in the cluster.
         rank: u32,
@@ -566,7 +566,7 @@ pub enum FuelLimit {
     Launch(u64),
     /// Of one block, where the launch asked for none.
     Block(u64),
-    /// Of all blocks that run, where the launch asked for none, they only wait or repeat
+    /// Of all running blocks, where the launch asked for no limit, they only wait or repeat
     /// themselves, and no others can begin.
     Waiting(u64),
 }
@@ -582,7 +582,7 @@ pub struct OutOfFuel {
     pub thread: ThreadPlace,
     /// What the threads of its block do.
     pub doing: Vec<LanesDo>,
-    /// The barriers in its shared memory that wait for bytes, or have got too many.
+    /// The barriers in its shared memory that wait for bytes, or have received too many.
     pub barriers: Vec<BytesAwaited>,
     /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
     pub in_cluster: Vec<String>,
@@ -592,7 +592,7 @@ pub struct OutOfFuel {
     pub most_resident: u64,
 }
 
-/// Lanes of some warps that all do the same.
+/// Lanes of some warps, all doing the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanesDo {
     /// The warps, by number in the block.
@@ -624,11 +624,11 @@ pub struct BytesAwaited {
 /// What lanes do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// They go round a loop, or run on.
+    /// They run, perhaps in a loop.
     Run {
         /// Where: from, to.
         at: Lines,
-        /// What the loop waits for, if that is plain.
+        /// What the loop waits for, if that is clear.
         asks: Asks,
     },
     /// They wait at a block barrier.

@@ -1,4 +1,4 @@
-//! Error messages: the text of a launch's end.
+//! Error messages: the texts of launches that fail.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{
 use ptx::ir::Space;
 
 impl Relation {
-    /// As it is in the shared memory of another block.
+    /// The same in the shared memory of another block.
     pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
         match self {
             Self::Nowhere => Self::Nowhere,
@@ -93,7 +93,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// ` of b.ptx`, where there are several texts.
+/// ` of b.ptx`, if there are several texts.
 fn of(input: &Option<String>) -> String {
     input
         .as_ref()
@@ -167,7 +167,7 @@ impl fmt::Display for FuelLimit {
             Self::Block(n) => write!(f, "a block did not end within {n} warp instructions"),
             Self::Waiting(n) => write!(
                 f,
-                "no block that runs has made progress for {n} warp instructions"
+                "no running block has made progress for {n} warp instructions"
             ),
         }
     }
@@ -231,7 +231,7 @@ pub(super) fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
-/// A load that takes memory for constant.
+/// A load that assumes constant memory.
 fn not_constant(
     f: &mut fmt::Formatter<'_>,
     (address, bytes): (u64, u32),
@@ -240,7 +240,7 @@ fn not_constant(
 ) -> fmt::Result {
     write!(
         f,
-        "load of memory taken for constant: {} at global address {address:#x} ({}), which the \
+        "load of memory assumed constant: {} at global address {address:#x} ({}), which the \
          kernel itself has written\n  the {}: {}\n    {}\n  the load:",
         of_bytes(AccessKind::Load, bytes),
         relation.describe(bytes),
@@ -284,8 +284,8 @@ fn wrong_block(
         ),
         WrongBlock::NotOwn { rank } => write!(
             f,
-            "wrong space: an address of the cluster's shared memory, that of the block of rank \
-             {rank}, used as one of the own block's: {access} at address {address:#x}"
+            "wrong space: an address in the shared memory of the block of rank {rank} in the \
+             cluster, used as one in the block's own: {access} at address {address:#x}"
         ),
     }
 }
@@ -379,7 +379,7 @@ impl FaultKind {
     }
 }
 
-/// By what the fault is about; each of these is called for its own kinds only.
+/// The texts by kind of fault; each of these is called for its own kinds only.
 impl FaultKind {
     /// An access to a place that it must not go to.
     fn fmt_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -518,8 +518,8 @@ impl FaultKind {
                 other,
             } => write!(
                 f,
-                "race: {} at {} address {address:#x} ({}), in no order with an earlier {}\n  \
-                 the earlier one: {}\n    {}\n  the later one:",
+                "race: {} at {} address {address:#x} ({}), unordered with an earlier {}\n  the \
+                 earlier one: {}\n    {}\n  the later one:",
                 of_bytes(*access, *bytes),
                 space_name(*space),
                 relation.describe(*bytes),
@@ -560,7 +560,10 @@ impl FaultKind {
                 lane_list(live & !arrived)
             ),
             Self::BarrierDeadlock { waiting } => {
-                write!(f, "barrier deadlock: every thread that has not ended waits")?;
+                write!(
+                    f,
+                    "barrier deadlock: every thread that has not ended is waiting"
+                )?;
                 waiting
                     .iter()
                     .try_for_each(|line| write!(f, "\n    {line}"))
@@ -568,7 +571,7 @@ impl FaultKind {
             Self::BadBarrier { message } => write!(f, "bad barrier: {message}"),
             Self::DifferentBarriers { barrier, other } => write!(
                 f,
-                "barrier in divergent code: threads of the block come to barrier {barrier} by \
+                "barrier in divergent code: threads of the block reach barrier {barrier} through \
                  different instructions\n  the first: {}\n    {}\n  another:",
                 other.place, other.thread
             ),
@@ -579,8 +582,8 @@ impl FaultKind {
                 other,
             } => write!(
                 f,
-                "bad barrier: one comes to barrier {barrier} with a count of {}, another with {}\n  \
-                 the first: {}\n    {}\n  another:",
+                "bad barrier: one thread reaches barrier {barrier} with a count of {}, another \
+                 with {}\n  the first: {}\n    {}\n  another:",
                 barrier_count(*other_threads),
                 barrier_count(*threads),
                 other.place,
@@ -606,7 +609,7 @@ impl FaultKind {
             ),
             Self::PartialWarp { arrived } => write!(
                 f,
-                "it needs all 32 lanes of the warp, and only {} are there",
+                "it needs all 32 lanes of the warp, but only {} are here",
                 lane_list(*arrived)
             ),
             Self::NotAMember { members } => {
@@ -621,8 +624,8 @@ impl FaultKind {
                 user,
             } => write!(
                 f,
-                "shuffle from a lane that is not there: it reads from lane {source_lane}, and only {} \
-                 take part\n  the value is used: {}\n    {}\n  the shuffle:",
+                "shuffle from an absent lane: it reads from lane {source_lane}, but only {} take \
+                 part\n  the value is used: {}\n    {}\n  the shuffle:",
                 lane_list(*present),
                 user.place,
                 user.thread
@@ -640,11 +643,14 @@ impl FaultKind {
         }
     }
 
-    /// A step that leads nowhere.
+    /// A wrong turn in the control flow.
     fn fmt_control(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DivisionByZero => {
-                write!(f, "integer division by zero: PTX leaves open what it gives")
+                write!(
+                    f,
+                    "integer division by zero: PTX leaves the result unspecified"
+                )
             }
             Self::Trap {
                 message: Some(message),
@@ -672,8 +678,8 @@ impl FaultKind {
                 limit_bytes,
             } => write!(
                 f,
-                "stack overflow: the thread needs {needed_bytes} bytes of local memory, \
-                 the limit is {limit_bytes}"
+                "stack overflow: the thread needs {needed_bytes} bytes of local memory, but the \
+                 limit is {limit_bytes}"
             ),
             _ => Ok(()),
         }

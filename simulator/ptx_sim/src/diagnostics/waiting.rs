@@ -1,4 +1,4 @@
-//! Waits of a block's lanes that do not end.
+//! Endless waits of a block's lanes.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl fmt::Display for LanesDo {
             ),
             Doing::WaitForLanes => write!(
                 f,
-                ": wait{s} behind a branch or loop for the other lanes of the warp"
+                ": wait{s} after a branch or loop for the other lanes of the warp"
             ),
         }
     }
@@ -101,33 +101,35 @@ impl OutOfFuel {
             |what: &Doing| matches!(what, Doing::WaitAtBarrier(_) | Doing::WaitAtCluster(_));
         let at_barrier = doing(is_at_barrier);
         let mut advice = if doing(|what| matches!(what, Doing::WaitForWarps(_))) {
-            "all four warps of a warpgroup carry out each wgmma, and what some give back by \
-             setmaxnreg.dec covers what others take by setmaxnreg.inc"
+            "let all four warps of a warpgroup execute each wgmma, and let the registers that \
+             some warps give back by setmaxnreg.dec cover those that others take by setmaxnreg.inc"
         } else if asks(Asks::Mbarrier) && !self.barriers.is_empty() {
-            "let the barrier in memory expect exactly the bytes that come (mbarrier.arrive.expect_tx), \
-             in each phase: of a tile those of the whole box, what is out of bounds included"
+            "let the barrier in memory expect exactly the bytes that arrive \
+             (mbarrier.arrive.expect_tx), in each phase: for a tile those of the whole box, \
+             including the part that is out of bounds"
         } else if asks(Asks::Mbarrier) {
-            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was set \
-             to: see that all of them come, in each phase, and that its parity is the right one"
+            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was \
+             set to: check that all of them come, in each phase, and that its parity is the right \
+             one"
         } else if (asks(Asks::Atomic) || asks(Asks::Flag)) && waits_for_lanes {
-            "a lane may wait for another of its own warp, which waits for it behind the loop: let \
-             one lane take a lock for its warp, or do within the loop what the lock is for"
+            "a lane may be waiting for another of its own warp, which waits for it after the \
+             loop: let one lane take a lock for its warp, or do the locked work inside the loop"
         } else if asks(Asks::Atomic) {
-            "nothing frees what the loop tries to take: see that it is freed on every way, and that \
-             its holder waits for none of these threads"
+            "nothing releases what the loop tries to take: check that it is released on every \
+             path, and that its holder waits for none of these threads"
         } else if asks(Asks::Flag) {
-            "nothing sets the flag that the loop reads: see that the thread that does can get there, \
-             by waiting for none of these"
+            "nothing sets the flag that the loop reads: check that the thread that sets it can \
+             get there without waiting for any of these"
         } else if asks(Asks::Loads) {
-            "the loop reads memory by ordinary loads, which need not see what others write: use \
-             atomic or volatile ones; or its condition never becomes true"
+            "the loop uses ordinary loads, which need not see what others write: use atomic or \
+             volatile ones; or its condition never becomes true"
         } else {
-            "the loop's condition never becomes true: see how what it compares changes"
+            "the loop's condition never becomes true: check how the values that it compares change"
         }
         .to_owned();
         let may_only_be_long = asks(Asks::Nothing) || asks(Asks::Loads) || asks(Asks::Atomic);
         if may_only_be_long && !matches!(self.limit, FuelLimit::Waiting(_)) {
-            advice += "; if it only takes long, allow the launch more (`LaunchOptions::fuel`, \
+            advice += "; if it just takes long, give the launch more fuel (`LaunchOptions::fuel`, \
                        `--fuel`, `LOCKSTEP_SIM_FUEL`)";
         }
         if at_barrier {

@@ -1,5 +1,5 @@
-//! A launch with checks: first under the prefilter, and again by the exact judge where that
-//! does not pass everything.
+//! A launch with checks: first under the prefilter, and again under the exact judge if the
+//! prefilter does not pass everything.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -39,12 +39,12 @@ pub(super) fn run(
     let bounds = &launch.loaded.module().ir().functions[launch.id.0 as usize].bounds;
     let has_clusters = shape(bounds, &launch.options.options).n_blocks() > 1;
     let is_for_the_prefilter = launch.options.options.schedule.is_none()
-        // Blocks that run at the same time are beyond it.
+        // The prefilter cannot judge blocks that run at the same time.
         && !has_clusters
         && !plan.is_not_for_the_prefilter.load(Ordering::Relaxed)
-        // What it takes or frees is not put back.
+        // What it allocates or frees is not put back.
         && !plan.takes_memory
-        // What the host writes while a kernel waits for it would be put back, too.
+        // What the host writes while a kernel waits for it would be put back as well.
         && (plan.is_order_independent || !heap.has_memory_of_the_host());
     if is_for_the_prefilter {
         let undo = Undo::new(device.pool());
@@ -91,7 +91,7 @@ fn prefiltered(
     let context = device.context(launch, n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
     let (counters, prefilters, result) = watched(&context, n_workers, prefilter);
-    // The lines show who prints first.
+    // The lines show which block prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;
@@ -102,7 +102,7 @@ fn prefiltered(
     Some((report, written_by))
 }
 
-/// Runs a launch under the exact judge; gives what has been written of each allocation, too.
+/// Runs a launch under the exact judge; also gives what has been written of each allocation.
 fn exact(
     device: &Device,
     launch: &Prepared<'_>,

@@ -1,4 +1,4 @@
-//! A check that a launch's clusters are such as its kernel and devices allow.
+//! The check of a launch's clusters against its kernel and the devices.
 
 use super::options::{Launch, LaunchOptions};
 use crate::cluster::{ClusterShape, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
@@ -28,8 +28,8 @@ pub(super) fn check_clusters(bounds: &LaunchBounds, launch: &Launch<'_>) -> Resu
     let axis = (0..3).find(|&axis| !launch.grid[axis].is_multiple_of(shape.blocks[axis]));
     match axis {
         Some(axis) => Err(format!(
-            "the grid has {} blocks along {}, no multiple of the cluster's {}: give it whole \
-             clusters, and let the blocks that are too many do nothing",
+            "the grid has {} blocks along {}, not a multiple of the cluster's {}: give it whole \
+             clusters, and let the surplus blocks do nothing",
             launch.grid[axis],
             ["x", "y", "z"][axis],
             shape.blocks[axis]
@@ -46,20 +46,20 @@ fn check_declared(bounds: &LaunchBounds, shape: &ClusterShape) -> Result<(), Str
     {
         let [rx, ry, rz] = required;
         return Err(format!(
-            "a cluster of {x}×{y}×{z} blocks, the kernel requires {rx}×{ry}×{rz} \
+            "a cluster of {x}×{y}×{z} blocks, but the kernel requires {rx}×{ry}×{rz} \
              (.reqnctapercluster): launch it with that, or without naming a cluster"
         ));
     }
     if bounds.needs_cluster && !shape.is_explicit {
         return Err(
-            "the kernel must be launched with a cluster (.explicitcluster): name its shape, also \
-             if that is one block"
+            "the kernel must be launched with a cluster (.explicitcluster): name its shape, \
+             even if that is one block"
                 .to_owned(),
         );
     }
     match bounds.max_cluster {
         Some(most) if u64::from(most) < n_blocks(shape) => Err(format!(
-            "a cluster of {x}×{y}×{z} = {} blocks, the kernel declares at most {most} \
+            "a cluster of {x}×{y}×{z} = {} blocks, but the kernel declares at most {most} \
              (.maxclusterrank)",
             n_blocks(shape)
         )),
@@ -73,19 +73,20 @@ fn check_size(shape: &ClusterShape, is_non_portable: bool) -> Result<(), String>
     let n_blocks = n_blocks(shape);
     if n_blocks == 0 {
         return Err(format!(
-            "a cluster of {x}×{y}×{z} blocks: it has at least one along each axis"
+            "a cluster of {x}×{y}×{z} blocks: it needs at least one along each axis"
         ));
     }
     if n_blocks > u64::from(MAX_NON_PORTABLE_CLUSTER) {
         return Err(format!(
-            "a cluster of {x}×{y}×{z} = {n_blocks} blocks, the limit is {MAX_CLUSTER}, and \
-             {MAX_NON_PORTABLE_CLUSTER} where the launch says that it need not run on all devices"
+            "a cluster of {x}×{y}×{z} = {n_blocks} blocks, but the limit is {MAX_CLUSTER}, or \
+             {MAX_NON_PORTABLE_CLUSTER} where the launch says that it need not run on all \
+             devices"
         ));
     }
     if n_blocks > u64::from(MAX_CLUSTER) && !is_non_portable {
         return Err(format!(
-            "a cluster of {x}×{y}×{z} = {n_blocks} blocks, the limit is {MAX_CLUSTER}: allow \
-             cluster sizes that are not portable, or make the cluster smaller"
+            "a cluster of {x}×{y}×{z} = {n_blocks} blocks, but the limit is {MAX_CLUSTER}: \
+             allow cluster sizes that are not portable, or make the cluster smaller"
         ));
     }
     Ok(())

@@ -1,10 +1,10 @@
-//! The differences in the memory that a launch leaves between two orders of its threads, and
-//! whether that must be a defect.
+//! The differences between what a launch leaves in memory in two orders of its threads, and
+//! whether they must be a defect.
 //!
 //! A kernel may leave open what depends on the order: in which places of a list it puts
 //! things, and how a sum of floats is rounded. Those are distinguished from differences that
-//! no atomic explains. It is a guess by what the kernel has for instructions and what the
-//! bytes look like: a defect may hide behind it, but not one that changes much.
+//! no atomic explains. That is a guess, from the kernel's instructions and the bytes: it may
+//! hide a defect, but not one that changes much.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::memory::global::GlobalMemory;
 use crate::memory::journal::{Bytes, byte_at};
 use crate::numeric::half::{Bf16, F16};
 
-/// Memory that a launch leaves otherwise in another order of its threads.
+/// Memory in which a launch leaves something else in another order of its threads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Difference {
@@ -32,12 +32,13 @@ pub struct Difference {
     pub finding: Option<Box<LaunchError>>,
 }
 
-/// What may make the result depend on the order without a defect.
+/// What may make the result depend on the order without being a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explanation {
-    /// Atomics add up floats, and all that differ agree in the upper half of their digits.
+    /// Atomics add floats, and the values that differ agree in the upper half of their
+    /// digits.
     Rounding,
-    /// Atomics hand out places, and there are the same words in other places.
+    /// Atomics hand out places, and the same words are in other places.
     Places,
 }
 
@@ -126,7 +127,7 @@ impl Float {
         }
     }
 
-    /// A number by its bits, and the share of it that half of its digits leave open.
+    /// A number by its bits, and the part of it that half of its digits do not determine.
     fn value(self, bits: u64) -> (f64, f64) {
         let half_of = |digits: i32| 0.5_f64.powf(f64::from(digits) / 2.0);
         match self {
@@ -155,7 +156,7 @@ impl fmt::Display for Difference {
         write!(
             f,
             "the result depends on the order in which threads run: {n_bytes}\n  the first word: \
-             {other:#010x} in place of {usual:#010x}, at {:#x}, {}",
+             {other:#010x} instead of {usual:#010x}, at {:#x}, {}",
             self.address,
             self.relation.describe(4)
         )?;
@@ -177,12 +178,12 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Rounding => {
-                "all that differ agree in the upper half of their digits: atomics that add up \
-                 floats explain that"
+                "the values that differ agree in the upper half of their digits: atomics that \
+                 add floats explain that"
             }
             Self::Places => {
-                "there are the same words in other places: atomics that hand out places explain \
-                 that, if nothing relies on which is where"
+                "the same words are in other places: atomics that hand out places explain that, \
+                 if nothing relies on their order"
             }
         })
     }

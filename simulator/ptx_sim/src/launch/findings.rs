@@ -1,4 +1,4 @@
-//! The checks' findings as the error of a launch: numbers looked up.
+//! The checks' findings as the error of a launch, with numbers looked up.
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;
@@ -131,7 +131,7 @@ impl LaunchContext<'_> {
         }
     }
 
-    /// A finding about what works beside the threads.
+    /// A finding about units that work alongside the threads.
     fn asynchronous(&self, finding: Finding) -> AsyncFault {
         let boxed = |side: &Side| Box::new(self.side(side));
         match finding {

@@ -7,7 +7,7 @@
 use super::options::LaunchOptions;
 use crate::device::{Device, MemoryError};
 
-/// The workspace of a launch, for as long as that runs; nothing if it is not cooperative.
+/// The workspace of a launch, for as long as it runs; nothing if it is not cooperative.
 pub(super) struct GridWorkspace<'a> {
     device: &'a Device,
     address: Option<u64>,
@@ -40,7 +40,7 @@ impl<'a> GridWorkspace<'a> {
 impl Drop for GridWorkspace<'_> {
     fn drop(&mut self) {
         if let Some(address) = self.address {
-            // It is the device's own, and nobody else knows of it.
+            // It is the device's own, and nothing else knows of it.
             let _ = self.device.free(address);
         }
     }

@@ -1,10 +1,10 @@
 //! Launching a kernel.
 //!
-//! In reading order: `options`, what is asked for; `validate`, whether it is allowed, and `clusters`, the same of
-//! its clusters; `grid_workspace`, memory for a barrier of all its blocks;
-//! `prepared`, ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`, who runs
-//! its blocks; `findings`, what checks found, as the launch's error; `orders`, a launch in other
-//! orders than the usual one, and `difference`, what that changes.
+//! In reading order: `options`, the request; `validate`, whether it is allowed, and `clusters`, the
+//! same for its clusters; `grid_workspace`, memory for a barrier of all its blocks; `prepared`,
+//! ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`,
+//! which run its blocks; `findings`, what checks found, as the launch's error; `orders`, a launch
+//! in other orders than the usual one, and `difference`, what that changes.
 
 mod checked;
 mod clusters;

@@ -26,46 +26,47 @@ pub struct Launch<'a> {
 /// How to run a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that the launch may execute, all its blocks together. If it
-    /// executes more it ends with [`LaunchError::OutOfFuel`](crate::LaunchError), by the
+    /// Warp instructions that the launch may execute, in all its blocks together. If it
+    /// executes more, it ends with [`LaunchError::OutOfFuel`](crate::LaunchError), by the
     /// end of a warp's time slice at the latest.
     ///
-    /// If not given, blocks that make no progress have a limit together: all their warps
-    /// wait for others, or go round a loop with the same values in their registers and
-    /// store nothing. So a kernel that never ends is mostly found within a second, however
-    /// large its grid. Each block also has a limit of its own, of about a thousand million,
-    /// for loops that count or store without end.
+    /// If not given, blocks that make no progress have a common limit: all their warps wait
+    /// for others, or repeat a loop with the same values in their registers and store
+    /// nothing. So a kernel that never ends is mostly found within a second, however large
+    /// its grid. Each block also has a limit of its own, of about a billion, for loops that
+    /// count or store endlessly.
     pub fuel: Option<u64>,
-    /// Whether to count. Without, [`Report::counts`](crate::Report::counts) is zero.
+    /// Whether to count. If not, [`Report::counts`](crate::Report::counts) is zero.
     pub count: bool,
     /// Host threads; all cores if not given.
     pub threads: Option<usize>,
     /// Whether to look for what a GPU would let pass: races, reads of memory that
     /// nothing was written to, asynchronous copies that were not waited for,
-    /// barriers and warp-wide instructions in code that has diverged. Slower; the same is
-    /// found however many host threads there are.
+    /// barriers and warp-wide instructions in code that has diverged. Slower; the findings
+    /// do not depend on the number of host threads.
     pub check: bool,
-    /// Whether a launch goes on after what only [`check`](Self::check) finds: its memory is
-    /// put back, it runs again without checks, and
-    /// [`Report::finding`](crate::Report::finding) says what was found. For programs that do
-    /// not know that they are checked.
+    /// Whether a launch goes on after a finding that only [`check`](Self::check) makes: its
+    /// memory is put back, it runs again without checks, and
+    /// [`Report::finding`](crate::Report::finding) says what was found. For programs that
+    /// are unaware of being checked.
     pub go_on: bool,
-    /// The order in which blocks, warps and lanes run, if not the usual one. On one host
-    /// thread.
+    /// The order in which blocks, warps and lanes run, if not the usual one. Such a launch
+    /// uses one host thread.
     pub schedule: Option<Schedule>,
     /// Blocks of a cluster, by axis, of which the grid must be a multiple. If not given,
-    /// those that the kernel requires (`.reqnctapercluster`), else each block is one.
+    /// those that the kernel requires (`.reqnctapercluster`), else each block is a cluster
+    /// of its own.
     pub cluster: Option<[u32; 3]>,
     /// Whether a cluster may have up to
     /// [`MAX_NON_PORTABLE_CLUSTER`](crate::MAX_NON_PORTABLE_CLUSTER) blocks, which not
     /// every device has room for, and not only [`MAX_CLUSTER`](crate::MAX_CLUSTER).
     pub non_portable_cluster: bool,
     /// Whether it is a cooperative launch, whose blocks may wait for each other: they get a barrier
-    /// for all of them, as CUDA's `this_grid().sync()` wants it. Whether there is room for all
-    /// blocks at once is for who launches to see.
+    /// for all of them, as CUDA's `this_grid().sync()` wants it. The caller has to ensure that
+    /// there is room for all blocks at once.
     pub cooperative: bool,
-    /// What to keep of a block's events, for [`Report::trace`](crate::Report::trace). Counts, too;
-    /// not with [`check`](Self::check).
+    /// What to keep of a block's events, for [`Report::trace`](crate::Report::trace). Counts are
+    /// kept as well; not possible with [`check`](Self::check).
     pub trace: Option<TraceOptions>,
 }
 

@@ -1,8 +1,8 @@
 //! A launch in other orders than the usual one, on memory that is put back each time.
 //!
-//! For programs that know nothing of it: what their launch leaves is compared with what the
-//! usual order leaves, since nobody else can say what is right. See
-//! [`difference`](super::difference) for what that is taken to mean.
+//! For programs that are unaware of it: what their launch leaves is compared with what the
+//! usual order leaves, since there is no other reference. See
+//! [`difference`](super::difference) for how that is interpreted.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -28,12 +28,12 @@ use crate::memory::written::Written;
 use crate::schedule::{Found, Schedule, search};
 use ptx::ir::FuncId;
 
-/// How long a search waits to be alone with the device: what runs may wait for what the
-/// host does after this launch.
+/// How long a search waits to be alone with the device: running launches may wait for what
+/// the host does after this one.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-/// Turns of a warp, as long as they can be, that others may wait for it.
+/// Turns of a warp, each of the greatest length, for which others may wait for it.
 const PATIENCE: u64 = 64 * 4096;
-/// How many times as much as in the usual order a launch may execute.
+/// How many times more than in the usual order a launch may execute.
 const SLOWER: u64 = 1000;
 /// Beyond that, the simulator's own limits hold.
 const MOST_FUEL: u64 = 1 << 28;
@@ -44,7 +44,8 @@ const MOST_FUEL: u64 = 1 << 28;
 pub struct Orders {
     /// The first schedule that fails, made as simple as it can be.
     pub found: Option<Found<OrderError>>,
-    /// The first schedule whose result differs in a way that is explained without a defect.
+    /// The first schedule whose result differs in a way that can be explained without a
+    /// defect.
     pub explained: Option<(Schedule, Difference)>,
 }
 
@@ -54,7 +55,7 @@ pub enum OrderError {
     /// It ends badly there.
     #[error("{0}")]
     Ended(LaunchError),
-    /// It leaves other memory.
+    /// It leaves other contents in memory.
     #[error("{0}")]
     Differs(Box<Difference>),
 }
@@ -72,8 +73,8 @@ pub enum NotSearched {
          it may wait for the host, which writes only once"
     )]
     MayWaitForTheHost,
-    /// Others have not let it be alone with the device, for a tenth of a second.
-    #[error("it would have had to be alone with the device, and other launches went on")]
+    /// Other launches kept it from being alone with the device for a tenth of a second.
+    #[error("it has to be alone with the device, but other launches went on")]
     Busy,
 }
 
@@ -92,7 +93,7 @@ struct Trial<'a> {
     launch: &'a Launch<'a>,
     grid_workspace: u64,
     memory: &'a GlobalMemory,
-    /// What is taken of the kernels' heap.
+    /// What is allocated on the kernels' heap.
     taken: Option<State>,
     /// What has been written of each allocation, for checks.
     written: Vec<Written>,
@@ -102,13 +103,13 @@ impl Device {
     /// Runs a launch in the orders of some seeds, each time on memory as it is now, until
     /// one fails: the launch ends badly, checks find something if the launch asks for them,
     /// or what it leaves in memory differs from what it leaves in the usual order and
-    /// nothing [explains](crate::Explanation) that. Leaves memory as it is, nothing printed and
-    /// nothing counted.
+    /// nothing [explains](crate::Explanation) that. Leaves memory as it is, prints nothing and
+    /// counts nothing.
     ///
-    /// It is alone with the device meanwhile; where others do not let it be, it does not wait
-    /// for long. [`LaunchOptions::schedule`],
-    /// [`LaunchOptions::threads`] and [`LaunchOptions::go_on`] mean nothing here. Kernels
-    /// that read a clock may differ without being told.
+    /// It is alone with the device meanwhile; if others prevent that, it does not wait for
+    /// long. [`LaunchOptions::schedule`], [`LaunchOptions::threads`] and
+    /// [`LaunchOptions::go_on`] mean nothing here. For kernels that read a clock,
+    /// differences are not reported.
     ///
     /// # Errors
     /// Why there is nothing to compare with; memory is as it was.
@@ -129,7 +130,7 @@ impl Device {
         let module = loaded.module();
         let (ir, program) = (module.ir(), module.program());
         let mut freedom = Freedom::of(program, &reachable(ir, program, id));
-        // Who gets which address.
+        // Which thread gets which address.
         freedom.takes_values |= module.plan(id).takes_memory;
         let turn = self.turn_alone_within(LONGEST_WAIT);
         let _turn = turn.ok_or(NotSearched::Busy)?;
@@ -201,8 +202,8 @@ impl Trial<'_> {
         }
     }
 
-    /// What a launch may execute in another order that executes so much in the usual one. None
-    /// where the simulator's own limits do.
+    /// What a launch that executes this much in the usual order may execute in another. None
+    /// where the simulator's own limits suffice.
     fn fuel(&self, usual: u64) -> Option<u64> {
         let n_blocks: u64 = self.launch.grid.iter().map(|&n| u64::from(n)).product();
         let n_threads: u32 = self.launch.block.iter().product();
@@ -227,7 +228,7 @@ impl Trial<'_> {
         run.result.err().map(Box::new)
     }
 
-    /// Lets what was taken of the kernels' heap before be what is taken.
+    /// Restores what was allocated on the kernels' heap before.
     fn put_back_taken(&self) {
         if let (Some(heap), Some(taken)) = (self.loaded.kernel_heap(), &self.taken) {
             heap.restore(taken);

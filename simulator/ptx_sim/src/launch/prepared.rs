@@ -11,7 +11,7 @@ use crate::memory::global::GlobalMemory;
 use crate::report::Report;
 use ptx::ir::{self, FuncId};
 
-/// Threads of a launch below which it is not worth waking other cores.
+/// The number of threads below which it is not worth waking other cores.
 const WORTH_SPREADING: u64 = 16 << 10;
 
 /// A launch that is allowed.
@@ -21,7 +21,7 @@ pub(super) struct Prepared<'a> {
     pub options: &'a Launch<'a>,
     /// What is allocated.
     pub memory: &'a GlobalMemory,
-    /// Whether nobody else uses it meanwhile.
+    /// Whether nothing else uses it meanwhile.
     pub alone: bool,
     pub started: Started,
     /// The address of its [`GridWorkspace`](super::grid_workspace::GridWorkspace), or 0.

@@ -53,7 +53,7 @@ impl Device {
             grid_workspace: workspace.address(),
         };
         let mut report = if options.options.check {
-            // Nobody else has the heap while its knowledge is with the launch.
+            // The heap stays locked while its knowledge is with the launch.
             match checked::run(self, &mut heap, &launch) {
                 Ok(report) => report,
                 Err(failed) => go_on(self, &mut heap, &launch, failed)?,
@@ -95,8 +95,8 @@ impl Device {
     }
 }
 
-/// Runs a launch without checks after they have found something, if it is to go on. What
-/// ends it then is not a finding of checks.
+/// Runs a launch without checks after they have found something, if it is to go on. If that
+/// fails, it is not a finding of checks.
 fn go_on(
     device: &Device,
     heap: &mut Heap,

@@ -1,4 +1,4 @@
-//! A check that a launch is one that its kernel and the device allow.
+//! The check of a launch against its kernel and the device.
 
 use super::clusters::check_clusters;
 use super::options::{Launch, MAX_BLOCK, MAX_GRID};
@@ -36,7 +36,7 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
         }
         if grid[axis] > MAX_GRID[axis] {
             return Err(format!(
-                "the grid has {} blocks along {name}, the limit is {}",
+                "the grid has {} blocks along {name}, but the limit is {}",
                 grid[axis], MAX_GRID[axis]
             ));
         }
@@ -44,7 +44,7 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
     let n_threads = n_threads(*block);
     if n_threads > u64::from(MAX_BLOCK_THREADS) {
         return Err(format!(
-            "a block of {}×{}×{} = {n_threads} threads, the limit is {MAX_BLOCK_THREADS}",
+            "a block of {}×{}×{} = {n_threads} threads, but the limit is {MAX_BLOCK_THREADS}",
             block[0], block[1], block[2]
         ));
     }
@@ -52,7 +52,7 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
         if block[axis] > MAX_BLOCK[axis] {
             let name = ["x", "y", "z"][axis];
             return Err(format!(
-                "the block has {} threads along {name}, the limit is {}",
+                "the block has {} threads along {name}, but the limit is {}",
                 block[axis], MAX_BLOCK[axis]
             ));
         }
@@ -60,7 +60,7 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is to be traced against what can be.
+/// The request for a trace against what can be traced.
 fn check_trace(launch: &Launch<'_>) -> Result<(), String> {
     let Some(trace) = launch.options.trace else {
         return Ok(());
@@ -75,7 +75,7 @@ fn check_trace(launch: &Launch<'_>) -> Result<(), String> {
     let n_blocks = n_threads(launch.grid);
     if trace.block >= n_blocks {
         return Err(format!(
-            "block {} is to be traced, the grid has {n_blocks}, numbered from 0",
+            "block {} is to be traced, but the grid has {n_blocks}, numbered from 0",
             trace.block
         ));
     }
@@ -94,14 +94,14 @@ fn check_bounds(bounds: &ir::LaunchBounds, block: [u32; 3]) -> Result<(), String
         && n_threads > u64::from(max)
     {
         return Err(format!(
-            "a block of {n_threads} threads, the kernel declares at most {max}"
+            "a block of {n_threads} threads, but the kernel declares at most {max}"
         ));
     }
     if let Some(required) = bounds.required_block
         && required != block
     {
         return Err(format!(
-            "a block of {block:?} threads, the kernel declares {required:?}"
+            "a block of {block:?} threads, but the kernel declares {required:?}"
         ));
     }
     Ok(())
@@ -115,15 +115,15 @@ fn check_shared_memory(
 ) -> Result<(), String> {
     if shared.static_bytes > limits.static_shared_limit {
         return Err(format!(
-            "{} bytes of static shared memory, the limit is {}",
+            "{} bytes of static shared memory, but the limit is {}",
             shared.static_bytes, limits.static_shared_limit
         ));
     }
     let total = u64::from(shared.static_bytes) + u64::from(dynamic_shared_bytes);
     if total > u64::from(limits.shared_limit) {
         return Err(format!(
-            "{} bytes of static and {dynamic_shared_bytes} of dynamic shared memory a block, \
-             the limit is {} together",
+            "{} bytes of static and {dynamic_shared_bytes} of dynamic shared memory per block, \
+             but the limit is {} in total",
             shared.static_bytes, limits.shared_limit
         ));
     }
@@ -135,7 +135,7 @@ fn check_params(function: &ir::Function, params: &[&[u8]]) -> Result<(), String>
     if params.len() != function.params.len() {
         let names: Vec<String> = function.params.iter().map(describe).collect();
         return Err(format!(
-            "{} parameters given, the kernel takes {}{}{}",
+            "{} parameters given, but the kernel takes {}{}{}",
             params.len(),
             names.len(),
             if names.is_empty() { "" } else { ": " },
@@ -145,7 +145,7 @@ fn check_params(function: &ir::Function, params: &[&[u8]]) -> Result<(), String>
     for (i, (given, declared)) in params.iter().zip(&function.params).enumerate() {
         if given.len() != declared.size_bytes as usize {
             return Err(format!(
-                "parameter {i} has {} bytes, the kernel takes {}",
+                "parameter {i} has {} bytes, but the kernel takes {}",
                 given.len(),
                 describe(declared)
             ));

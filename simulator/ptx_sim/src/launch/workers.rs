@@ -13,8 +13,8 @@ use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
 use crate::schedule::{Choices, WINDOW};
 
-/// Rounds after which a block is taken to wait for another even if it does
-/// not look like it.
+/// Rounds after which a block is assumed to wait for another even if it does not look like
+/// it.
 const PATIENCE: u32 = 4096;
 
 /// Runs all blocks; gives the workers' observers, and how it ended.
@@ -69,8 +69,8 @@ pub(super) fn run<O: Observer>(
     (observers, failure.map_or(Ok(()), |(_, error)| Err(error)))
 }
 
-/// How many clusters each of several workers takes at once that remembers what they access:
-/// what neighbours access, too, is mostly near.
+/// How many clusters each of several workers takes at once, if it remembers what they
+/// access: neighbours mostly access nearby memory.
 fn at_once(n_clusters: u64, n_workers: usize) -> u64 {
     const MOST: u64 = 16;
     const TURNS: u64 = 8;
@@ -115,7 +115,7 @@ impl Work<'_> {
         }
     }
 
-    /// One worker: runs blocks until there are none.
+    /// One worker: runs blocks until none are left.
     fn run<O: Observer>(&self, observer: &mut O, most_resident: usize) {
         let schedule = self.context.schedule;
         let mut worker = Worker {
@@ -193,7 +193,8 @@ impl<O: Observer> Worker<'_, '_, O> {
         }
     }
 
-    /// How many clusters are to begin beside those in flight, after this many rounds.
+    /// How many clusters are to begin in addition to those in flight, after this many
+    /// rounds.
     fn more(&mut self, turn: &Turn, rounds: u32) -> usize {
         let of_cluster = self.work.context.cluster.n_blocks() as usize;
         let n = self.resident.len().div_ceil(of_cluster);
@@ -270,7 +271,7 @@ impl<O: Observer> Worker<'_, '_, O> {
         };
         let mut resident = self.resident.iter();
         let has_clusters = self.work.context.cluster.n_blocks() > 1;
-        // Of a cluster, the others may wait at its barrier for this one.
+        // The other blocks of a cluster may wait at its barrier for this one.
         let found = match has_clusters {
             true => resident.clone().find(|(_, block)| block.is_ready()),
             false => None,

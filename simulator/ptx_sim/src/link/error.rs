@@ -19,7 +19,7 @@ pub enum LinkError {
         /// What is wrong with it.
         error: ParseError,
     },
-    /// Two texts define a name for all.
+    /// Two texts define a global name.
     #[error("`{symbol}` is defined twice: in {} and in {}", .places[0], .places[1])]
     DefinedTwice {
         /// The name.
@@ -27,7 +27,7 @@ pub enum LinkError {
         /// Where it is defined.
         places: Box<[Definition; 2]>,
     },
-    /// Two texts mean something else by a name.
+    /// Two texts mean different things by a name.
     #[error(
         "`{symbol}` is {} in {}, and {} in {}",
         .places[0].what, .places[0], .places[1].what, .places[1]
@@ -42,7 +42,7 @@ pub enum LinkError {
     #[error("{}", lines(.0))]
     Undefined(Vec<UndefinedSymbol>),
     /// More constants than a module can have.
-    #[error("the constants take {bytes} bytes together, and a module has at most {limit}")]
+    #[error("the constants take {bytes} bytes together, but a module has at most {limit}")]
     TooManyConstants {
         /// Bytes of all.
         bytes: u64,
@@ -58,7 +58,7 @@ pub struct Definition {
     pub input: String,
     /// Line of that text, from 1.
     pub line: u32,
-    /// As what: `16 bytes of global memory`.
+    /// What it is: `16 bytes of global memory`.
     pub what: String,
 }
 
@@ -85,9 +85,9 @@ impl fmt::Display for UndefinedSymbol {
         match &self.user {
             Some(user) => write!(
                 f,
-                "`{symbol}` is defined nowhere; `{user}` in {input} uses it"
+                "`{symbol}` is not defined anywhere; `{user}` in {input} uses it"
             ),
-            None => write!(f, "`{symbol}` is defined nowhere; {input} declares it"),
+            None => write!(f, "`{symbol}` is not defined anywhere; {input} declares it"),
         }
     }
 }

@@ -10,7 +10,7 @@ use ptx::ir::{
     Space, Variable,
 };
 
-/// What the device's own runtime provides, and no text has to.
+/// What the device's runtime provides, so that no text has to.
 const PROVIDED: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
 /// An input's numbers in the linked module.
@@ -22,10 +22,10 @@ struct Numbers {
     call_sites: u32,
 }
 
-/// The number of what is left out, which nothing names that stays.
+/// The number of items left out; nothing that stays names them.
 const NONE: u32 = u32::MAX;
 
-/// Who uses a function or variable first, by its number: its name and its input.
+/// The first user of each function or variable, by number: its name and its input.
 type Users = HashMap<u32, (String, u32)>;
 
 /// The linked module while it grows.
@@ -64,7 +64,7 @@ pub(super) fn merge(inputs: Vec<(String, Module)>, symbols: &Symbols) -> Result<
     Ok(merger.module)
 }
 
-/// Numbers what stays, in order; what another stands for has that one's number.
+/// Numbers what stays, in order; an item replaced by another has that one's number.
 fn number(inputs: &[(String, Module)], symbols: &Symbols) -> Vec<Numbers> {
     let mut numbers: Vec<Numbers> = Vec::new();
     let (mut n_functions, mut n_variables) = (0, 0);
@@ -120,8 +120,8 @@ fn without_result(inputs: &[(String, Module)], numbers: &[Numbers]) -> HashSet<u
     all.map(|(_, &number)| number).collect()
 }
 
-/// Lets calls of functions that an input declares with a result, but that have none, be calls
-/// without: nobody writes there.
+/// Removes the result from calls of functions that an input declares with a result, but that
+/// have none: nothing is written there.
 fn drop_results(module: &mut Module, numbers: &Numbers, without_result: &HashSet<u32>) {
     let declared = module.functions.iter().zip(&numbers.functions);
     let lacking: HashSet<u32> = (0..)
@@ -144,7 +144,7 @@ fn drop_results(module: &mut Module, numbers: &Numbers, without_result: &HashSet
     }
 }
 
-/// Whether a function stays: nothing else stands for it.
+/// Whether a function stays: nothing replaces it.
 fn stays(symbols: &Symbols, at: At, function: &Function) -> bool {
     symbols.function(at, function) == at
 }
@@ -305,7 +305,7 @@ impl Merger {
         users.or_insert_with(|| user.clone());
     }
 
-    /// That everything is defined: of functions what is used, of variables all.
+    /// Checks that all variables and all used functions are defined.
     fn check_defined(&self) -> Result<(), LinkError> {
         let mut undefined = Vec::new();
         let name_of = |input: u32| self.module.inputs[input as usize].clone();
@@ -340,7 +340,7 @@ impl Merger {
         }
     }
 
-    /// That the constants have room together.
+    /// Checks that all constants fit together.
     fn check_constants(&self) -> Result<(), LinkError> {
         let bytes = self.module.const_bytes();
         if bytes <= MAX_CONST_BYTES {

@@ -1,10 +1,10 @@
 //! Several PTX texts made one module, as `cuLinkAddData` and `cuLinkComplete` do.
 //!
-//! What is undefined in one text (`.extern`) is looked for among what others define for
-//! all (`.visible`, `.weak`, `.common`); what is local stays apart, also by the same name.
-//! What is refused, and that of several `.weak` definitions the first counts, is as
-//! nvlink has it. In reading order: `error`; `symbols` finds what each name stands for;
-//! `references` visits what an instruction names; `merge` numbers everything anew.
+//! What is undefined in one text (`.extern`) is looked up among the global definitions of
+//! others (`.visible`, `.weak`, `.common`); local names stay separate, even if they are the
+//! same. Errors are the same as nvlink's, and so is the rule that the first of several
+//! `.weak` definitions counts. In reading order: `error`; `symbols` finds what each name
+//! stands for; `references` visits what an instruction names; `merge` renumbers everything.
 //!
 //! Left out: libraries, machine code, and code that nothing uses, which stays.
 

@@ -1,4 +1,4 @@
-//! Symbols: names that several texts know.
+//! Symbols: names known to several texts.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ pub(super) struct At {
     pub index: usize,
 }
 
-/// What names stand for that several texts know.
+/// The meanings of names known to several texts.
 pub(super) struct Symbols {
     functions: HashMap<String, At>,
     variables: HashMap<String, At>,
 }
 
-/// How much a declaration has to say; of equal ones the first counts.
+/// The rank of a declaration; of equal ones the first counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Declared,
@@ -175,7 +175,7 @@ impl Candidate<'_> {
     }
 }
 
-/// That two inputs mean the same by a name.
+/// Checks that two inputs mean the same by a name.
 fn check_alike(
     first: &Candidate<'_>,
     second: &Candidate<'_>,
@@ -204,8 +204,8 @@ fn check_alike(
 }
 
 /// Whether the first is declared with a result, and the second, which may be its definition,
-/// has none: some compilers declare all functions with a result. The call has it from nobody
-/// then, which is of no matter to who does not use it.
+/// has none: some compilers declare all functions with a result. The call's result is then
+/// undefined, which does not matter if it is not used.
 fn drops_results((rank, a): (Rank, &Function), (_, b): (Rank, &Function)) -> bool {
     rank == Rank::Declared && b.returns.is_empty() && !a.is_entry
 }

@@ -1,13 +1,13 @@
 //! Generic addresses.
 //!
-//! A generic address names a byte of any space. Global addresses are generic
-//! addresses as they are; shared, local and parameter memory each appear in a
-//! window whose number is in bits 44 and up.
+//! A generic address names a byte of any space. Global addresses are generic addresses
+//! unchanged; shared, local and parameter memory each appear in a window whose number is in
+//! bits 44 and up.
 //!
 //! Within shared memory's window, and in 32-bit addresses of shared memory, bits 24 to 31
-//! say whose memory it is: 0 the block's own, else one more than the rank in the cluster
-//! of the block that has it. So an address of the block's own memory is one of the
-//! cluster's, too.
+//! say whose memory it is: 0 the block's own, else one more than the rank in the cluster of
+//! the block that owns it. So an address of the block's own memory is also one of the
+//! cluster's.
 
 use ptx::ir::{FuncId, Space};
 
@@ -21,7 +21,7 @@ pub const LOCAL_WINDOW: u64 = 2 << WINDOW_SHIFT;
 pub const PARAM_WINDOW: u64 = 3 << WINDOW_SHIFT;
 /// The first address that an allocation can have.
 pub const GLOBAL_BASE: u64 = 7 << WINDOW_SHIFT;
-/// Generic addresses below this are taken for null pointers with an offset.
+/// Generic addresses below this count as null pointers with an offset.
 pub const NULL_PAGE: u64 = 1 << 16;
 /// Addresses of functions: this plus 16 times their number.
 pub const FUNCTION_BASE: u64 = 0xF << WINDOW_SHIFT;
@@ -34,16 +34,16 @@ const NOBODY: u32 = 0xFF;
 /// Whose shared memory an address is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The block's that uses the address.
+    /// That of the block that uses the address.
     Own,
     /// That of the block of this rank in its cluster, if there is one.
     Rank(u32),
-    /// `mapa` was given what is not an address of shared memory, or a rank that is none.
+    /// `mapa` was given something that is not an address of shared memory, or an invalid
+    /// rank.
     Nobody,
 }
 
-/// Takes an address of shared memory apart: whose it is, and the address as that block
-/// has it itself.
+/// Splits an address of shared memory: whose it is, and that block's own address for it.
 #[inline]
 pub fn owner_of(shared: u64) -> (Owner, u64) {
     let owner = match shared >> RANK_SHIFT {
@@ -54,15 +54,15 @@ pub fn owner_of(shared: u64) -> (Owner, u64) {
     (owner, shared & ((1 << RANK_SHIFT) - 1))
 }
 
-/// `mapa`: the address in the memory of the block of a rank that another one has in its.
+/// `mapa`: the address in the memory of the block of a rank that corresponds to this one.
 #[inline]
 pub fn map_rank(shared: u32, rank: u32) -> u32 {
     let tag = rank.saturating_add(1).min(NOBODY);
     shared & ((1 << RANK_SHIFT) - 1) | tag << RANK_SHIFT
 }
 
-/// [`map_rank`] of a generic address; if that is not one of shared memory, an address
-/// that nobody has.
+/// [`map_rank`] of a generic address; if that is not one of shared memory, an address that
+/// no block has.
 #[inline]
 pub fn map_generic_rank(generic: u64, rank: u32) -> u64 {
     let is_shared = space_of(generic) == Space::Shared && generic >> 32 == SHARED_WINDOW >> 32;

@@ -27,7 +27,7 @@ pub struct Allocation {
     pub base: u64,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// Of these, how many from the first on any kernel may access: none of a heap.
+    /// How many of these, from the first on, any kernel may access: none of a heap.
     open_bytes: u64,
     /// The name it is called by in reports.
     pub label: String,
@@ -35,11 +35,11 @@ pub struct Allocation {
     pub purpose: Purpose,
     /// Its bytes; `None` once freed.
     storage: Option<Storage>,
-    /// Which of them have been written: a place in the heap's list.
+    /// The place in the heap's list that says which of them have been written.
     written: usize,
     /// Whether the host reaches it at the same address.
     pub is_the_hosts: bool,
-    /// What kernels have taken of it, if that is what it is for.
+    /// What kernels have allocated in it, if it is their heap.
     pub heap: Option<KernelHeap>,
 }
 
@@ -63,7 +63,7 @@ unsafe impl Send for Storage {}
 unsafe impl Sync for Storage {}
 
 impl Storage {
-    /// Zeroed memory; none if the host has not so much.
+    /// Zeroed memory; none if the host does not have that much.
     pub fn new(size_bytes: u64) -> Option<Self> {
         // Rounded up so that whole 16-byte groups can be read.
         let size = usize::try_from(size_bytes.max(1)).ok()?;
@@ -111,7 +111,7 @@ impl Allocation {
         }
     }
 
-    /// It as a heap: kernels may access what they have taken.
+    /// The same as a heap: kernels may access what they have allocated.
     pub(super) fn with_heap(self, heap: KernelHeap) -> Self {
         Self {
             open_bytes: 0,
@@ -135,7 +135,7 @@ impl Allocation {
         }
     }
 
-    /// Where the heap has what is known of its bytes; means nothing once it is freed.
+    /// Where the heap keeps what is known of its bytes; meaningless once it is freed.
     #[inline]
     pub fn written_place(&self) -> usize {
         self.written
@@ -147,14 +147,15 @@ impl Allocation {
         self.storage.as_ref().map(Storage::pointer)
     }
 
-    /// Whether `bytes` at `address` lie wholly within it, and nothing more is to be asked.
+    /// Whether `bytes` at `address` lie wholly within it, and nothing more needs to be
+    /// checked.
     #[inline]
     pub fn is_open(&self, address: u64, bytes: u64) -> bool {
         let offset = address.wrapping_sub(self.base);
         offset <= self.open_bytes && bytes <= self.open_bytes - offset
     }
 
-    /// Where an address is, relative to it or to what kernels have taken of it.
+    /// Where an address is, relative to it or to what kernels have allocated in it.
     pub fn relation(&self, address: u64) -> Relation {
         match &self.heap {
             Some(heap) => heap.relation(address),

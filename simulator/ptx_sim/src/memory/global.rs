@@ -1,8 +1,8 @@
 //! Global memory: which allocation an address belongs to.
 //!
-//! A tree over pages of 2 MiB, three levels deep, for the 47 bits of address that a host
-//! process has too. A copy of it costs one counter: launches in flight keep the one they
-//! began with, while the host goes on to allocate and to free.
+//! A tree over pages of 2 MiB, three levels deep, for 47 bits of address, as in a host
+//! process. A copy of it costs one counter: launches in flight keep the one they began with
+//! while the host allocates and frees.
 
 use std::sync::Arc;
 

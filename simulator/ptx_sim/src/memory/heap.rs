@@ -1,10 +1,9 @@
 //! A device's memory as its host manages it.
 //!
 //! Every allocation begins on a page of its own (2 MiB of address space, which
-//! costs nothing) and is followed by at least one page that belongs to nobody,
-//! so that an access past its end cannot land in its neighbour. The last thousand that
-//! were freed are remembered: an access to one is recognised as such. Then their
-//! addresses are used again.
+//! costs nothing) and is followed by at least one unused page, so that an access past its
+//! end cannot land in its neighbour. The last thousand that were freed are remembered: an
+//! access to one is recognised as such. Then their addresses are used again.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -42,7 +41,7 @@ pub struct Heap {
     /// Which bytes of the allocations have been written. Freed ones have none, so that
     /// launches do not take longer for them.
     known: Vec<Known>,
-    /// Places in `known` that are nobody's.
+    /// Unused places in `known`.
     free_places: Vec<usize>,
     /// Launches that may have written anything.
     n_unwatched: u64,
@@ -51,7 +50,7 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// With addresses of its own among the first [`N_SPANS`] devices.
+    /// A heap with addresses of its own among the first [`N_SPANS`] devices.
     pub fn new(ordinal: u32) -> Self {
         let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
         Self {
@@ -87,7 +86,7 @@ impl Heap {
         self.live_bytes
     }
 
-    /// Makes an allocation of zeroed memory; none if the host has not so much.
+    /// Makes an allocation of zeroed memory; none if the host does not have that much.
     pub fn allocate(&mut self, size_bytes: u64, label: &str, purpose: Purpose) -> Option<u64> {
         let storage = Storage::new(size_bytes)?;
         let page = self.take_pages(n_pages(size_bytes))?;
@@ -98,7 +97,8 @@ impl Heap {
         Some(base)
     }
 
-    /// Makes a heap of which kernels can take so much; none if the host has not so much.
+    /// Makes a heap on which kernels can allocate this much; none if the host does not have
+    /// that much.
     pub fn allocate_kernel_heap(&mut self, size_bytes: u64) -> Option<KernelHeap> {
         let storage_bytes = KernelHeap::storage_bytes(size_bytes);
         let storage = Storage::new(storage_bytes)?;
@@ -112,7 +112,7 @@ impl Heap {
         Some(heap)
     }
 
-    /// Gives a heap back, with all that kernels have taken of it.
+    /// Gives a heap back, with everything that kernels have allocated on it.
     pub fn free_kernel_heap(&mut self, heap: &KernelHeap) {
         self.free(heap.base());
     }
@@ -162,7 +162,7 @@ impl Heap {
         Allocation::new(range, label, purpose, storage, place)
     }
 
-    /// Pages for an allocation and the gap behind it.
+    /// Pages for an allocation and the gap after it.
     fn take_pages(&mut self, n_pages: u64) -> Option<u64> {
         loop {
             if let Some(page) = self.ranges.take(n_pages) {
@@ -256,7 +256,7 @@ impl Heap {
         Some((address - base, &mut self.known[place].written))
     }
 
-    /// The allocation that holds these bytes, which stays as long as it is held.
+    /// The allocation that contains these bytes, which stays as long as it is held.
     pub fn holds(&self, address: u64, n_bytes: u64) -> Option<Arc<Allocation>> {
         let allocation = self.memory.find_shared(address)?;
         let is_there = allocation.host().is_some() && allocation.is_open(address, n_bytes);
@@ -264,7 +264,7 @@ impl Heap {
     }
 }
 
-/// Pages of an allocation, the gap behind it included.
+/// Pages of an allocation, including the gap after it.
 fn n_pages(size_bytes: u64) -> u64 {
     size_bytes.max(1).div_ceil(1 << PAGE_SHIFT) + 1
 }
@@ -346,7 +346,7 @@ mod tests {
         assert!(written.has(0, 4) && !written.has(4, 8));
         heap.written_by_anyone();
         assert!(heap.written_mut(kept).unwrap().1.has(0, 8));
-        // A place that is used again knows nothing of who had it before.
+        // A reused place knows nothing of its previous owner.
         let new = heap.allocate(8, "new", Purpose::Buffer).unwrap();
         assert!(!heap.written_mut(new).unwrap().1.has(0, 1));
     }

@@ -1,6 +1,6 @@
 //! Global memory as it was before a launch, byte by byte, as far as the launch writes it.
 //!
-//! What others write meanwhile, be it right beside what the launch writes, is neither kept
+//! What others write meanwhile, even right next to what the launch writes, is neither kept
 //! nor put back.
 
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl Page {
         self.has(at).then(|| self.bytes[at])
     }
 
-    /// Where bytes are that follow each other.
+    /// The contiguous runs of bytes.
     fn runs(&self) -> Vec<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for at in (0..PAGE_BYTES as usize).filter(|&at| self.has(at)) {
@@ -92,7 +92,7 @@ impl Bytes {
         Self(pages.collect())
     }
 
-    /// Puts them where they were.
+    /// Puts them back.
     pub fn restore(&self, memory: &GlobalMemory) {
         for (&number, page) in &self.0 {
             for (start, end) in page.runs() {
@@ -105,7 +105,7 @@ impl Bytes {
         }
     }
 
-    /// The addresses of these bytes, and of those of `others` that are none of these, at
+    /// The addresses of these bytes, and of those of `others` that are not among these, at
     /// which memory holds something else now; in order.
     pub fn changed(&self, others: &Self, memory: &GlobalMemory) -> Vec<u64> {
         let numbers = self.0.keys().chain(others.0.keys()).copied();
@@ -142,7 +142,7 @@ fn each_part(
     while done < n_bytes {
         let at = address + done as u64;
         let found = found(memory, at);
-        // Nobody's: the launch cannot have written there.
+        // In no allocation: the launch cannot have written there.
         let Some((allocation, host)) = found else {
             done += 1;
             continue;
@@ -182,7 +182,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Keeps bytes that somebody is about to write, unless somebody has before.
+    /// Keeps bytes that are about to be written, unless they were kept before.
     pub fn keep(&mut self, address: u64, n_bytes: u32) {
         let Some((allocation, host)) = found(self.memory, address) else {
             return;

@@ -1,11 +1,11 @@
-//! The heap from which kernels take memory themselves, by `malloc`.
+//! The heap on which kernels allocate memory themselves, by `malloc`.
 //!
-//! It is one allocation of the device. What kernels take of it has at least 16 bytes that
-//! are nobody's behind it, and is not given out again before the rest is: an access past
+//! It is one allocation of the device. What kernels allocate is followed by at least 16
+//! unused bytes, and is not reused before the rest of the heap is used up: an access past
 //! its end, or after it was freed, is recognised as such.
 //!
-//! Left out: what a GPU's own bookkeeping takes of its heap. There an allocation takes more
-//! than those 16 bytes, and fewer fit.
+//! Left out: the space that a GPU's own bookkeeping takes of its heap. There an allocation
+//! takes more than those 16 bytes, and fewer fit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::ranges::Ranges;
 use crate::diagnostics::{Place, Relation};
 
-/// What addresses are multiples of, in bytes; and what is left free behind each.
+/// The alignment of addresses in bytes, and the free bytes after each allocation.
 const UNIT: u64 = 16;
 
-/// A heap from which kernels take memory by `malloc`. Cheap to clone.
+/// A heap on which kernels allocate memory by `malloc`. Cheap to clone.
 #[derive(Clone)]
 pub struct KernelHeap(Arc<Inner>);
 
@@ -26,7 +26,7 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// What is taken of a heap.
+/// What is allocated on a heap.
 #[derive(Clone)]
 pub(crate) struct State {
     free: Ranges,
@@ -34,11 +34,11 @@ pub(crate) struct State {
     /// Those that were freed, oldest first.
     freed: VecDeque<u64>,
     used_bytes: u64,
-    /// Behind the last byte that was ever taken.
+    /// Just past the last byte that was ever allocated.
     reach: u64,
 }
 
-/// What one thread has taken.
+/// What one thread has allocated.
 #[derive(Clone)]
 struct Chunk {
     n_bytes: u64,
@@ -46,7 +46,7 @@ struct Chunk {
     made: Arc<Place>,
 }
 
-/// Memory that a kernel has taken and none has freed.
+/// Memory that a kernel has allocated and none has freed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Taken {
@@ -58,7 +58,7 @@ pub struct Taken {
     pub place: Arc<Place>,
 }
 
-/// Why memory cannot be freed: it was freed before, or `malloc` has not given the address.
+/// Why memory cannot be freed: it was freed before, or `malloc` did not return the address.
 pub(crate) struct NotTaken {
     pub is_freed: bool,
     pub relation: Relation,
@@ -81,22 +81,22 @@ impl KernelHeap {
         }))
     }
 
-    /// What it takes of the device's memory, so that all of it can be taken at once.
+    /// The device memory that it takes, so that all of it can be allocated at once.
     pub(super) fn storage_bytes(size_bytes: u64) -> u64 {
         (size_bytes / UNIT + 2) * UNIT
     }
 
-    /// What kernels can take of it.
+    /// How much kernels can allocate on it.
     pub fn size_bytes(&self) -> u64 {
         self.0.size_bytes
     }
 
-    /// What they have taken.
+    /// How much they have allocated.
     pub fn used_bytes(&self) -> u64 {
         self.state().used_bytes
     }
 
-    /// All that was taken and not freed, by address.
+    /// Everything that was allocated and not freed, by address.
     pub fn taken(&self) -> Vec<Taken> {
         let state = self.state();
         let live = state.chunks.iter().filter(|(_, chunk)| !chunk.is_freed);
@@ -121,7 +121,7 @@ impl KernelHeap {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes memory; none if so much is not left in one piece.
+    /// Allocates memory; none if that much is not left in one piece.
     pub(crate) fn take(&self, n_bytes: u64, made: &Arc<Place>) -> Option<u64> {
         let mut state = self.state();
         if n_bytes > self.0.size_bytes - state.used_bytes {
@@ -154,7 +154,7 @@ impl KernelHeap {
         (base..base + Self::storage_bytes(size_bytes)).contains(&address)
     }
 
-    /// Frees what [`take`](Self::take) has given.
+    /// Frees what [`take`](Self::take) has returned.
     pub(crate) fn free(&self, address: u64) -> Result<(), NotTaken> {
         let mut state = self.state();
         match state.chunks.get_mut(&address) {
@@ -172,7 +172,7 @@ impl KernelHeap {
         }
     }
 
-    /// Whether bytes are in what a kernel has taken, where that is, and whether it was
+    /// Whether bytes are in what a kernel has allocated, where that is, and whether it was
     /// freed.
     pub(crate) fn find(&self, address: u64, n_bytes: u64) -> (bool, Relation, bool) {
         let state = self.state();
@@ -183,22 +183,22 @@ impl KernelHeap {
         (inside, relation(address, start, chunk), chunk.is_freed)
     }
 
-    /// Where an address is, relative to what kernels have taken.
+    /// Where an address is, relative to what kernels have allocated.
     pub(crate) fn relation(&self, address: u64) -> Relation {
         self.state().relation(address)
     }
 
-    /// Bytes from its start up to the last that was ever taken.
+    /// Bytes from its start up to the last that was ever allocated.
     pub(super) fn reach_bytes(&self) -> u64 {
         self.state().reach - self.0.base
     }
 
-    /// What is taken now, to be put back.
+    /// What is allocated now, to be restored later.
     pub(crate) fn save(&self) -> State {
         self.state().clone()
     }
 
-    /// Lets what was taken then be what is taken.
+    /// Restores what was allocated then.
     pub(crate) fn restore(&self, saved: &State) {
         self.state().clone_from(saved);
     }
@@ -218,7 +218,7 @@ impl State {
         })
     }
 
-    /// Lets the addresses of what was freed longest ago be used again.
+    /// Lets the addresses of what was freed longest ago be reused.
     fn forget_oldest(&mut self) -> Option<()> {
         let address = self.freed.pop_front()?;
         let chunk = self.chunks.remove(&address)?;
@@ -227,7 +227,7 @@ impl State {
     }
 }
 
-/// What a chunk takes, with what is left free behind it.
+/// The units that a chunk takes, including those left free after it.
 fn n_units(n_bytes: u64) -> u64 {
     n_bytes.div_ceil(UNIT) + 1
 }
@@ -244,7 +244,7 @@ fn relation(address: u64, start: u64, chunk: &Chunk) -> Relation {
         None => format!("PTX line {ptx_line}"),
     };
     Relation::Near {
-        label: format!("what `malloc` gave `{kernel}` at {line}"),
+        label: format!("an allocation by `malloc` in `{kernel}` at {line}"),
         size_bytes: chunk.n_bytes,
         offset: i128::from(address) - i128::from(start),
     }

@@ -2,14 +2,14 @@
 //!
 //! Word `i` of lane `l` lies at word `32 i + l`, as the hardware interleaves
 //! it: lanes that use the same index touch neighbouring words. Each lane sees
-//! a private stack that starts at [`LOCAL_START`], or at the next address that
-//! is aligned as the kernel's variables ask for, and grows upwards with calls.
+//! a private stack that starts at [`LOCAL_START`], or at the next address with the
+//! alignment of the kernel's variables, and grows upwards with calls.
 
 use std::collections::TryReserveError;
 
 use crate::lanes::WARP_SIZE;
 
-/// The first local address. Not 0, which compilers take for a null pointer.
+/// The first local address. Not 0, which compilers treat as a null pointer.
 pub const LOCAL_START: u32 = 16;
 /// Bytes of local memory that a thread can have, as on the hardware.
 pub const LOCAL_LIMIT: u32 = 512 << 10;
@@ -23,7 +23,8 @@ pub struct LocalMemory {
 }
 
 impl LocalMemory {
-    /// Makes room for local addresses below `end`. An error if the host has not so much.
+    /// Makes room for local addresses below `end`. An error if the host does not have that
+    /// much.
     #[inline]
     pub fn reserve(&mut self, end: u32) -> Result<(), TryReserveError> {
         let n_words = end.div_ceil(4) as usize * WARP_SIZE;
@@ -34,7 +35,7 @@ impl LocalMemory {
         Ok(())
     }
 
-    /// Fills it as new, for the next block.
+    /// Resets it, for the next block.
     pub fn reset(&mut self) {
         self.words.fill(FILL);
     }

@@ -2,9 +2,9 @@
 //!
 //! - [`global`]: which [`allocation`] an address belongs to; global and constant
 //!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
-//!   address space with gaps between them; [`kernel_heap`] is what kernels take memory from
-//!   themselves; [`transfer`] copies to and from them,
-//!   [`snapshot`] keeps what they hold, [`journal`] what a launch overwrites.
+//!   address space with gaps between them; [`kernel_heap`] is what kernels allocate from
+//!   themselves; [`transfer`] copies to and from them, [`snapshot`] keeps what they hold,
+//!   [`journal`] what a launch overwrites.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
@@ -13,9 +13,9 @@
 //! - [`wrong_space`]: addresses of one space that are used in another;
 //! - [`written`]: which bytes of an allocation have been written.
 //!
-//! Left out: caches, and the order in which other threads see writes. One
-//! access is carried out at a time per worker, and accesses of different
-//! workers are single relaxed atomic operations on the host.
+//! Left out: caches, and the order in which other threads see writes. Each worker executes
+//! one access at a time, and accesses of different workers are single relaxed atomic
+//! operations on the host.
 
 pub mod address;
 pub mod allocation;

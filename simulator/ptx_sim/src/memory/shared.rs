@@ -2,7 +2,7 @@
 //!
 //! Static variables first, dynamic memory at the end, as on the hardware. It
 //! starts filled with ones: as a float that is not a number, as an index it is
-//! out of range, so a kernel that reads unwritten memory is likely to show.
+//! out of range, so a kernel that reads unwritten memory is likely to be noticed.
 
 use std::cell::UnsafeCell;
 
@@ -26,8 +26,8 @@ impl SharedMemory {
         }
     }
 
-    /// Makes it as new, for the next block. The blocks of a cluster know of it too, but do
-    /// not touch it while nobody has it.
+    /// Resets it, for the next block. The blocks of a cluster know of it too, but do not
+    /// touch it while it has no owner.
     pub fn reset(&self) {
         for word in &self.words {
             // SAFETY: One host thread at a time works on it, through no references.

@@ -1,4 +1,4 @@
-//! All memory as it was at some moment.
+//! A snapshot of all memory.
 
 use super::allocation::{Allocation, Purpose};
 use super::global::GlobalMemory;
@@ -6,7 +6,7 @@ use super::kernel_heap::State;
 use super::transfer;
 
 /// The contents of all allocations that kernels may write, by first address, and what is
-/// taken of those that are heaps.
+/// allocated on those that are heaps.
 pub struct Snapshot(Vec<(u64, Vec<u8>, Option<State>)>);
 
 impl Snapshot {

@@ -1,4 +1,4 @@
-//! Bytes between the host and memory that kernels may use meanwhile.
+//! Transfers between the host and memory that kernels may use meanwhile.
 //!
 //! Whatever a kernel writes at the same time, no access here is undefined behaviour: each
 //! is one relaxed atomic operation, of eight bytes where that is possible.

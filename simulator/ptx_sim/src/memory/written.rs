@@ -49,7 +49,7 @@ impl Written {
         if start >= end {
             return;
         }
-        // Those that touch it become one with it.
+        // Ranges that touch it are merged with it.
         let first = ranges.partition_point(|range| range.1 < start);
         let past = ranges.partition_point(|range| range.0 <= end);
         if first < past {

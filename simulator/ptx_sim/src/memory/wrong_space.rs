@@ -7,9 +7,9 @@ use ptx::ir::Space;
 /// More than any block has of shared memory.
 const SMALL: u64 = 1 << 20;
 
-/// The space that an address belongs to which was used in `space` and is out of
-/// range there: it may be generic, have been converted to the wrong space
-/// (`cvta.to`), or be the lower half of a global address.
+/// The space to which an address belongs that was used in `space` and is out of range
+/// there: it may be generic, have been converted to the wrong space (`cvta.to`), or be the
+/// lower half of a global address.
 pub fn other_space(memory: &GlobalMemory, address: u64, space: Space) -> Option<Space> {
     if !matches!(space, Space::Shared | Space::Local) {
         return None;
@@ -21,7 +21,7 @@ pub fn other_space(memory: &GlobalMemory, address: u64, space: Space) -> Option<
             actual => return Some(actual),
         }
     }
-    // Small ones are past the end of an array of this space rather.
+    // Small ones are more likely past the end of an array of this space.
     let is_half = (SMALL..1 << 32).contains(&address) && memory.has_lower_half(address as u32);
     is_half.then_some(Space::Global)
 }

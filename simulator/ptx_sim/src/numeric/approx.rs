@@ -37,7 +37,7 @@ fn turns(radians: f32) -> f64 {
 #[inline]
 pub fn sin(a: f32) -> f32 {
     let turns = turns(a);
-    // Whole turns make no difference, and are taken off exactly.
+    // Whole turns make no difference, and are removed exactly.
     canonical_f32((turns % 1.0 * TAU).sin() as f32)
 }
 

@@ -1,4 +1,4 @@
-//! Order: `min`, `max`, comparisons, and the properties `testp` asks for.
+//! Order: `min`, `max`, comparisons, and the properties that `testp` tests.
 
 use super::float::{Float, abs};
 

@@ -25,8 +25,8 @@ pub struct Int {
 }
 
 impl Number {
-    /// The number type that a PTX type is; bits count as unsigned, and packed
-    /// types and predicates are none.
+    /// The number type that a PTX type is; bits count as unsigned, and packed types and
+    /// predicates are not numbers.
     pub fn of_type(ty: Type) -> Option<Self> {
         let int = |is_signed| {
             Some(Self::Int(Int {
@@ -190,8 +190,8 @@ impl Conversion {
 }
 
 impl Conversion {
-    /// `cvt.rna.tf32`, which ptxas makes of integer instructions: with `.satfinite` a
-    /// NaN, too, becomes the number of the next smaller magnitude.
+    /// `cvt.rna.tf32`, which ptxas implements by integer instructions: with `.satfinite`
+    /// even a NaN becomes the number of the next smaller magnitude.
     fn is_to_tf32_away(&self) -> bool {
         self.to == Number::Float(soft::TF32) && self.rounding == Rounding::NearestAway
     }
@@ -275,8 +275,8 @@ pub fn float_to_int(from: Format, to: Int, rounding: Rounding, bits: u64) -> u64
     }
 }
 
-/// Between floating-point formats, rounded once; between like formats it is
-/// the number itself. For NaNs see `convert_nan`.
+/// Between floating-point formats, rounded once; between equal formats it is the number
+/// itself. For NaNs see `convert_nan`.
 #[inline]
 pub fn float_to_float(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
     if bits & (from.sign_mask() - 1) > from.infinity() {
@@ -349,7 +349,7 @@ fn convert_nan(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
     sign | to.infinity() | quiet | payload
 }
 
-/// `cvt.f16x2.f32 d, a, b` and its kin: `a` goes to the upper half.
+/// `cvt.f16x2.f32 d, a, b` and similar: `a` goes to the upper half.
 #[inline]
 pub fn pack_pair(a: u64, b: u64) -> u32 {
     (a as u32) << 16 | b as u32 & 0xffff

@@ -8,9 +8,9 @@
 //! sign and payload of a NaN operand and makes it quiet. `copysign` and moves
 //! keep a NaN's bits.
 //!
-//! **`.ftz`** makes zeros of subnormal operands and results: [`mul_ftz`] and
-//! its kin; for other functions [`flush`] on operands and result does.
-//! **`.sat`** is [`saturate`] on the result, **`.relu`** is [`relu`].
+//! ****`.ftz`** turns subnormal operands and results into zeros: [`mul_ftz`] and similar;
+//! for other functions [`flush`] on operands and result does. **`.sat`** is [`saturate`] on
+//! the result, **`.relu`** is [`relu`].
 
 use super::Rounding;
 use super::soft::{self, Format};
@@ -110,7 +110,7 @@ impl Float for f32 {
     #[inline]
     fn fma_nearest(self, factor: Self, addend: Self) -> Self {
         // The product of two f32 is exact in f64. The sum is rounded to odd
-        // there, which makes the second rounding come out right.
+        // there, which makes the second rounding correct.
         let sum = add_to_odd(f64::from(self) * f64::from(factor), f64::from(addend));
         canonical_f32(sum as f32)
     }
@@ -127,7 +127,7 @@ impl Float for f32 {
 }
 
 /// An `f32` on a machine that multiplies and adds in one instruction: `fma` is that instruction
-/// in code that is compiled for it, and slow, as it calls the C library, in other code.
+/// in code compiled for it; in other code it is slow, as it calls the C library.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct FusedF32(pub f32);
@@ -240,8 +240,8 @@ impl Float for f64 {
 
 /// The NaN that hardware gives in place of any NaN.
 ///
-/// Compares bits: to the compiler one NaN is as good as another, and it would
-/// take a choice between NaNs for no choice at all.
+/// Compares bits: to the compiler all NaNs are equivalent, and it would remove a choice
+/// between them.
 #[inline]
 pub fn canonical_f32(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -254,7 +254,7 @@ pub fn canonical_f32(value: f32) -> f32 {
 }
 
 /// `a + b` rounded to odd: towards zero, with the lowest bit set where that
-/// cut something off. Exact sums and infinities are themselves.
+/// cut something off. Exact sums and infinities are unchanged.
 ///
 /// Not for operands whose sum overflows or that are not exact multiples of the
 /// smallest f64; products and sums of narrower formats never are.
@@ -392,7 +392,7 @@ pub fn flush<F: Float>(a: F) -> F {
     }
 }
 
-/// `add.ftz`. A subnormal sum is exact, so nothing hangs on its rounding.
+/// `add.ftz`. A subnormal sum is exact, so its rounding does not matter.
 #[inline]
 pub fn add_ftz<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     flush(add(flush(a), flush(b), rounding))

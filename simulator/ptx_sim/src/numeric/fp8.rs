@@ -8,7 +8,7 @@
 //! | `e2m3` | 2, 3 | 7.5 | neither |
 //! | `e2m1` | 2, 1 | 6 | neither |
 //!
-//! All have subnormal numbers, and all numbers of all of them are numbers of `f16`.
+//! All have subnormal numbers, and all their numbers are `f16` numbers too.
 
 use std::sync::OnceLock;
 
@@ -45,7 +45,7 @@ impl Small {
         })
     }
 
-    /// Bits of a number, padding aside.
+    /// Bits of a number, without padding.
     pub const fn n_bits(self) -> u32 {
         match self {
             Self::E4m3 | Self::E5m2 => 8,
@@ -122,7 +122,7 @@ impl Small {
     }
 
     /// The nearest to an `f32`, ties to even; beyond the largest number, that one
-    /// (`.satfinite`). With `relu`, 0 for what is negative.
+    /// (`.satfinite`). With `relu`, 0 for negative numbers.
     pub fn from_f32(self, value: f32, relu: bool) -> u8 {
         if value.is_nan() {
             return self.nan();
@@ -141,7 +141,7 @@ impl Small {
         // In units of the last place: exact, since only a power of two is taken out.
         let units = magnitude * power_of_two(fraction_bits as i32 - exponent);
         let rounded = units.round_ties_even() as u32;
-        // A carry into the next exponent comes out right by adding.
+        // Adding handles a carry into the next exponent correctly.
         let base = ((exponent - self.least_exponent()) as u32) << fraction_bits;
         sign | (base + rounded).min(u32::from(self.largest())) as u8
     }
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Between two neighbours the nearer one is taken, and of two as near the even one.
+    /// Of two neighbours the nearer one is taken, and in a tie the even one.
     #[test]
     fn what_lies_between_goes_to_the_nearest() {
         for format in ALL {

@@ -125,8 +125,8 @@ impl Half for Bf16 {
     }
 }
 
-/// An `f64` rounded to odd in `f32`: a second rounding from there comes out
-/// as if it were the only one.
+/// An `f64` rounded to odd in `f32`: a second rounding from there is as good as a single
+/// one.
 #[inline]
 fn to_odd_f32(value: f64) -> f32 {
     let nearest = value as f32;
@@ -201,21 +201,21 @@ pub fn pack<H: Half>(low: H, high: H) -> u32 {
     low.bits() as u32 | (high.bits() as u32) << 16
 }
 
-/// `neg.f16x2` and its kin.
+/// `neg.f16x2` and similar.
 #[inline]
 pub fn packed1<H: Half>(a: u32, operation: impl Fn(H) -> H) -> u32 {
     let [low, high] = unpack(a).map(operation);
     pack(low, high)
 }
 
-/// `add.f16x2` and its kin.
+/// `add.f16x2` and similar.
 #[inline]
 pub fn packed2<H: Half>(a: u32, b: u32, operation: impl Fn(H, H) -> H) -> u32 {
     let ([a_low, a_high], [b_low, b_high]) = (unpack(a), unpack(b));
     pack(operation(a_low, b_low), operation(a_high, b_high))
 }
 
-/// `fma.f16x2` and its kin.
+/// `fma.f16x2` and similar.
 #[inline]
 pub fn packed3<H: Half>(a: u32, b: u32, c: u32, operation: impl Fn(H, H, H) -> H) -> u32 {
     let ([a_low, a_high], [b_low, b_high], [c_low, c_high]) = (unpack(a), unpack(b), unpack(c));

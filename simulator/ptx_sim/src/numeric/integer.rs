@@ -2,7 +2,7 @@
 //!
 //! Plain `add`, `sub`, `mul.lo`, `neg`, `abs`, `min` and `max` are Rust's
 //! `wrapping_*` and `Ord`, and `add.sat.s32` is `saturating_add`. Division by
-//! zero has no result in PTX; [`Integer::quotient`] says what is given here.
+//! zero has no result in PTX; [`Integer::quotient`] says what the result is here.
 
 /// The integer types that PTX arithmetic works on: 16, 32 and 64 bits.
 pub trait Integer: Copy + Ord {
@@ -96,8 +96,8 @@ pub fn add_carry_u64(a: u64, b: u64, carry_in: bool) -> (u64, bool) {
 }
 
 /// `sub.cc`, `subc`: the difference and the carry out. On the hardware a subtraction is
-/// `a + !b + carry_in`, so that a carry means that nothing was borrowed; PTX's text,
-/// which has `CC.CF` hold the borrow, says otherwise. `sub.cc` has a carry in.
+/// `a + !b + carry_in`, so that a carry means that nothing was borrowed; PTX's text says
+/// otherwise: there `CC.CF` holds the borrow. `sub.cc` has a carry in.
 #[inline]
 pub fn sub_carry_u32(a: u32, b: u32, carry_in: bool) -> (u32, bool) {
     add_carry_u32(a, !b, carry_in)
@@ -186,8 +186,7 @@ pub fn dp2a(a: u32, a_signed: bool, b: u32, b_signed: bool, c: u32, use_high_byt
     })
 }
 
-/// A packed operation on the two halves of a word: `add.u16x2`,
-/// `max.s16x2` and their kin.
+/// A packed operation on the two halves of a word: `add.u16x2`, `max.s16x2` and similar.
 #[inline]
 pub fn each_half(a: u32, b: u32, operation: impl Fn(u16, u16) -> u16) -> u32 {
     let low = operation(a as u16, b as u16);

@@ -49,8 +49,8 @@
 //! does with integers and `f64` is in [`tensor`](super::tensor), and with 8-bit floats, which
 //! it converts, in `step/matrix/tensor.rs`.
 
-/// The exponent that numbers are brought to at least: that of the smallest
-/// normal `f32`. Products of `bf16` reach far below it.
+/// The least exponent that numbers are aligned to: that of the smallest normal `f32`.
+/// Products of `bf16` reach far below it.
 const LEAST_EXPONENT: i32 = -126;
 
 /// How an architecture adds up.
@@ -58,7 +58,7 @@ const LEAST_EXPONENT: i32 = -126;
 pub struct Model {
     /// Bits kept below the largest exponent.
     pub fraction_bits: u32,
-    /// Products that are added in one go.
+    /// Products that are added in one step.
     pub group: usize,
 }
 
@@ -109,7 +109,7 @@ pub enum Accumulator {
 struct Format {
     fraction_bits: u32,
     exponent_bits: u32,
-    /// Whether of the numbers with the largest exponent only one is none, a NaN.
+    /// Whether only one encoding with the largest exponent is not a number, a NaN.
     has_no_infinity: bool,
 }
 
@@ -174,7 +174,7 @@ impl Accumulator {
         }
     }
 
-    /// The NaN that stands for all.
+    /// The NaN that represents all.
     pub const fn canonical_nan(self) -> u32 {
         match self {
             Self::F16 => 0x7FFF,
@@ -269,8 +269,8 @@ impl Format {
         if rounded == 0 {
             return 0;
         }
-        // A carry into the next exponent, and a subnormal's lack of the unit
-        // bit, come out right by adding.
+        // Adding handles a carry into the next exponent, and a subnormal's lack of the unit
+        // bit, correctly.
         let field = (exponent + self.bias()) as u64;
         let bits = ((field - 1) << self.fraction_bits) + rounded;
         let largest = u64::from(self.infinity(false));
@@ -306,7 +306,7 @@ pub const fn unpack_word(factor: Factor, bits: u32) -> Unpacked {
 
 /// Σ a·b + c by `model`: the bits of the accumulator's type, from its bits.
 ///
-/// `a` and `b` are factors of type `factor`, as many of the one as of the other.
+/// `a` and `b` are equally many factors of type `factor`.
 pub fn dot(
     model: Model,
     factor: Factor,
@@ -318,7 +318,7 @@ pub fn dot(
     dot_of_two(model, (factor, factor), accumulator, a, b, c)
 }
 
-/// As [`dot`], with factors of a type each.
+/// As [`dot`], with factors of two types.
 pub fn dot_of_two(
     model: Model,
     factors: (Factor, Factor),

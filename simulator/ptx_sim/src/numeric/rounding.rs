@@ -17,8 +17,8 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Reads a modifier's name without its dot; `rni` and its kin name the
-    /// same modes (see [`Rounding::is_integer_name`]).
+    /// Reads a modifier's name without its dot; `rni` and similar names give the same modes
+    /// (see [`Rounding::is_integer_name`]).
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "rn" | "rni" => Self::NearestEven,

@@ -2,9 +2,9 @@
 //! mode.
 //!
 //! The common cases (round to nearest in `f32` and `f64`) run on the host's
-//! own instructions, see `float`; this module does the rest and is what those
-//! are tested against. A number is taken apart into an integer significand and
-//! a power of two, computed with exactly, and rounded once.
+//! own instructions, see `float`; this module does the rest, and the host's results are
+//! tested against it. A number is split into an integer significand and a power of two,
+//! computed with exactly, and rounded once.
 
 use super::Rounding;
 
@@ -259,8 +259,8 @@ impl Exact {
         format.signed(self.is_negative, magnitude)
     }
 
-    /// Rounds to `format`, and to zero what would be subnormal even if smaller
-    /// exponents existed: `.ftz`, as hardware does it.
+    /// Rounds to `format`, and to zero if the result would be subnormal even with an
+    /// unbounded exponent range: `.ftz`, as hardware does it.
     fn pack_flushing(self, format: Format, rounding: Rounding) -> u64 {
         if self.is_zero() {
             return format.signed(self.is_negative, 0);
@@ -509,8 +509,8 @@ pub fn convert(from: Format, to: Format, bits: u64, rounding: Rounding) -> u64 {
     }
 }
 
-/// To an integer in the same format: `cvt.rni.f32.f32` and its kin. Keeps the
-/// sign of a result that is zero.
+/// To an integer in the same format: `cvt.rni.f32.f32` and similar. Keeps the sign of a
+/// result that is zero.
 pub fn round_to_integer(format: Format, bits: u64, rounding: Rounding) -> u64 {
     match unpack(format, bits) {
         Unpacked::Nan => format.canonical_nan,

@@ -1,7 +1,8 @@
-//! Products of tensor cores beside the sums of [`mma`](super::mma): integers, bits, `f64`, and the
-//! products that a GPU has no unit for any more.
+//! Products of tensor cores in addition to the sums of [`mma`](super::mma): integers, bits, `f64`,
+//! and products for which GPUs no longer have a unit.
 //!
-//! All as an H200 computes it: `tests/measured` compares every type and shape, bit for bit.
+//! Everything is as an H200 computes it: `tests/measured` compares every type and shape,
+//! bit for bit.
 
 use super::Rounding;
 use super::float;
@@ -15,7 +16,7 @@ pub struct Integers {
     pub n_bits: u32,
     /// Whether the factors of A have a sign.
     pub a_signed: bool,
-    /// Whether those of B have.
+    /// Whether those of B have one.
     pub b_signed: bool,
     /// `.satfinite`: the sum is limited to 32 bits instead of cut.
     pub saturates: bool,
@@ -89,8 +90,8 @@ pub fn dot_f64(a: &[f64], b: &[f64], c: f64, rounding: Rounding) -> f64 {
         .fold(c, |sum, (&a, &b)| float::fma(a, b, sum, rounding))
 }
 
-/// `mma.m8n8k4` of `f16`, which ptxas makes of other instructions since sm_80: the
-/// bits of C and of the result as their types have them.
+/// `mma.m8n8k4` of `f16`, which ptxas has implemented by other instructions since sm_80:
+/// the bits of C and of the result as their types have them.
 ///
 /// With sums in `f32` the products are added one after the other, and C last. With
 /// sums in `f16` pairs of products are added to C, one after the other, in `f32`.
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(BitProduct::And.dot(&a, &b, u32::MAX), 4);
     }
 
-    /// Where the order matters.
+    /// A case in which the order matters.
     #[test]
     fn sums_go_in_order() {
         let (a, b) = ([1.0, 2.0_f64.powi(60), -(2.0_f64.powi(60)), 1.0], [1.0; 4]);
@@ -176,7 +177,7 @@ mod tests {
         let factors = [huge, huge, 1.0, 1.0].map(half);
         let others = [huge, -huge, 1.0, 1.0].map(half);
         assert_eq!(dot_quad(factors, others, 0, f32s), 2.0_f32.to_bits());
-        // C is added to the first pair, and goes under.
+        // C is added to the first pair, and is lost.
         let f16s = (Accumulator::F16, Accumulator::F16);
         let factors = [huge, huge, -huge, -huge].map(half);
         let others = [1.0; 4].map(half);

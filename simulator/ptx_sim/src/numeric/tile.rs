@@ -1,19 +1,19 @@
 //! A whole product of tiles, eight sums at a time.
 //!
-//! [`mma::dot`](super::mma::dot) takes one sum apart bit by bit. What is here gives
-//! the same bits by floating-point arithmetic that is exact in every step, with
-//! the vectors of x86-64:
+//! [`mma::dot`](super::mma::dot) computes one sum bit by bit. This module gives the same
+//! bits by floating-point arithmetic that is exact in every step, with the vectors of
+//! x86-64:
 //!
-//! - a product of two factors fits an `f32`, whose significand is wider than two of
-//!   theirs together;
+//! - a product of two factors fits an `f32`, whose significand is wider than both of theirs
+//!   together;
 //! - cutting it off below the largest exponent is a multiplication by a power of two
 //!   and a conversion to an integer, which cuts off toward zero;
-//! - the integers' sum fits an `f64`, and so does that number at its own scale;
+//! - the integers' sum fits an `f64`, and so does that sum at its own scale;
 //! - clearing low bits of that `f64` rounds it toward zero to `f32`; adding and
 //!   subtracting a number with the right unit rounds it to the nearest `f16`.
 //!
-//! Left out, and reported to the caller, who takes the slow way: machines without these
-//! vectors, models that add up in several groups, and sums in which there are
+//! Left out, and reported to the caller, which then takes the slow path: machines without
+//! these vectors, models that add up in several groups, and sums in which there are
 //! infinities, NaN or exponents near the ends of `f32`'s range.
 
 use super::mma::{Accumulator, Factor, Model};
@@ -24,7 +24,7 @@ pub(crate) type Register = [u32; WARP_SIZE];
 
 /// Operands of `mma` with 16 rows and 8 columns, in the registers' layout.
 pub(crate) struct Product<'a> {
-    /// How to add up.
+    /// The model of the summation.
     pub model: Model,
     /// The factors' type.
     pub factor: Factor,
@@ -72,7 +72,7 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> Missing {
 
 const ALL_MISSING: Missing = [u8::MAX; 16];
 
-/// As [`Product`], with blocks of eight columns beside each other.
+/// As [`Product`], with blocks of eight columns next to each other.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     expect(dead_code, reason = "wide vectors read them")
@@ -86,8 +86,8 @@ pub(crate) struct Blocks<'a> {
     pub b: &'a [[Register; 2]],
 }
 
-/// Adds the products to `sums`, a block after the other; what it cannot compute is left as
-/// it was, and `missing` reported, by block.
+/// Adds the products to `sums`, block by block; what it cannot compute is left unchanged,
+/// and reported by block in `missing`.
 pub(crate) fn add_blocks(
     blocks: &Blocks<'_>,
     sums: &mut [Register],
@@ -165,7 +165,7 @@ mod wide {
 
     /// Stands for the exponent of zero: no sum with it is ever the largest.
     const NO_EXPONENT: i32 = -10_000;
-    /// What the largest exponent is at least.
+    /// The least value of the largest exponent.
     const LEAST_EXPONENT: i32 = -126;
     /// Exponents of products, and of numbers to add them to, between which every
     /// step is exact.
@@ -184,8 +184,8 @@ mod wide {
         exponents: __m256i,
     }
 
-    /// Sixteen-bit factors, in the low halves of words, as numbers; ORs into
-    /// `special` which are none.
+    /// Sixteen-bit factors, in the low halves of words, as numbers; ORs into `special`
+    /// which are not.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors<const BF16: bool>(bits: __m256i, special: &mut __m256i) -> Numbers {
@@ -195,7 +195,7 @@ mod wide {
             let values = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits));
             (field, values, 0xFF, 127)
         } else {
-            // Subnormal numbers become subnormal ones of f32, and right by scaling.
+            // Subnormal numbers become subnormal ones of f32, and scaling corrects them.
             let shifted = _mm256_castsi256_ps(_mm256_slli_epi32::<13>(magnitude));
             let scale = _mm256_set1_ps(f32::from_bits((127 + 112) << 23));
             let sign = _mm256_slli_epi32::<16>(_mm256_xor_si256(bits, magnitude));
@@ -220,7 +220,7 @@ mod wide {
         _mm256_cvtepu16_epi32(unsafe { _mm_loadu_si128(words.as_ptr().cast()) })
     }
 
-    /// Rows for columns.
+    /// Transposes rows and columns.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
@@ -272,7 +272,7 @@ mod wide {
         _mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u8
     }
 
-    /// A, each factor by itself: it is spread over a vector when it is used.
+    /// A, factor by factor: each is spread over a vector when it is used.
     struct Rows<const K: usize> {
         values: [[f32; K]; ROWS],
         exponents: [[i32; K]; ROWS],
@@ -379,8 +379,8 @@ mod wide {
         );
     }
 
-    /// Adds A, which comes with its missing rows and, where they can be unsafe, its bounds,
-    /// times each block of B.
+    /// Multiplies A, given with its missing rows and, where they can be unsafe, its bounds,
+    /// by each block of B, and adds.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn each_block<const SUM_F16: bool, const K: usize, const KEPT: i32>(
@@ -407,14 +407,14 @@ mod wide {
                 left = all_rows::<SUM_F16, K, KEPT>(&blocks.product(block, c), (a, &b), left, d);
             }
             if left != [0; ROWS] {
-                // Rows that were computed in part keep what is right of them.
+                // Rows that were computed in part keep their correct sums.
                 put_back::<SUM_F16>(c, &left, d);
                 missing(block, left, d);
             }
         }
     }
 
-    /// Puts sums that are missing back to what they were.
+    /// Restores sums that are missing.
     fn put_back<const SUM_F16: bool>(c: &[Register], missing: &Missing, d: &mut [Register]) {
         for (row, columns) in missing.iter().enumerate() {
             for column in (0..8).filter(|column| columns >> column & 1 != 0) {
@@ -573,13 +573,13 @@ mod wide {
         }
     }
 
-    /// 8-bit factors from a lane's two words, as numbers; ORs into `special` which are none.
+    /// 8-bit factors from a lane's two words, as numbers; ORs into `special` which are not.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors_small(format: Small, bits: __m256i, special: &mut __m256i) -> Numbers {
         let magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7F));
         let sign = _mm256_slli_epi32::<24>(_mm256_xor_si256(bits, magnitude));
-        // Subnormal numbers become subnormal ones of f32, and right by scaling.
+        // Subnormal numbers become subnormal ones of f32, and scaling corrects them.
         let by = _mm_cvtsi32_si128(23 - format.fraction_bits);
         let shifted = _mm256_castsi256_ps(_mm256_sll_epi32(magnitude, by));
         let scale = _mm256_set1_ps(f32::from_bits(((254 - format.bias) as u32) << 23));
@@ -698,8 +698,8 @@ mod wide {
         rows
     }
 
-    /// The column of a place in a vector: the order in which sums stand in registers, of which
-    /// f32 has the even columns in one and the odd ones in another.
+    /// The column of a place in a vector: the order of the sums in registers; for f32, even
+    /// columns are in one register and odd ones in another.
     #[inline]
     fn column_at<const SUM_F16: bool>(place: usize) -> usize {
         if SUM_F16 {
@@ -709,7 +709,7 @@ mod wide {
         }
     }
 
-    /// B: a vector is a row, its columns as [`column_at`] has them.
+    /// B: a vector is a row, its columns in the order of [`column_at`].
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn columns<const BF16: bool, const SUM_F16: bool, const K: usize>(
@@ -793,7 +793,7 @@ mod wide {
         })
     }
 
-    /// A row of C, and whose exponents are not safe.
+    /// A row of C, and the columns whose exponents are not safe.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn addends<const SUM_F16: bool>(c: &[Register], row: usize) -> (Numbers, __m256i) {
@@ -862,8 +862,7 @@ mod wide {
         }
     }
 
-    /// Rounds to the nearest multiple of what `f16` has as a unit there, ties to
-    /// even.
+    /// Rounds to the nearest multiple of the unit that `f16` has there, ties to even.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn to_f16_steps(x: __m256d) -> __m128 {

@@ -1,5 +1,5 @@
-//! Video instructions: arithmetic on words and on parts of words, with a second
-//! operation behind it.
+//! Video instructions: arithmetic on words and on parts of words, with a second operation
+//! after it.
 
 /// The absolute differences of the words' 2 or 4 parts, cut to a part's width.
 pub fn absolute_differences(a: u32, b: u32, parts: u32, signed: bool) -> u32 {
@@ -74,7 +74,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// A video instruction on words, with all that its opcode says.
+/// A video instruction on words, with everything that its opcode says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Video {
     /// What is computed first.
@@ -152,7 +152,7 @@ impl Video {
         }
     }
 
-    /// Limited to the destination's part, if so asked.
+    /// Limited to the destination's part, if asked to.
     fn saturated(&self, value: i64, to: Part) -> i64 {
         if !self.saturates {
             return value;
@@ -167,7 +167,7 @@ impl Video {
 
     /// The second operation, on the whole of the first's result, which may not fit a
     /// word. Sums and differences are words with a sign, whatever the result's type,
-    /// unless they were limited to it: so an H200 has them.
+    /// unless they were limited to it, as on an H200.
     fn second(&self, first: i64, c: u32) -> u32 {
         let first = match self.operation {
             Operation::Add | Operation::Subtract if !self.saturates => i64::from(first as i32),

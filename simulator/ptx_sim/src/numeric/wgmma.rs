@@ -1,11 +1,11 @@
 //! The arithmetic of `wgmma`: a warp's 16 rows of a product of 64 rows and N columns.
 //!
-//! Whatever the factors' type, a row of A and a column of B have 32 bytes. So operands
-//! are kept as registers in the layout of `mma.sync`: of A four, of B two for every eight
-//! columns, of the sums four (of `f16` two) for every eight columns; and a product is one
-//! of `mma.sync`'s for every eight columns, with sums of its own.
+//! Whatever the factors' type, a row of A and a column of B have 32 bytes. So operands are
+//! kept as registers in the layout of `mma.sync`: four for A, two for B for every eight
+//! columns, four for the sums (two for `f16`) for every eight columns; and a product is one
+//! of `mma.sync`'s for every eight columns, with its own sums.
 //!
-//! [`Kind::model`] says how sums of floats are made.
+//! [`Kind::model`] says how floats are summed.
 
 use super::mma::{Accumulator, Factor, Model, Unpacked, dot_of_two, unpack_word};
 use super::tensor::{BitProduct, Integers};
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 
 /// Words of a row of A or of a column of B.
 const LINE_WORDS: usize = 8;
-/// The most factors in them, of those that are taken apart one by one.
+/// The most factors in them, for those that are unpacked one by one.
 const MOST_FACTORS: usize = 32;
 
 impl Kind {

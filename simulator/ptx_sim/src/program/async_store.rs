@@ -1,5 +1,5 @@
-//! `st.async` and `red.async`: stores to the cluster's shared memory of which a barrier in
-//! the same block's memory is told.
+//! `st.async` and `red.async`: stores to the cluster's shared memory that are reported to a
+//! barrier in the same block's memory.
 
 use super::mbarrier::Mbarrier;
 use super::memory::{Access, Atomic};
@@ -7,7 +7,7 @@ use super::memory::{Access, Atomic};
 /// `st.async` or `red.async`.
 pub(crate) struct AsyncStore {
     pub update: Update,
-    /// Then the barrier counts the bytes (`complete_tx`).
+    /// The barrier's count of the bytes afterwards (`complete_tx`).
     pub complete: Mbarrier,
 }
 

@@ -5,11 +5,11 @@ use super::slot::{AddressOperand, Slot};
 
 /// An instruction on bulk copies.
 pub(crate) enum BulkOp {
-    /// Bytes that follow each other.
+    /// Contiguous bytes.
     Copy(BulkCopy),
     /// A tile of a tensor.
     Tile(TileCopy),
-    /// `cp.async.bulk.prefetch.tensor`: nothing but a look at the map, which must have this many
+    /// `cp.async.bulk.prefetch.tensor`: only checks the map, which must have this many
     /// dimensions.
     Prefetch { map: AddressOperand, rank: usize },
     /// `cp.async.bulk.commit_group`
@@ -39,7 +39,7 @@ pub(crate) enum Direction {
     SharedToShared,
 }
 
-/// How a copy to shared memory says that it is there.
+/// How a copy to shared memory signals its arrival.
 #[derive(Clone, Copy)]
 pub(crate) struct Signal {
     /// A barrier that counts its bytes.
@@ -72,7 +72,7 @@ pub(crate) struct TileCopy {
     pub reduction: Option<AtomicKind>,
 }
 
-/// What a reduction does with an element that is there already.
+/// How a reduction combines a value with the element in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BulkReduction {
     pub kind: AtomicKind,

@@ -65,7 +65,7 @@ pub(crate) enum Argument {
     Number { slot: Slot },
 }
 
-/// What a barrier does beside waiting.
+/// What a barrier does besides waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierKind {
     Sync,

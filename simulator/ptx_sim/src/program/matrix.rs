@@ -1,4 +1,4 @@
-//! Instructions on tiles: `ldmatrix`, `stmatrix`, `mma`, and which others there are.
+//! Instructions on tiles: `ldmatrix`, `stmatrix`, `mma`, and the list of all others.
 
 use super::async_copy::AsyncCopy;
 use super::slot::{AddressOperand, Slot};
@@ -27,7 +27,7 @@ pub(crate) enum MatrixOp {
     Copy(AsyncCopy),
     /// `cp.async.commit_group`
     Commit,
-    /// `cp.async.wait_group`: how many of the youngest groups need not be there.
+    /// `cp.async.wait_group`: how many of the youngest groups need not have arrived.
     WaitGroup(u32),
     /// `cp.async.wait_all`
     WaitAll,

@@ -13,13 +13,13 @@ pub(crate) struct Mbarrier {
     pub kind: MbarrierKind,
     pub space: Space,
     pub address: AddressOperand,
-    /// A state, or the predicate of a question.
+    /// A state, or the predicate of a test.
     pub d: Option<Slot>,
     /// A count; or what is waited for: a state of 64 bits, or a parity.
     pub operand: Option<Slot>,
     pub order: Order,
     pub scope: Scope,
-    /// Whether it is a part of an instruction that is counted by what else it does.
+    /// Whether it is a part of an instruction that is counted by its other parts.
     pub is_part: bool,
 }
 
@@ -28,15 +28,15 @@ pub(crate) struct Mbarrier {
 pub(crate) enum MbarrierKind {
     Init,
     Invalidate,
-    /// `arrive`, also with bytes to expect in place of a count.
+    /// `arrive`, perhaps with bytes to expect instead of a count.
     Arrive {
         drops: bool,
         expects: bool,
     },
     /// `cp.async.mbarrier.arrive`
     ArriveAfterCopies {
-        /// `.noinc`: the phase counts on this arrival. If not, it makes the phase
-        /// longer by the arrival that it is.
+        /// `.noinc`: the phase counts on this arrival. If not, it adds its own arrival to
+        /// those that the phase expects.
         is_expected: bool,
     },
     /// `expect_tx`, `complete_tx`
@@ -57,7 +57,7 @@ impl MbarrierKind {
     }
 }
 
-/// A barrier's word taken apart.
+/// The parts of a barrier's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BarrierWord {
     pub to_come: u64,
@@ -73,7 +73,7 @@ pub(crate) const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 pub(crate) const MOST_BYTES: i64 = (1 << 20) - 1;
 
 impl BarrierWord {
-    /// Takes a word apart.
+    /// Splits a word.
     pub fn unpack(word: u64) -> Self {
         Self {
             to_come: word & MOST_ARRIVALS,
@@ -83,8 +83,8 @@ impl BarrierWord {
         }
     }
 
-    /// Whether it may be the word of a barrier that has been initialised. What shared memory
-    /// holds that nobody has written is none.
+    /// Whether it may be the word of an initialised barrier. The fill of unwritten shared
+    /// memory is not.
     pub fn may_be(word: u64) -> bool {
         word >> 20 & MOST_ARRIVALS != 0 && word >> 62 & 1 == 0
     }

@@ -29,8 +29,8 @@ pub(crate) struct Access {
     pub scope: Scope,
 }
 
-/// A vector load of which only some bytes matter (`.pragma "used_bytes_mask"`): one
-/// request as any other, whose other bytes may not be there.
+/// A vector load of which only some bytes matter (`.pragma "used_bytes_mask"`): one request
+/// like any other, whose other bytes may not exist.
 pub(crate) struct PartialLoad {
     /// All of it.
     pub whole: Access,
@@ -86,12 +86,12 @@ pub(crate) struct Atomic {
     pub value: Vec<Slot>,
     /// `cas`: the value to store (then `value` is what is compared).
     pub swap: Option<Slot>,
-    /// `red`, and `atom` in global memory whose result is not used: the GPU's
-    /// assembler makes a `red` of it.
+    /// `red`, and `atom` in global memory whose result is not used: the GPU's assembler
+    /// turns it into a `red`.
     pub is_reduction: bool,
     /// 1 is added to a `u32`, and nothing reads the result.
     pub is_increment: bool,
-    /// What it orders, beside being atomic.
+    /// What it orders, besides being atomic.
     pub order: Order,
     /// For whom it is atomic, and orders.
     pub scope: Scope,

@@ -1,4 +1,4 @@
-//! A decoded module: what the interpreter runs.
+//! A decoded module, which the interpreter runs.
 //!
 //! Decoding resolves everything that does not depend on the launch. Registers,
 //! constants and special registers alike are *slots*: byte offsets into a
@@ -8,8 +8,8 @@
 //! that says where the lanes go.
 
 //!
-//! This file has the program's outline; each kind of instruction, and what all of
-//! them name their operands by ([`slot`], [`order`]), has its own.
+//! This file has the program's outline; each kind of instruction has its own file, and so
+//! have the parts that all share ([`slot`], [`order`]).
 
 mod async_copy;
 mod async_store;
@@ -76,7 +76,7 @@ pub(crate) struct Function {
     /// Bytes of local memory that a call takes per thread: `.local`
     /// variables, call parameters, and its own parameters and return values.
     pub local_bytes: u32,
-    /// What the first of those is aligned to.
+    /// The alignment of the first of those.
     pub local_align: u32,
     /// Where that is in a kernel, whose call is the first.
     pub local_start: u32,
@@ -157,8 +157,8 @@ pub(crate) enum Op {
     Collective(Box<Collective>),
     /// A special register that changes while the kernel runs.
     Clock(ClockRead),
-    /// `fence`, `membar`: nothing to do in a machine that carries out one
-    /// access at a time, but observers want to know.
+    /// `fence`, `membar`: no effect in a simulator that executes one access at a time, but
+    /// observers are notified.
     Fence(Scope),
     /// `fence.proxy.async` of shared memory: likewise.
     ProxyFence,
@@ -176,7 +176,7 @@ pub(crate) enum Op {
     Bulk(Box<BulkOp>),
     /// `st.async`, `red.async`
     AsyncStore(Box<AsyncStore>),
-    /// Not known: reported when executed.
+    /// Unknown: reported when executed.
     Unsupported(Box<Unsupported>),
 }
 
@@ -187,7 +187,7 @@ pub(crate) struct Unsupported {
     pub opcode: String,
     /// What about it is not supported.
     pub reason: String,
-    /// Whether it is PTX for certain.
+    /// Whether it certainly is PTX.
     pub is_known: bool,
     /// Column of what is not supported in the PTX text, from 1.
     pub column: u32,

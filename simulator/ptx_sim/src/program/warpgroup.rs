@@ -1,5 +1,5 @@
-//! Instructions of four warps together: `wgmma`, `setmaxnreg`; and what others do to the
-//! registers that `wgmma` works on.
+//! Instructions of four warps together: `wgmma`, `setmaxnreg`; and the effects of others on
+//! the registers that `wgmma` works on.
 
 use super::slot::{Guard, Slot};
 use crate::numeric::wgmma::Kind;
@@ -16,8 +16,8 @@ pub(crate) enum WarpgroupOp {
     Wait(u32),
     /// `setmaxnreg`
     SetRegisters(SetRegisters),
-    /// `mov` of a register that may hold a sum: of whole registers, one sum goes on under
-    /// another name, as compilers' copies do that no GPU carries out.
+    /// `mov` of a register that may hold a sum: a copy of whole registers gives a sum
+    /// another name, like compilers' copies that no GPU executes.
     Carry { d: Slot, a: Slot },
     /// The instruction that follows reads and writes these registers.
     Touch { reads: Vec<Slot>, writes: Vec<Slot> },
@@ -32,7 +32,7 @@ pub(crate) struct Wgmma {
     pub a: LeftOperand,
     /// The descriptor of B, 64 bits.
     pub b: Slot,
-    /// Whether the sums begin with what they are (`scale-d`); else with zero.
+    /// Whether the sums begin with their values (`scale-d`); else with zero.
     pub keeps: Guard,
     /// Whether A and B are negated.
     pub negated: [bool; 2],

@@ -4,14 +4,14 @@ use super::Schedule;
 
 /// Most blocks in flight at once that do not wait for each other.
 const MOST_IN_FLIGHT: u64 = 8;
-/// A warp that only waits for others, as far as one can see, has one turn in this many: what
-/// it waits for is done the sooner.
+/// A warp that apparently only waits for others has one turn in this many: what it waits for
+/// is then done sooner.
 const IDLE_TURNS: u64 = 8;
 /// How far ahead of its turn a block may begin.
 pub const WINDOW: usize = 64;
 
-/// Gives the choices of a [`Schedule`], until they are used up; from then on the usual
-/// ones.
+/// Gives the choices of a [`Schedule`] until they are used up, and the usual ones from then
+/// on.
 pub(crate) struct Choices {
     schedule: Schedule,
     state: u64,
@@ -19,8 +19,8 @@ pub(crate) struct Choices {
     habits: Habits,
 }
 
-/// What a schedule does often and what seldom. Some defects show when warps take turns
-/// at every instruction, some when one of them sleeps for long.
+/// What a schedule does often and what rarely. Some defects show when warps take turns at
+/// every instruction, others when one of them sleeps for long.
 struct Habits {
     in_flight: u64,
     /// A warp, or a block, sits out one turn in this many.
@@ -29,7 +29,7 @@ struct Habits {
     interrupts: u64,
     /// Instructions of a turn.
     slice: i64,
-    /// Lanes go different ways for good one time in this many.
+    /// Lanes stay diverged one time in this many.
     diverges: u64,
 }
 
@@ -68,7 +68,7 @@ impl Choices {
         choices[(self.draw() % N as u64) as usize]
     }
 
-    /// Makes a choice out of `n`: none, if there are none to make any more.
+    /// Chooses one of `n`; none if all choices are used up.
     fn choose(&mut self, n: u64) -> Option<u64> {
         if n < 2 {
             return None;
@@ -77,7 +77,7 @@ impl Choices {
         Some(self.draw() % n)
     }
 
-    /// Whether something happens that does one time in `n`.
+    /// Whether something that happens one time in `n` does.
     fn happens(&mut self, n: u64) -> bool {
         n == 1 || (n != u64::MAX && self.choose(n) == Some(0))
     }
@@ -90,7 +90,7 @@ impl Choices {
         self.choose(n as u64).unwrap_or(0) as usize
     }
 
-    /// Whether, beside `n` clusters in flight, another one begins.
+    /// Whether another cluster begins, in addition to `n` in flight.
     pub fn begins_another(&mut self, n: usize) -> bool {
         self.schedule.varies.blocks
             && (n as u64) < self.habits.in_flight
@@ -130,8 +130,7 @@ impl Choices {
         turns
     }
 
-    /// Of `n` instructions that follow each other, how many are carried out before it is
-    /// another's turn.
+    /// How many of `n` consecutive instructions are executed before it is another's turn.
     #[cold]
     pub fn instructions(&mut self, n: u32) -> u32 {
         let varies = self.schedule.varies;
@@ -141,13 +140,13 @@ impl Choices {
         self.choose(u64::from(n)).map_or(n, |k| k as u32 + 1)
     }
 
-    /// Whether a bulk copy has not arrived yet, although somebody asks for it.
+    /// Whether a bulk copy has not arrived yet, although a thread asks for it.
     #[cold]
     pub fn copy_tarries(&mut self) -> bool {
         self.schedule.varies.warps && self.happens(2)
     }
 
-    /// Whether lanes that go different ways do not meet where their ways do.
+    /// Whether diverged lanes do not meet where their paths do.
     pub fn stay_diverged(&mut self) -> bool {
         self.schedule.varies.lanes && self.n_left > 0 && self.happens(self.habits.diverges)
     }

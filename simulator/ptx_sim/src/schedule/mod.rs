@@ -1,10 +1,9 @@
-//! The orders in which a launch may run: blocks, warps, and lanes that went different
-//! ways.
+//! The orders in which a launch may run: blocks, warps, and diverged lanes.
 //!
-//! A launch takes one order, always the same. A GPU promises none, so that a kernel may
-//! be right in one order and wrong in another. A [`Schedule`] stands for another order,
-//! by a seed: the same one every time, on every machine. [`search`] tries many, and
-//! makes one that fails as simple as it can.
+//! A launch always takes the same order. A GPU promises none, so a kernel may be right in
+//! one order and wrong in another. A [`Schedule`] stands for another order, given by a
+//! seed: the same one every time, on every machine. [`search`] tries many, and makes one
+//! that fails as simple as it can.
 
 mod choices;
 mod search;
@@ -17,27 +16,26 @@ pub use search::{Found, search};
 
 /// An order in which a launch runs.
 ///
-/// Written and read as `7`, `7/warps+lanes` or `7/warps+lanes/12`: the seed, what is not
-/// in its usual order (all, if nothing is said), and for how many choices.
+/// Written and read as `7`, `7/warps+lanes` or `7/warps+lanes/12`: the seed, what is not in
+/// its usual order (everything, if not given), and for how many choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// What the choices are drawn from.
     pub seed: u64,
     /// What is not in its usual order.
     pub varies: Varies,
-    /// After this many choices everything goes its usual way.
+    /// After this many choices everything runs in its usual order.
     pub n_choices: Option<u64>,
 }
 
 /// What a [`Schedule`] changes the order of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Varies {
-    /// Which blocks run before, and beside, which.
+    /// The order of blocks, and which run at the same time.
     pub blocks: bool,
     /// Which warps of a block run, and for how long at a time.
     pub warps: bool,
-    /// Lanes that went different ways: who goes first, and whether they meet again
-    /// before they must.
+    /// Diverged lanes: which go first, and whether they meet again before they must.
     pub lanes: bool,
 }
 

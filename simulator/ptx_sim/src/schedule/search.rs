@@ -1,4 +1,4 @@
-//! Trying one schedule after the other.
+//! The search for a schedule that fails.
 
 use super::{Schedule, Varies};
 
@@ -6,8 +6,8 @@ use super::{Schedule, Varies};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found<E> {
-    /// It: of those with its seed that fail, as far as was tried, one that leaves most in
-    /// the usual order.
+    /// The schedule: of those tried with its seed that fail, one that leaves most in the
+    /// usual order.
     pub schedule: Schedule,
     /// How it fails.
     pub error: E,
@@ -16,11 +16,11 @@ pub struct Found<E> {
 }
 
 /// Calls `run` with the schedules of `seeds`, until one fails; then with simpler ones of
-/// its seed: that change the order of fewer things, by fewer choices. Gives the simplest
+/// its seed, which change the order of fewer things, by fewer choices. Gives the simplest
 /// that fails.
 ///
 /// `run` makes a launch by [`LaunchOptions::schedule`](crate::LaunchOptions::schedule),
-/// each time on memory as it was the first time, and looks at what it gave.
+/// each time on the same initial memory, and checks the result.
 ///
 /// ```
 /// use ptx_sim::{LaunchOptions, schedule};
@@ -81,9 +81,8 @@ fn simplified<E>(mut found: Found<E>, run: &mut impl FnMut(Schedule) -> Result<(
     let fewer = kinds.into_iter().map(|varies| Schedule { varies, ..whole });
     take_first(&mut found, run, fewer);
 
-    // How many choices it takes: between two powers of two, then exactly. A longer
-    // beginning of the same choices need not fail where a shorter one does, but mostly it
-    // does.
+    // How many choices it takes: between two powers of two, then exactly. A longer prefix
+    // of the same choices need not fail where a shorter one does, but mostly it does.
     let first = |n| Schedule {
         n_choices: Some(n),
         ..found.schedule

@@ -1,6 +1,6 @@
 //! `st.async` and `red.async`.
 //!
-//! Here they are done at once, and so is what they tell the barrier, which the hardware may
+//! Here both they and their report to the barrier are done at once, which the hardware may
 //! also do.
 
 use super::access::store;

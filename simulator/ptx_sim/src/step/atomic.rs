@@ -79,7 +79,7 @@ fn atomic_in<O: Observer>(
         let reason = "atomic operations work on global and shared memory";
         return Err(Stop::unsupported("atom", reason));
     }
-    // Nobody else's while this runs?
+    // Does nothing else use the memory while this runs?
     let alone = step.launch.exclusive || space == Space::Shared;
     let words = Words {
         view: &step.view,
@@ -96,7 +96,7 @@ fn atomic_in<O: Observer>(
         let access = observed(step, op, &request, failed);
         step.env.observer.access(step.number, &access);
     }
-    // Nobody waits for what nobody reads.
+    // A reduction, whose result is not read, is not a wait.
     if changes || op.is_reduction && space == Space::Global {
         step.warp.has_effect();
     } else {
@@ -147,7 +147,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Carries the instruction out by atomic operations of the host.
+    /// Executes the instruction by atomic operations of the host.
     fn atomically(&self) -> Outcome {
         let Self { view, op, .. } = self;
         let is_swap = is_swap(op.kind);
@@ -298,8 +298,8 @@ fn update<T: Copy>(
     }
 }
 
-/// Atomic operations on 16 bytes (`exch`, `cas`). The host has none that is
-/// portable, so they exclude each other by a lock.
+/// Atomic operations on 16 bytes (`exch`, `cas`). The host has no portable one, so they
+/// exclude each other by a lock.
 ///
 /// # Safety
 /// As in [`Words::atomically`].
@@ -373,8 +373,8 @@ pub(super) unsafe fn update_element(host: *mut u8, op: BulkReduction, value: u64
     }
 }
 
-/// What a bulk reduction leaves in memory: as an H200 was seen to do, where an atomic leaves
-/// it open which NaN there is, or which zero.
+/// What a bulk reduction leaves in memory: as observed on an H200, where an atomic may leave
+/// any NaN or any zero.
 fn reduced(op: BulkReduction, old: u64, value: u64) -> u64 {
     let is_half = matches!(op.ty, AtomicType::F16 | AtomicType::Bf16);
     if is_half && matches!(op.kind, AtomicKind::Min | AtomicKind::Max) {
@@ -455,8 +455,8 @@ fn new_value(kind: AtomicKind, ty: AtomicType, bytes: u32, old: u64, value: u64,
         (AtomicKind::Min, AtomicType::Unsigned) => old.min(value),
         (AtomicKind::Max, AtomicType::Unsigned) => old.max(value),
         (_, AtomicType::F32) => {
-            // `atom.add.f32` on global memory flushes subnormals; on the
-            // hardware that we compare with (sm_90) it does not.
+            // `atom.add.f32` on global memory flushes subnormals; on the hardware that we
+            // compare with (sm_90) it does not.
             let (x, y) = (f32::from_bits(old as u32), f32::from_bits(value as u32));
             u64::from((x + y).to_bits())
         }

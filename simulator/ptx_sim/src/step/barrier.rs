@@ -1,4 +1,4 @@
-//! Coming to a block barrier.
+//! The arrival at a block barrier.
 
 use super::context::{PathView, Step};
 use super::next::Next;
@@ -42,8 +42,8 @@ pub(super) fn arrive<O: Observer>(
             waits,
         });
     }
-    // Where the warp came along several paths, each arrives for its lanes; the
-    // warp counts as a whole all the same.
+    // If the warp came along several paths, each arrives for its lanes; the warp still
+    // counts as a whole.
     let place = (path.frame, path.block, path.at);
     let n_arrived = if barrier.aligned {
         32
@@ -137,9 +137,8 @@ fn come<O: Observer>(
     }
 }
 
-/// Lanes of a warp come to an aligned barrier without the others. They may
-/// have drifted apart by waiting for each other, so they wait for the rest;
-/// gives whether all are there now.
+/// Lanes of a warp come to an aligned barrier without the others. They may have diverged by
+/// waiting for each other, so they wait for the rest; gives whether all are there now.
 #[cold]
 pub(super) fn gather_at_barrier(warp: &Warp, view: &PathView<'_>, path: &mut Path) -> bool {
     let block = &view.function.blocks[path.block as usize];

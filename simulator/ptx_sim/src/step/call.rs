@@ -14,8 +14,8 @@ use crate::stop::Stop;
 use crate::warp::{Frame, FrameId, Path, Warp};
 use ptx::ir::{Function, Param};
 
-/// Local memory that a call takes, if its function needs none: so recursion without end
-/// has one.
+/// Local memory that a call takes if its function needs none, so that endless recursion
+/// ends.
 const LEAST_FRAME: u32 = 16;
 
 /// Moves an argument of `bytes` from one call's memory or register to
@@ -54,7 +54,7 @@ fn copy_local(warp: &mut Warp, from: u32, to: u32, bytes: u32, mask: u32) {
     }
 }
 
-/// Carries out a call.
+/// Executes a call.
 pub(super) fn enter<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
@@ -73,7 +73,7 @@ pub(super) fn enter<O: Observer>(
     let view = step.view;
     let launch = step.launch;
     let callee = launch.function(index);
-    // On the hardware too a call takes room, at least for where it returns to.
+    // On hardware, too, a call takes room, at least for its return address.
     let own_bytes = view.function.local_bytes.max(LEAST_FRAME);
     let local_base = (view.local_base + own_bytes).next_multiple_of(callee.local_align);
     let needed_bytes = local_base + callee.local_bytes;
@@ -127,8 +127,8 @@ pub(super) fn enter<O: Observer>(
     Ok(Next::Frame)
 }
 
-/// The frame of the same call by other lanes, who came before these: with these in it
-/// too, they meet at warp-wide instructions.
+/// The frame of the same call by other lanes that came before these: if these join it, they
+/// meet at warp-wide instructions.
 fn under_way(
     warp: &Warp,
     function: usize,
@@ -142,7 +142,7 @@ fn under_way(
     warp.frames.iter().position(is_same)
 }
 
-/// Bytes of an argument: as many as it has, or a number's as the parameter has.
+/// Bytes of an argument: its own, or for a number those of the parameter.
 fn passed_bytes(argument: Argument, param: &Param) -> u32 {
     match argument {
         Argument::Number { .. } => param.size_bytes.min(8),
@@ -150,27 +150,27 @@ fn passed_bytes(argument: Argument, param: &Param) -> u32 {
     }
 }
 
-/// Whether a function takes and gives what a call through a pointer does; else what
-/// differs. Of a call by name the decoder has seen to that.
+/// Whether a function takes and returns what a call through a pointer does; else what
+/// differs. For a call by name the decoder has checked that.
 fn fits(call: &Call, callee: &Function) -> Result<(), String> {
     if callee.is_entry {
         return Err("it is a kernel".to_owned());
     }
     let arguments = ("takes", "argument", &call.arguments, &callee.params);
-    let results = ("gives", "result", &call.returns, &callee.returns);
+    let results = ("returns", "result", &call.returns, &callee.returns);
     for (verb, what, passed, declared) in [arguments, results] {
         if passed.len() != declared.len() {
             let (n, given) = (declared.len(), passed.len());
             let s = if n == 1 { "" } else { "s" };
-            return Err(format!("it {verb} {n} {what}{s}, and the call has {given}"));
+            return Err(format!("it {verb} {n} {what}{s}, but the call has {given}"));
         }
         for (i, (argument, param)) in passed.iter().zip(declared).enumerate() {
-            // A register's part is no narrower than two bytes.
+            // A register is no narrower than two bytes.
             let (bytes, size) = (passed_bytes(*argument, param), param.size_bytes);
             if bytes.max(2) != size.max(2) {
                 let number = i + 1;
                 return Err(format!(
-                    "its {what} {number} has {size} bytes, and the call's {bytes}"
+                    "its {what} {number} has {size} bytes, but the call's has {bytes}"
                 ));
             }
         }
@@ -178,7 +178,7 @@ fn fits(call: &Call, callee: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// Goes on behind a call of what is not a function of the module.
+/// Goes on after a call of something that is not a function of the module.
 fn go_on<O: Observer>(step: &mut Step<'_, '_, O>, path: &mut Path, next: Option<BlockId>) -> Next {
     match next {
         Some(next) => {
@@ -192,8 +192,8 @@ fn go_on<O: Observer>(step: &mut Step<'_, '_, O>, path: &mut Path, next: Option<
     }
 }
 
-/// The function that a path's first lane calls by its address. Lanes that call
-/// another come again later, to the call only.
+/// The function that a path's first lane calls by its address. Lanes that call another
+/// function come back later, for this call only.
 fn pointed_to<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
@@ -254,7 +254,7 @@ pub(super) fn return_from<O: Observer>(
                     step.env.observer.local_passed(lanes, to..to + bytes);
                 }
             }
-            // A number takes no result.
+            // A number cannot take a result.
             Argument::Number { .. } => {}
             Argument::Register { slot, bytes } => {
                 let regs = step.warp.frames[caller].registers.frame();

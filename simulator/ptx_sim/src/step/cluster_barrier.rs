@@ -1,4 +1,4 @@
-//! Coming to the barrier of the cluster.
+//! The arrival at the barrier of the cluster.
 
 use super::barrier::gather_at_barrier;
 use super::context::Step;
@@ -90,7 +90,7 @@ fn pass<O: Observer>(
     Ok(())
 }
 
-/// The path stands behind the barrier.
+/// The path continues after the barrier.
 fn go_on(path: &mut Path, barrier: &ClusterBarrier) {
     (path.block, path.at) = (barrier.next, 0);
     path.state = PathState::Ready;

@@ -1,13 +1,11 @@
-//! Instructions that the lanes of a warp carry out together: shuffles, votes,
-//! matches, reductions.
+//! Instructions that the lanes of a warp execute together: shuffles, votes, matches,
+//! reductions.
 //!
-//! Each names its members by a mask and waits until every member that has not
-//! ended is there. Mostly all are, in one path. Where the members come along
-//! different paths, each path waits (`gather`) until together they are
-//! complete.
+//! Each names its members by a mask and waits until every member that has not ended is
+//! there. Mostly all are there, in one path. Where the members come along different paths,
+//! each path waits (`gather`) until together they are complete.
 //!
-//! A shuffle from a lane that is not there gives 0; on the hardware the value
-//! is undefined.
+//! A shuffle from an absent lane gives 0; on hardware the value is undefined.
 
 use super::context::Step;
 use crate::checks::observer::Observer;

@@ -13,7 +13,7 @@ use crate::schedule::Choices;
 use crate::warp::{FrameId, Warp};
 use crate::warpgroups::Warpgroups;
 
-/// What the instructions of one block's warps work on, beside the warp.
+/// What the instructions of one block's warps work on, in addition to the warp.
 pub(crate) struct Env<'a, O: Observer> {
     /// What is the same for the whole launch.
     pub launch: &'a LaunchContext<'a>,
@@ -23,7 +23,7 @@ pub(crate) struct Env<'a, O: Observer> {
     pub bulk: &'a BulkCopies,
     /// The number of the block whose shared memory that is.
     pub owner: u64,
-    /// The block's cluster, unless it is the only one of it; and its rank there.
+    /// The block's cluster, unless it is the only block in it; and its rank there.
     pub cluster: Option<&'a Cluster>,
     pub rank: u32,
     /// The block's barriers.
@@ -68,17 +68,17 @@ pub(super) struct PathView<'a> {
     pub regs: FramePtr,
     /// Where its local memory starts.
     pub local_base: u32,
-    /// What observers call its first instruction and its first block.
+    /// The observers' number for its first instruction and its first block.
     pub first_instruction: u32,
     pub first_block: u32,
     /// Whether observers follow what registers hold.
     pub is_followed: bool,
 }
 
-/// One instruction's context. Which lanes carry it out is not part of it: an access
-/// to generic addresses is carried out space by space.
+/// One instruction's context. The lanes that execute it are not part of it: an access to
+/// generic addresses is executed space by space.
 pub(super) struct Step<'s, 'e, O: Observer> {
-    /// The launch, as `env` has it too: accesses ask for it all the time.
+    /// The launch, which `env` has too: accesses need it often.
     pub launch: &'e LaunchContext<'e>,
     /// The block.
     pub env: &'s mut Env<'e, O>,
@@ -89,7 +89,7 @@ pub(super) struct Step<'s, 'e, O: Observer> {
     /// Its frame, and its function's number.
     pub frame: FrameId,
     pub function: usize,
-    /// What observers call the instruction.
+    /// The observers' number for the instruction.
     pub number: u32,
 }
 
@@ -116,7 +116,7 @@ impl<O: Observer> Step<'_, '_, O> {
     }
 
     /// Lets the lanes' asynchronous copies arrive: all but those of the `n_left`
-    /// youngest groups, or really all.
+    /// youngest groups, or all without exception.
     pub fn complete_copies(&mut self, mask: u32, n_left: Option<u32>) {
         self.warp.copies.complete(self.env.shared, mask, n_left);
         if O::ON {

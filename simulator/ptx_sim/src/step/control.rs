@@ -104,7 +104,7 @@ fn switch<O: Observer>(
     Ok(split(step, path, &mut ways, join))
 }
 
-/// Sends parts of a path different ways. The path goes on as one of them.
+/// Splits a path into diverging parts. The path goes on as one of them.
 fn split<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
@@ -152,7 +152,7 @@ fn split<O: Observer>(
     }
     let mut complete = None;
     let going = keep(on, |(block, mask)| match path.join {
-        // Straight to the join; mostly some other part is still on its way.
+        // Straight to the join; mostly some other part has not arrived yet.
         Some(id) if join == Some(block) => {
             complete = step.warp.arrive(id, mask);
             false
@@ -161,7 +161,7 @@ fn split<O: Observer>(
     });
     let template = *path;
     let Some((first, rest)) = going.split_first() else {
-        // All did, and they are all that were to come, or not.
+        // All parts went there; they complete the join or not.
         return match complete {
             Some(joined) => {
                 *path = joined;
@@ -181,7 +181,7 @@ fn split<O: Observer>(
     Next::Block
 }
 
-/// Moves what is to be kept to the front; gives that.
+/// Moves the items to be kept to the front, and returns them.
 #[inline(always)]
 fn keep<T: Copy>(list: &mut [T], mut is_kept: impl FnMut(T) -> bool) -> &mut [T] {
     let mut n_kept = 0;

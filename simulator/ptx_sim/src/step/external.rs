@@ -53,7 +53,7 @@ pub(super) fn call<O: Observer>(
     Ok(())
 }
 
-/// What a lane hands over.
+/// The argument that a lane passes.
 pub(super) fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -> u64 {
     match argument {
         Argument::Memory { offset, bytes } => {
@@ -86,7 +86,7 @@ fn byte<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, address: u64) -
     }
 }
 
-/// A C string at a generic address, cut where it is too long to be one.
+/// A C string at a generic address, cut if it is too long.
 fn string<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, start: u64) -> Vec<u8> {
     const LIMIT: u64 = 4096;
     (0..LIMIT)
@@ -133,7 +133,7 @@ fn render<O: Observer>(
 ) -> String {
     let string = |start: u64| string(env, warp, lane, start);
     let mut take = |n: u64| {
-        // Any address can be handed over, the last of all too.
+        // Any address can be passed, even the very last.
         values = values.wrapping_add(n - 1) & !(n - 1);
         let mut bits = 0;
         for i in 0..n {

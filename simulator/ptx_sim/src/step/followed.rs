@@ -1,13 +1,12 @@
-//! Tells observers what becomes of registers, where they follow it: of each instruction and
-//! each branch.
+//! Notifications to observers that follow registers: of each instruction and each branch.
 
 use super::context::Step;
 use crate::checks::observer::Observer;
 use crate::program::{Block, Insn, Op, Terminator};
 use ptx::ir::Operand;
 
-/// Tells observers of an instruction before it is carried out, while the registers are what
-/// it reads; of a shuffle behind it, when they know where it has read.
+/// Notifies observers of an instruction before it is executed, while the registers still
+/// hold what it reads; of a shuffle afterwards, when they know where it has read.
 #[cold]
 #[inline(never)]
 pub(super) fn followed<O: Observer>(
@@ -35,7 +34,7 @@ pub(super) fn followed<O: Observer>(
     tell(step, insn.ptx, mask, chosen);
 }
 
-/// Tells observers, before a block ends, of the branch by which it does.
+/// Notifies observers, before a block ends, of the branch that ends it.
 #[inline(always)]
 pub(super) fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, mask: u32) {
     let branches = matches!(
@@ -47,7 +46,7 @@ pub(super) fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, 
     }
 }
 
-/// Tells observers of the lanes of an instruction.
+/// Notifies observers of the lanes of an instruction.
 fn tell<O: Observer>(step: &mut Step<'_, '_, O>, ptx: u32, mask: u32, chosen: Option<u32>) {
     let lanes = step.lanes(mask);
     let number = step.view.first_instruction + ptx;

@@ -30,11 +30,11 @@ pub(super) fn gather<O: Observer>(
     }
     match carry_out(step, &insn.op, group.here) {
         Err(Stop::NeedsLanes { .. }) => {
-            let message = "a complete group of lanes is told to wait";
+            let message = "a complete group of lanes is made to wait";
             return Err(Stop::internal(message));
         }
         Err(Stop::WaitsForWarps) => {
-            // It will be carried out again by this path, and gather the others.
+            // This path will execute it again, and gather the others.
             path.state = PathState::AtWarpgroup;
             return Ok(path);
         }
@@ -54,9 +54,9 @@ pub(super) fn gather<O: Observer>(
     Ok(path)
 }
 
-/// The lanes of a path that an instruction's guard leaves out do not wait with the
-/// others: whom these wait for may be among them. They go on alone, and meet the
-/// others where all meet again.
+/// The lanes of a path that an instruction's guard leaves out do not wait with the others,
+/// which may be waiting for them. They go on alone, and meet the others where all meet
+/// again.
 fn leave_behind(warp: &mut Warp, path: &mut Path, mask: u32) {
     let left_out = path.mask & !mask;
     if left_out == 0 {
@@ -79,8 +79,8 @@ struct Group {
 }
 
 impl Group {
-    /// The group of a path that waits: it, and whoever waits at the same place for its
-    /// lanes or is waited for, and so on.
+    /// The group of a waiting path: the path, and all paths at the same place that wait for
+    /// its lanes or that it waits for, and so on.
     fn of(warp: &Warp, path: &Path) -> Self {
         let mut group = Self { here: 0, needed: 0 };
         let place = |p: &Path| (p.frame, p.block, p.at);
@@ -115,15 +115,15 @@ impl Group {
         is_related
     }
 
-    /// Whether everybody is here who has not ended.
+    /// Whether all lanes that have not ended are here.
     fn is_complete(&self, warp: &Warp) -> bool {
         self.needed & warp.live & !self.here == 0
     }
 }
 
-/// Wakes a path whose missing members have ended in the meantime, as a GPU does; a
-/// launch that looks for mistakes takes it for one that they did not come to a
-/// warp-wide instruction. Gives whether there was one.
+/// Wakes a path whose missing members have ended in the meantime, as a GPU does; for a
+/// launch that looks for mistakes, their absence from a warp-wide instruction is one. Gives
+/// whether there was one.
 pub(crate) fn wake_complete(launch: &LaunchContext<'_>, warp: &mut Warp) -> bool {
     let is_complete = |path: &Path| {
         path.is_gathering()

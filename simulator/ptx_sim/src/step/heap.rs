@@ -1,4 +1,4 @@
-//! Memory that kernels take and give back: `malloc`, `free`.
+//! Memory that kernels allocate and free: `malloc`, `free`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::program::{Argument, Call};
 use crate::stop::Stop;
 use crate::warp::Path;
 
-/// Carries out a call of one of these functions; `false` if it is another.
+/// Executes a call of one of these functions; `false` if it is another.
 pub(super) fn call<O: Observer>(
     step: &mut Step<'_, '_, O>,
     name: &str,
@@ -27,7 +27,7 @@ pub(super) fn call<O: Observer>(
     Ok(true)
 }
 
-/// `malloc`: each lane takes memory, or gets 0 where there is not so much.
+/// `malloc`: each lane allocates memory, or gets 0 if there is not enough.
 fn take<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &Path,
@@ -77,7 +77,7 @@ fn give<O: Observer>(
     Ok(())
 }
 
-/// `free`: each lane gives back what it names; 0 is nothing.
+/// `free`: each lane frees what it names; 0 is ignored.
 fn free<O: Observer>(step: &mut Step<'_, '_, O>, mask: u32, address: Argument) -> Result<(), Stop> {
     for lane in lanes(mask) {
         let address = argument(step.warp, &step.view, address, lane);

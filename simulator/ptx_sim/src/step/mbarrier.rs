@@ -1,13 +1,13 @@
 //! `mbarrier`: barriers that are words of shared memory.
 //!
-//! The word counts arrivals that are still to come in the current phase, and bytes
-//! that are (`tx`); when both reach zero, the phase is over and the next one begins.
-//! Nobody is put to sleep: kernels ask by `test_wait` and `try_wait` in a loop.
+//! The word counts the arrivals, and the bytes (`tx`), that are still to come in the
+//! current phase; when both reach zero, the phase is over and the next one begins. No
+//! thread is put to sleep: kernels poll by `test_wait` and `try_wait` in a loop.
 //!
 //! `cp.async.mbarrier.arrive` arrives when a thread's copies are done. Here they are
 //! done at once, which the hardware may also do.
 //!
-//! A question also lets bulk copies arrive whose bytes the barrier counts ([`bulk`]).
+//! A test also lets bulk copies arrive whose bytes the barrier counts ([`bulk`]).
 //!
 //! [`bulk`]: super::bulk
 
@@ -53,7 +53,7 @@ pub(super) fn mbarrier<O: Observer>(
     Ok(())
 }
 
-/// On barriers of one block of the cluster, maybe another than the own.
+/// On barriers of one block of the cluster, perhaps not the thread's own.
 #[cold]
 fn of_block<O: Observer>(
     step: &mut Step<'_, '_, O>,
@@ -65,7 +65,7 @@ fn of_block<O: Observer>(
     let message = if is_remote && !op.kind.may_be_remote() {
         "an mbarrier is initialised, invalidated and waited for by threads of its own block only"
     } else if is_remote && op.d.is_some() {
-        "an arrival at an mbarrier of another block gives no state: its destination must be `_`"
+        "an arrival at an mbarrier of another block returns no state: its destination must be `_`"
     } else {
         return in_space(step, op, Space::Shared, addresses, mask);
     };
@@ -154,7 +154,7 @@ fn in_space<O: Observer>(
     Ok(())
 }
 
-/// Tells observers which barriers are initialised.
+/// Notifies observers of barriers that are initialised.
 #[cold]
 fn initialised<O: Observer>(step: &mut Step<'_, '_, O>, addresses: &Addresses, mask: u32) {
     let lanes = step.lanes(mask);
@@ -179,8 +179,8 @@ fn let_arrive<O: Observer>(
     Ok(())
 }
 
-/// Tells of bytes that a barrier is to expect, of the end of its phase, or of its
-/// beginning.
+/// Notifies observers of bytes that a barrier is to expect, of the end of its phase, or of
+/// its beginning.
 #[cold]
 #[inline(never)]
 fn count<O: Observer>(step: &mut Step<'_, '_, O>, op: &Mbarrier, barrier: u32, outcome: &Outcome) {

@@ -1,13 +1,13 @@
-//! Carrying out instructions.
+//! The execution of instructions.
 //!
 //! In reading order: [`context`], what an instruction works on; [`run`], the
 //! interpreter's loop, which runs the lanes of one path, block after block, until
-//! they end, wait, meet others or use up their time slice; [`followed`], what it tells of
-//! registers; [`instruction`], which carries out one instruction. Each kind has its own file: [`lanewise`],
-//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
-//! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`],
-//! [`heap`], [`barrier`] and [`cluster_barrier`]; lanes that come to a
-//! warp-wide instruction one after the other meet in [`gather`]; [`whole_warp`] says that all must.
+//! they end, wait, meet others or use up their time slice; [`followed`], what it reports of
+//! registers; [`instruction`], which executes one instruction. Each kind has its own file:
+//! [`lanewise`], [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
+//! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`], [`heap`],
+//! [`barrier`] and [`cluster_barrier`]; lanes that come to a warp-wide instruction one after the
+//! other meet in [`gather`]; [`whole_warp`] requires all of them.
 
 mod access;
 mod async_store;

@@ -1,6 +1,6 @@
-//! C's format strings: one conversion at a time, as `printf` has them.
+//! C's format strings: one conversion at a time, as in `printf`.
 
-/// A conversion: what stands between `%` and its letter, and the letter.
+/// A conversion: the part between `%` and its letter, and the letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spec {
     left: bool,

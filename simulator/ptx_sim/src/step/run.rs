@@ -16,7 +16,7 @@ use crate::warp::{Path, PathState, Warp};
 pub(crate) enum PathEnd {
     /// Its lanes wait at a join or have ended.
     Gone,
-    /// It can go on when it is its turn, or when what it waits for is there.
+    /// It can go on when it is its turn, or when what it waits for has happened.
     Paused(Path),
 }
 
@@ -102,8 +102,7 @@ pub(crate) fn run_path<O: Observer>(
     }
 }
 
-/// Where a path comes to the join that it is on its way to: the path that goes on
-/// from there, if all have come.
+/// If a path reaches its join: the path that goes on from there, if all have come.
 #[inline(always)]
 fn join(warp: &mut Warp, path: &Path, block: &Block) -> Option<Option<Path>> {
     if block.is_join
@@ -117,8 +116,8 @@ fn join(warp: &mut Warp, path: &Path, block: &Block) -> Option<Option<Path>> {
     None
 }
 
-/// Carries out instructions one after the other for the lanes of `path_mask`. Where
-/// one stops: its place, its lanes, and why.
+/// Executes instructions one after the other for the lanes of `path_mask`. If one stops:
+/// its place, its lanes, and why.
 #[inline(always)]
 fn straight<O: Observer>(
     step: &mut Step<'_, '_, O>,
@@ -159,8 +158,7 @@ fn rest(code: &[Insn], n_done: u32) -> &[Insn] {
     code.get(n_done as usize..).unwrap_or_default()
 }
 
-/// The instructions that a schedule lets be carried out before others go on, and whether
-/// those are all.
+/// The instructions that a schedule allows before others go on, and whether those are all.
 #[cold]
 fn cut<'c>(choices: &mut Choices, code: &'c [Insn]) -> (&'c [Insn], bool) {
     let all = code.len() as u32;
@@ -168,7 +166,7 @@ fn cut<'c>(choices: &mut Choices, code: &'c [Insn]) -> (&'c [Insn], bool) {
     (&code[..n as usize], n == all)
 }
 
-/// A schedule has it that others go on in the middle of a block.
+/// A schedule lets others go on in the middle of a block.
 #[cold]
 fn interleaved<O: Observer>(step: &mut Step<'_, '_, O>, path: Path) -> PathEnd {
     let env = &mut *step.env;
@@ -177,9 +175,8 @@ fn interleaved<O: Observer>(step: &mut Step<'_, '_, O>, path: Path) -> PathEnd {
     PathEnd::Paused(path)
 }
 
-/// The instruction that a path has come to was not carried out. If it waits for
-/// other lanes, the path waits before it, or goes on behind it if they were there
-/// already.
+/// The instruction that a path has reached was not executed. If it waits for other lanes,
+/// the path waits before it, or goes on after it if they were already there.
 #[cold]
 fn interrupted<O: Observer>(
     step: &mut Step<'_, '_, O>,

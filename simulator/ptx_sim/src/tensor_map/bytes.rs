@@ -20,7 +20,7 @@ const CHECKSUM: usize = 120;
 /// Why bytes are not a tensor map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotATensorMap {
-    /// They do not start as a map does.
+    /// They do not start like a map.
     #[error(
         "the 128 bytes are not a tensor map that was made for the simulator: make it by \
          cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, \
@@ -34,12 +34,12 @@ pub enum NotATensorMap {
         version: u8,
     },
     /// They have changed since.
-    #[error("the 128 bytes of the tensor map were changed after it had been made")]
+    #[error("the 128 bytes of the tensor map were changed after it was made")]
     Changed,
 }
 
 impl TensorMap {
-    /// The map as a kernel takes it.
+    /// The map in the form that a kernel takes.
     pub fn to_bytes(&self) -> [u8; TENSOR_MAP_BYTES] {
         let mut bytes = [0; TENSOR_MAP_BYTES];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -71,7 +71,7 @@ impl TensorMap {
     /// The map that these bytes are.
     ///
     /// # Errors
-    /// They are none, or none any more.
+    /// They are not a map, or no longer one.
     pub fn from_bytes(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, NotATensorMap> {
         if bytes[..8] != MAGIC {
             return Err(NotATensorMap::Foreign);
@@ -82,7 +82,7 @@ impl TensorMap {
         if checksum(bytes).to_le_bytes() != bytes[CHECKSUM..] {
             return Err(NotATensorMap::Changed);
         }
-        // Somebody may have made a checksum for what breaks the rules.
+        // The checksum may have been computed for bytes that break the rules.
         read(bytes).ok_or(NotATensorMap::Changed)
     }
 }
@@ -99,7 +99,7 @@ fn read(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
         return None;
     }
     let dims = each(24, 4).map(|less_one| less_one + 1);
-    // The first is not written down.
+    // The first is not stored.
     let strides = each(40, 8);
     let box_dims = each(80, 2).map(|dim| dim as u32);
     let element_strides = each(90, 1).map(|step| step as u32);

@@ -15,7 +15,7 @@ pub enum TensorMapError {
     /// A list that does not go with the number of dimensions.
     #[error("{given} {what} are given for a tensor of {rank} dimensions, which takes {takes}")]
     Length {
-        /// What the list is of.
+        /// What the list contains.
         what: &'static str,
         /// Its length.
         given: usize,
@@ -25,7 +25,7 @@ pub enum TensorMapError {
         rank: usize,
     },
     /// An interleaved layout of too few dimensions.
-    #[error("the interleaved layout {interleave:?} takes 3 to 5 dimensions, and here are {rank}")]
+    #[error("the interleaved layout {interleave:?} takes 3 to 5 dimensions, but {rank} are given")]
     InterleavedRank {
         /// The layout.
         interleave: Interleave,
@@ -95,7 +95,7 @@ pub enum TensorMapError {
         /// Elements of the box.
         value: u32,
     },
-    /// A tile that is too large altogether.
+    /// A tile that is too large in total.
     #[error(
         "the box has {bytes} bytes, but must have less than 2^18: an H200's driver takes no more, \
          and a block has no room for it"
@@ -116,14 +116,14 @@ pub enum TensorMapError {
         /// Their bytes.
         bytes: u32,
     },
-    /// A box of packed elements that has not the one size that it can have.
+    /// A box of packed elements that does not have the only size allowed.
     #[error("a row of the box has {elements} elements, but with {element:?} must have {takes}")]
     PackedBox {
         /// Elements of a row.
         elements: u32,
         /// Their type.
         element: Element,
-        /// What there must be.
+        /// The required number.
         takes: u32,
     },
     /// Rows of a tile that are longer than the swizzle's.
@@ -142,7 +142,9 @@ pub enum TensorMapError {
         span: u32,
     },
     /// A swizzle that does not go with the interleaved layout.
-    #[error("the interleaved layout B32 goes with swizzle B32 only, and here it is {swizzle:?}")]
+    #[error(
+        "the interleaved layout B32 goes only with swizzle B32, but the swizzle is {swizzle:?}"
+    )]
     InterleavedSwizzle {
         /// The swizzle.
         swizzle: Swizzle,
@@ -155,7 +157,7 @@ pub enum TensorMapError {
         /// The step.
         value: u32,
     },
-    /// A fill with NaN of what has none.
+    /// A fill with NaN for a type that has none.
     #[error("elements of {element:?} have no NaN to fill with: fill with zeros")]
     FillNan {
         /// The type.

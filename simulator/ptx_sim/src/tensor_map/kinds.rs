@@ -17,7 +17,7 @@ macro_rules! numbered {
         }
 
         impl TryFrom<u32> for $name {
-            /// The number that is none of them.
+            /// The number that is not one of them.
             type Error = u32;
 
             fn try_from(number: u32) -> Result<Self, u32> {
@@ -121,7 +121,7 @@ numbered! {
     Fill {
         /// Zeros.
         Zeros = 0,
-        /// A certain NaN, which fused multiplications take for a zero.
+        /// A certain NaN, which fused multiplications treat as zero.
         Nan = 1,
     }
 }
@@ -193,7 +193,7 @@ impl Swizzle {
     }
 
     /// Where in shared memory the byte is that would be at `address` without a swizzle.
-    /// What changes places depends on the address itself, not on where a tile starts.
+    /// The permutation depends on the address itself, not on where a tile starts.
     pub fn place(self, address: u32) -> u32 {
         match self {
             Self::None => address,

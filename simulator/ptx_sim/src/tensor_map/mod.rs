@@ -1,10 +1,10 @@
-//! Tensor maps: what a bulk copy of a tile has to know of the tensor in global memory.
+//! Tensor maps: what a bulk copy of a tile has to know about the tensor in global memory.
 //!
-//! A [`TensorMap`] is made of what `cuTensorMapEncodeTiled` takes, and by the same rules;
-//! a broken rule is a [`TensorMapError`] that names the value and the rule, so that the
-//! same check can serve a program before it asks a GPU's driver. A map travels as 128
-//! bytes. Their layout on a GPU is not public; here it is our own, with a magic number,
-//! so that bytes which are not a map of ours are told apart.
+//! A [`TensorMap`] is made from the arguments of `cuTensorMapEncodeTiled`, by the same
+//! rules; a broken rule is a [`TensorMapError`] that names the value and the rule, so that
+//! a program can use the same check before it asks a GPU's driver. A map is passed as 128
+//! bytes. Their layout on a GPU is not public; here it is our own, with a magic number, so
+//! that other bytes are recognised.
 //!
 //! Left out: maps for `im2col`. Interleaved layouts and packed elements of 4 and 6 bits
 //! can be described, but copies with them are not simulated.
@@ -20,7 +20,7 @@ pub use error::TensorMapError;
 pub use kinds::{Element, Fill, Interleave, L2Promotion, Swizzle};
 pub use spec::{MAX_RANK, TensorSpec};
 
-/// A tensor in global memory, and the tiles that copies move. It keeps all rules.
+/// A tensor in global memory, and the tiles that copies move. It obeys all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     element: Element,
@@ -69,7 +69,7 @@ impl TensorMap {
     /// The map of a tensor of the same shape at another address.
     ///
     /// # Errors
-    /// The address is not as aligned as it must be.
+    /// The address does not have the required alignment.
     pub fn at(&self, address: u64) -> Result<Self, TensorMapError> {
         Self::new(&TensorSpec {
             element: self.element,
@@ -115,7 +115,7 @@ impl TensorMap {
         &self.box_dims[..self.rank()]
     }
 
-    /// Of this many elements of a tile one is copied, in each dimension.
+    /// One of this many elements of a tile is copied, in each dimension.
     pub fn element_strides(&self) -> &[u32] {
         &self.element_strides[..self.rank()]
     }

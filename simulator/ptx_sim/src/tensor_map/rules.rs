@@ -1,9 +1,9 @@
 //! The rules of `cuTensorMapEncodeTiled` for its arguments.
 //!
-//! Its manual also wants each stride to be a multiple of the one before and no less than
-//! what it spans. The driver does not check that, and kernels use it (a tensor whose
-//! dimensions are named in another order than they lie in memory), so it is not asked
-//! here either.
+//! Its manual also requires each stride to be a multiple of the one before and no less than
+//! what it spans. The driver does not check that, and kernels make use of it (a tensor
+//! whose dimensions are named in another order than they lie in memory), so it is not
+//! required here either.
 
 use super::error::TensorMapError;
 use super::kinds::{Element, Fill, Interleave, Swizzle};
@@ -12,8 +12,8 @@ use super::spec::{MAX_RANK, TensorSpec};
 /// Strides are shorter than this.
 const STRIDE_END: u64 = 1 << 40;
 
-/// A box has less bytes. The manual does not say so: an H200's driver took 2^17 and refused
-/// 2^18.
+/// A box has fewer bytes. The manual does not say so: an H200's driver took 2^17 and
+/// refused 2^18.
 const BOX_END: u64 = 1 << 18;
 
 /// The first rule that is broken.

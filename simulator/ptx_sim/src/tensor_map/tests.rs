@@ -1,4 +1,4 @@
-//! Every rule broken once, and maps that are bytes and back.
+//! Every rule broken once, and maps converted to bytes and back.
 
 use super::{
     Element, Fill, Interleave, L2Promotion, NotATensorMap, Swizzle, TensorMap, TensorMapError,
@@ -110,7 +110,7 @@ fn the_tensor_keeps_its_rules() {
     0 strides are given for a tensor of 2 dimensions, which takes 1
     1 box dimensions are given for a tensor of 2 dimensions, which takes 2
     3 element strides are given for a tensor of 2 dimensions, which takes 2
-    the interleaved layout B16 takes 3 to 5 dimensions, and here are 2
+    the interleaved layout B16 takes 3 to 5 dimensions, but 2 are given
     the tensor starts at 0x700000000108, which is 8 past a multiple of 16: its address must be a multiple of 16 bytes
     dimension 1 has 0 elements, but must have 1 to 2^32
     dimension 0 has 4294967297 elements, but must have 1 to 2^32
@@ -154,7 +154,7 @@ fn the_tile_keeps_its_rules() {
     the element stride of dimension 0 is 0, but must be 1 to 8
     elements of U16 have no NaN to fill with: fill with zeros
     a row of the box has 64 elements, but with U6x16Align16 must have 128
-    the interleaved layout B32 goes with swizzle B32 only, and here it is B128
+    the interleaved layout B32 goes only with swizzle B32, but the swizzle is B128
     ");
 }
 

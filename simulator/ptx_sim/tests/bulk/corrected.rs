@@ -1,7 +1,7 @@
-//! The seeded defects of `tests/fail/bulk` with their defect taken out: nothing is found.
+//! The kernels of `tests/fail/bulk` with their seeded defect removed: nothing is found.
 //!
-//! In those files a line behind `//right` is one that is missing, and a line that ends in
-//! `//wrong` is one too many.
+//! In those files a line after `//right` is missing, and a line that ends in `//wrong` is
+//! superfluous.
 
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 

@@ -1,4 +1,4 @@
-//! Copies to global memory, and the groups that they are waited for by.
+//! Copies to global memory, and the groups by which they are awaited.
 
 use super::{Bench, kernel, noise};
 

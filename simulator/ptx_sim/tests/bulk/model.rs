@@ -1,4 +1,4 @@
-//! Tiles by the manual, element by element: what the simulator is held to.
+//! Tiles by the manual, element by element: the reference for the simulator.
 
 use ptx_sim::tensor_map::{Fill, TensorMap};
 

@@ -11,7 +11,7 @@ const TILE: usize = 2048;
 const TENSOR: usize = 16_384;
 
 /// Every block of a cluster of four expects what `mask` says; the one of rank `from` starts
-/// the copy; each stores what it has got.
+/// the copy; each stores what it has received.
 fn body(copy: &str, mask: u32, from: u32, ends_early: bool) -> String {
     let out = TENSOR;
     let last = if ends_early {

@@ -1,4 +1,4 @@
-//! Copies of bytes that follow each other, in all directions, and `st.bulk`.
+//! Copies of contiguous bytes, in all directions, and `st.bulk`.
 
 use ptx_sim::AccessClass;
 

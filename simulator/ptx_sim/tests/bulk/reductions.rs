@@ -1,4 +1,4 @@
-//! Copies that combine what they bring with what is there.
+//! Copies that combine their data with what is in memory.
 
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
@@ -165,7 +165,7 @@ fn tiles() {
     }
 }
 
-/// What is there, what is added, what comes of it.
+/// The old value, the operand, and the result.
 type Sample = (u64, u64, u64);
 
 /// Pairs that an H200 was given (`old`, `new`), and what it left.
@@ -253,7 +253,7 @@ fn floats() {
             "cp.reduce.async.bulk.global.shared::cta.bulk_group.{op} [%buf], [%tile], {N_BYTES};\n"
         );
         bench.run_both(&kernel(&format!("{}{reduce}{STORE}", bring())), None, 32);
-        // It has run twice; the first time is what is asked for.
+        // It has run twice; the first run counts.
         let bench = Bench::new(&bytes);
         let ptx = kernel(&format!("{}{reduce}{STORE}", bring()));
         bench.run(&ptx, &[0; 128], 32, false).expect("it runs");

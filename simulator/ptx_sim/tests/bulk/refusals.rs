@@ -1,4 +1,4 @@
-//! Copies that cannot be made, and what is said of them.
+//! Copies that are refused, and their messages.
 
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
@@ -17,7 +17,7 @@ const MATRIX: TensorSpec<'static> = TensorSpec {
     fill: Fill::Zeros,
 };
 
-/// The first line of what is said of an instruction, with a map of a matrix.
+/// The first line of the message about an instruction, with a map of a matrix.
 fn refused(change: impl FnOnce(&mut TensorSpec<'static>), instruction: &str) -> String {
     let bench = Bench::new(&noise(4096, 31));
     let mut spec = TensorSpec {
@@ -122,7 +122,7 @@ fn what_is_said_of_wrong_instructions() {
         said("tensormap.replace.tile.global_address.global.b1024.b64 [%buf], %rd1;"),
     ];
     insta::assert_snapshot!(all.join("\n"), @r"
-    of the ways to walk through a tensor only .tile is simulated, not .im2col
+    of the modes of tensor copies, only .tile is simulated, not .im2col
     3 coordinates for 2 dimensions
     to shared memory it needs .mbarrier::complete_tx::bytes
     to .global it needs .bulk_group

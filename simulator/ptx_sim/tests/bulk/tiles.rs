@@ -6,7 +6,7 @@ use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, Tenso
 use super::model::{loaded, stored};
 use super::{Bench, INIT, kernel, noise, wait};
 
-/// Bytes of shared memory that are looked at, and of the tensor.
+/// Bytes of shared memory that are checked, and of the tensor.
 const SHARED: usize = 40_960;
 const TENSOR: usize = 1 << 18;
 

@@ -79,7 +79,7 @@ fn only_the_copies_of_the_barrier_that_is_asked_arrive() {
 #[test]
 fn bytes_may_come_before_they_are_expected() {
     let bench = Bench::new(&noise(256, 3));
-    // The question lets the bytes arrive; the phase is over when they have been expected.
+    // The test lets the bytes arrive; the phase is over once they have been expected.
     let early = "mbarrier.test_wait.parity.shared::cta.b64 %p3, [%bar], 0;
 	selp.b32 %r21, 1, 0, %p3;
 	st.global.b32 [%buf+132], %r21;\n";
@@ -140,8 +140,8 @@ fn a_barrier_cannot_count_more_than_twenty_bits() {
     );
 }
 
-/// A question may come before the bytes: the usual order hides what is wrong with a kernel
-/// that asks once.
+/// A test may come before the bytes: the usual order hides the defect of a kernel that
+/// tests once.
 #[test]
 fn in_other_orders_a_copy_lets_those_wait_who_ask() {
     let body = format!(

@@ -1,6 +1,6 @@
-//! PTX that nobody would write, or that only some compilers do: modules on which a
-//! simulator may go wrong. None may harm the process, none may run for ever, and what
-//! a GPU carries out is carried out.
+//! PTX that no one would write, or only some compilers: modules on which a simulator may go
+//! wrong. None may harm the process, none may run forever, and what a GPU executes is
+//! executed.
 
 use ptx_sim::{Device, Dim, LaunchError, LaunchOptions, Module};
 
@@ -59,14 +59,14 @@ fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
     for (name, reason) in [
         (
             "too_large",
-            "its argument 1 has 4 bytes, and the call's 4096",
+            "its argument 1 has 4 bytes, but the call's has 4096",
         ),
-        ("too_many", "it takes 1 argument, and the call has 2"),
-        ("too_few", "it takes 1 argument, and the call has 0"),
-        ("no_result", "it gives 0 results, and the call has 1"),
+        ("too_many", "it takes 1 argument, but the call has 2"),
+        ("too_few", "it takes 1 argument, but the call has 0"),
+        ("no_result", "it returns 0 results, but the call has 1"),
         (
             "large_result",
-            "its result 1 has 4 bytes, and the call's 4096",
+            "its result 1 has 4 bytes, but the call's has 4096",
         ),
         ("kernel", "it is a kernel"),
     ] {
@@ -97,8 +97,8 @@ fn printing_gives_a_result_of_any_size() {
     }
 }
 
-/// Instructions that take any address, of local memory and of parameters, which few of
-/// them can be carried out on.
+/// Instructions that take any address, with addresses of local memory and parameters, which
+/// few of them support.
 #[test]
 fn addresses_of_every_space_end_in_a_result_or_a_report() {
     let instructions = [

@@ -1,4 +1,4 @@
-//! Single accesses that an H200's counters measured, and what the rules say of them.
+//! Single accesses measured by an H200's counters, and the results of the counting rules.
 
 use ptx_sim::count::{
     GlobalCost, GlobalKind, SharedKind, global_access, local_access, shared_access,
@@ -33,8 +33,8 @@ fn case(line: &str) -> Case<'_> {
     }
 }
 
-/// How an instruction is counted in shared memory. The simulator knows this from
-/// the instruction itself; here its name tells.
+/// How an instruction is counted in shared memory. The simulator knows this from the
+/// instruction itself; here it follows from the name.
 fn shared_kind(instruction: &str) -> SharedKind {
     let matrices = |text: &str| match text {
         t if t.contains(".x4") => 4,
@@ -54,7 +54,7 @@ fn shared_kind(instruction: &str) -> SharedKind {
     }
 }
 
-/// A measured access whose figures are held against the rules'.
+/// A measured access whose figures are compared with those of the rules.
 pub struct Compared<'a> {
     /// Its line in the file, from 1.
     pub line: usize,
@@ -66,7 +66,7 @@ pub struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Whether all that was measured is as the rules have it.
+    /// Whether everything that was measured agrees with the rules.
     pub fn agrees(&self) -> bool {
         self.figures
             .iter()
@@ -99,7 +99,7 @@ pub fn compared(data: &str) -> impl Iterator<Item = Compared<'_>> {
     })
 }
 
-/// What the rules say of an access to global or local memory.
+/// The result of the rules for an access to global or local memory.
 fn elsewhere(case: &Case<'_>) -> GlobalCost {
     let addresses = case.offsets.map(u64::from);
     if case.instruction.contains(".local.") {

@@ -1,5 +1,5 @@
 //! The expectations of a test about a text, in comments at the end of the text. A file has one
-//! text, or several, each behind a line `//=== NAME`.
+//! text, or several, each after a line `//=== NAME`.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ const MARK: &str = "// expected:\n";
 /// The same where the text does not end with its line.
 const MARK_OF_CUT: &str = "\n// expected of a text without its last newline:\n";
 
-/// What stands before a text's name in a file of several.
+/// The prefix of a text's name in a file of several.
 const NAME: &str = "//=== ";
 
 /// A text, and what is expected of it.
@@ -18,7 +18,7 @@ pub struct Case {
     pub name: Option<String>,
     /// Its PTX.
     pub text: String,
-    /// Nothing if that is not written yet.
+    /// Nothing if it is not written yet.
     pub expected: String,
 }
 
@@ -57,7 +57,7 @@ pub fn write_cases(file: &Path, cases: &[Case]) {
     std::fs::write(file, all).expect("a writable folder");
 }
 
-/// The text of a file, and what is expected of it; nothing if that is not written yet.
+/// The text of a file, and what is expected of it; nothing if it is not written yet.
 pub fn read(file: &Path) -> (String, String) {
     split(&std::fs::read_to_string(file).expect("a readable file"))
 }

@@ -67,7 +67,7 @@ impl Case {
         }
     }
 
-    /// Something behind the last operand.
+    /// With some text after the last operand.
     pub fn with_tail(self, tail: &str) -> Self {
         Self {
             tail: tail.to_owned(),
@@ -167,7 +167,7 @@ impl Numbers {
     }
 }
 
-/// An operand: often one on which things go wrong.
+/// An operand: often a critical one.
 fn operand(numbers: &mut Numbers, width: u32, floats: bool) -> u64 {
     let random = numbers.draw();
     let mask = if width >= 64 {

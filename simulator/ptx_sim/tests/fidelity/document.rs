@@ -13,19 +13,19 @@ use crate::random::unlike::UNLIKE;
 use crate::supported::lists::KINDS;
 use serde_json::Value;
 
-const BEGINNING: &str = "# How far the simulator can be trusted
+const BEGINNING: &str = "# The simulator's fidelity
 
-- **Results** of instructions marked *exact* below have the bits that an NVIDIA H200 gave, in all
-  that was compared. Approximate functions are as near to it as their table says.
+- **Results** of instructions marked *exact* below have the same bits as an NVIDIA H200's, in
+  everything that was compared. Approximate functions are as close to it as their table says.
 - **Counts** of requests, sectors, wavefronts and bank conflicts are the hardware's, access by
   access, with the exceptions named below. Caches and time are not modelled.
 - **Unsupported** instructions end the launch with an error that says what to do instead. None is
   ever skipped.
-- **One run is one order** of blocks and warps, and every access is visible at once. What only another
-  order, or weaker memory, shows is not seen unless it is looked for.
+- **One run is one order** of blocks and warps, and every access is visible at once. Defects that only
+  another order, or weaker memory, shows are not seen unless they are looked for.
 
-Made by `tests/fidelity/` from the data that the tests hold the simulator to; no figure is typed by
-hand. `SUPPORTED.md` lists the forms of the instructions.
+Made by `tests/fidelity/` from the data that the tests check the simulator against; no figure is typed
+by hand. `SUPPORTED.md` lists the forms of the instructions.
 ";
 
 fn how_sure() -> String {
@@ -33,11 +33,11 @@ fn how_sure() -> String {
         "
 ## Instructions
 
-- *exact*: the bits of an H200, in all that the third column names: results of forms measured by
-  themselves, random programs with the instruction (of the first {} of each set, all forms of it
+- *exact*: the bits of an H200, in everything that the third column names: results of forms measured
+  alone, random programs with the instruction (of the first {} of each set, all forms of it
   together), a lesson of this repository that compares bit for bit.
 - *modelled*: by the rule in the last column.
-- *by the manual*: as PTX documents it. Tests hold it to the manual; no measurement names it.
+- *by the manual*: as PTX documents it. Tests check it against the manual; no measurement covers it.
 ",
         evidence::N_SEARCHED
     )
@@ -47,38 +47,39 @@ const COUNTERS: &str = "
 ## Counters
 
 The rules are those of `src/checks/count.rs`; an access is one instruction of one warp, alone on the
-GPU, and its counters read by Nsight Compute. Whole kernels are the lessons of this repository
+GPU, with its counters read by Nsight Compute. Whole kernels are the lessons of this repository
 (`bench/results/h200/counters.json`). Where a column is empty, nothing was compared. Instructions are those
-of PTX, of which the GPU's assembler makes others. What `InstructionCounts` has beside these (`ideal_…`,
-`max_way`) follows from them by definition.
+of PTX, which the GPU's assembler translates into others. The other fields of `InstructionCounts` (`ideal_…`,
+`max_way`) follow from these by definition.
 
 ";
 
 const NOT_COUNTED: &str = "
 Whole kernels differ where warps compete for the banks (the hardware counts that among the bank
-conflicts), and where loops spin or retry, whose trips vary from run to run (`cas` in a loop, flags
+conflicts), where loops spin or retry, since their trip counts vary from run to run (`cas` in a loop, flags
 between blocks), and in some of the SGEMM kernels' `cp.async` that fill with zeros
-(`tests/data/README.md`). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
-copies (TMA), of which only the bytes are counted, line by line, and no sectors or wavefronts, what accesses to other blocks' shared memory (`cluster_…`) take of
-the network between SMs and of the banks there, registers that the GPU's assembler spills, arbitration
-between warps, and what that assembler makes of an atomic of which it knows that all lanes have one address.
+(`tests/data/README.md`). Not counted at all: hits and misses of L1 and L2, and memory beyond them; sectors
+and wavefronts of bulk and tensor copies (TMA), of which only the bytes are counted, line by line; the load
+that accesses to other blocks' shared memory (`cluster_…`) put on the network between SMs and on the banks
+there; registers that the GPU's assembler spills; arbitration between warps; and the assembler's
+optimisation of an atomic when it knows that all lanes have one address.
 ";
 
 const NO_RUN: &str = "
-## What the simulator cannot show
+## Limits
 
-- **Time.** Work is counted, not timed: there are no clocks, latencies and caches. Clocks count warp
-  instructions, so that code which waits by the clock ends.
-- **Weak memory.** Accesses are carried out one after the other and are visible to all at once. A kernel
-  that lacks a fence may work here and fail on a GPU; `check` finds it where two accesses are in no order
+- **Time.** Work is counted, not timed: there are no latencies and caches. Clocks count warp
+  instructions, so that code that waits for a clock ends.
+- **Weak memory.** Accesses are executed one after the other and are visible to all at once. A kernel
+  that lacks a fence may work here and fail on a GPU; `check` finds it where two accesses are unordered
   (a race), not where ordered or atomic accesses become visible in another order than they were made.
 - **Other orders.** A launch runs blocks, warps and diverged lanes in one order, the same every time when
-  it runs on one thread of the host. `LaunchOptions::schedule` and `schedule::search` try others: as many as are
-  asked for, not all.
-- **Layouts that PTX leaves open**, such as those of `wmma` fragments and `mbarrier` words: a kernel that relies on
-  what it sees here is wrong.
-- **ptxas.** PTX is carried out as it stands. The GPU runs what the assembler makes of it, which may fuse, fold
-  and reorder as far as PTX allows, and has bugs of its own.
+  it runs on one host thread. `LaunchOptions::schedule` and `schedule::search` try others: as many as
+  requested, not all.
+- **Layouts that PTX leaves open**, such as those of `wmma` fragments and `mbarrier` words: a kernel that
+  relies on the layouts seen here is wrong.
+- **ptxas.** PTX is executed as written. The GPU runs what the assembler makes of it; the assembler may fuse,
+  fold and reorder as far as PTX allows, and has bugs of its own.
 ";
 
 pub fn document() -> String {
@@ -109,14 +110,14 @@ pub fn document() -> String {
 const ACCESSES: [&str; 4] = [
     "memory accesses that the counting rules were made from (`tests/data`)",
     "fresh random memory accesses",
-    "others, of three more random seeds",
+    "others, from three more random seeds",
     "atomics in global memory from which their rule was found",
 ];
 
 /// What was compared, a row each.
 fn compared(singles: &[Single], lessons: &[Value]) -> String {
     let mut text =
-        "\n## What was compared\n\n| on an H200 | how many | agree |\n|---|---|---|\n".to_owned();
+        "\n## Comparisons\n\n| on an H200 | how many | agree |\n|---|---|---|\n".to_owned();
     let mut row = |what: &str, many: String, agree: String| {
         writeln!(text, "| {what} | {many} | {agree} |").unwrap()
     };
@@ -154,12 +155,12 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
     for (set, what, unlike) in [
         (
             &FIRST,
-            "random programs: arithmetic, loops, what all threads do together (`tests/random`)",
+            "random programs: arithmetic, loops, collective operations (`tests/random`)",
             0,
         ),
         (
             &WIDE,
-            "random programs of everything, in divergent code too (`tests/random/wide`)",
+            "random programs of all instructions, in divergent code too (`tests/random/wide`)",
             unlike,
         ),
     ] {
@@ -197,8 +198,7 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
             grouped(n_same)
         ),
     );
-    text +=
-        "\nRandom programs that leave other bits, for reasons that are not the simulator's:\n\n";
+    text += "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
     for (programs, why) in UNLIKE {
         writeln!(text, "- {}: {why}.", counted(programs.len(), "program")).unwrap();
     }

@@ -18,7 +18,7 @@ pub struct Evidence {
     /// Forms measured alone whose bits must be the hardware's, and their operands.
     pub n_forms: usize,
     pub n_operands: usize,
-    /// Forms that ptxas is known to carry out otherwise than documented.
+    /// Forms that ptxas is known to execute differently from the documentation.
     pub n_unlike: usize,
     /// Random programs that have one of them, of those searched.
     pub n_programs: u64,
@@ -42,7 +42,7 @@ const SHARED: &[&str] = &[
 pub fn key(opcode: &str) -> Key {
     let mut parts = opcode.split('.');
     let mnemonic = parts.next().unwrap_or_default();
-    // What these do has little to do with the other forms.
+    // These have little in common with the other forms.
     for (of, form) in [
         ("st", "async"),
         ("st", "bulk"),

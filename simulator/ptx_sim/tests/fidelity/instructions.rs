@@ -1,4 +1,4 @@
-//! The tables of instructions, a row a mnemonic.
+//! The tables of instructions, one row per mnemonic.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use super::single::Single;
 use crate::supported::forms::{expand, opcode, reason};
 use crate::supported::lists::Kind;
 
-/// A number with its thousands apart.
+/// A number with its thousands separated.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -43,7 +43,8 @@ pub struct Sources<'a> {
 /// A kind's table, and what of the kind is not simulated.
 pub fn section(kind: &Kind, sources: &Sources<'_>) -> String {
     let mut text = format!(
-        "\n### {}\n\n| instruction | how sure | held against an H200 | remarks |\n|---|---|---|---|\n",
+        "\n### {}\n\n| instruction | certainty | compared with an H200 | remarks \
+         |\n|---|---|---|---|\n",
         kind.title
     );
     for key in mnemonics(kind) {
@@ -95,7 +96,7 @@ fn row(text: &mut String, wanted: &Key, sources: &Sources<'_>) {
         .collect();
     let is_approximate =
         approximations(sources.singles).any(|single| key(&single.opcode) == *wanted);
-    // What is modelled in all that it does is left out of what programs compare.
+    // Programs do not count for what is modelled in everything that it does.
     let is_modelled = rules.iter().any(|rule| rule.is_all);
     let how_sure = if is_modelled {
         "modelled"
@@ -128,7 +129,8 @@ fn row(text: &mut String, wanted: &Key, sources: &Sources<'_>) {
         ));
     }
     if is_approximate {
-        remarks.push("[Approximate forms](#approximate-functions) are apart.".to_owned());
+        remarks
+            .push("[Approximate forms](#approximate-functions) are listed separately.".to_owned());
     }
     let (held, remarks) = (held.join("; "), remarks.join(" "));
     writeln!(text, "| `{}` | {how_sure} | {held} | {remarks} |", wanted.0).unwrap();

@@ -1,8 +1,8 @@
 //! The simulator's fidelity: `FIDELITY.md` is made here from the data that an H200 gave, the lists
 //! of `SUPPORTED.md` and what the decoder says of an instruction.
 //!
-//! `BLESS=1 cargo test -p ptx_sim-tests --test plain fidelity` writes the file anew. No figure in it is
-//! typed by hand; that the figures are true is for the tests to see that own the data.
+//! `BLESS=1 cargo test -p ptx_sim-tests --test plain fidelity` writes the file anew. No figure in
+//! it is typed by hand; the tests that own the data check the figures.
 
 mod counts;
 mod document;

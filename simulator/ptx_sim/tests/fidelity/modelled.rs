@@ -1,12 +1,13 @@
 //! Instructions for which the simulator follows a rule of its own: PTX or the hardware leaves open
-//! what happens, or nothing in the machine could show it.
+//! what happens, or nothing in the simulator could show it.
 
 use super::probe::{special, unwritten};
 
-/// A rule, and the instructions that it is about, each by one of its opcodes.
+/// A rule, and the instructions that it covers, each by one of its opcodes.
 pub struct Rule {
     pub opcodes: &'static [&'static str],
-    /// Whether all that these instructions do is modelled, not only what is told.
+    /// Whether everything that these instructions do is modelled, not only what the text
+    /// says.
     pub is_all: bool,
     pub text: String,
 }
@@ -38,13 +39,13 @@ fn open_results() -> Vec<Rule> {
         rule(
             &["bfe", "bfi"],
             false,
-            "A position past the register is taken as the instruction takes it at run time; ptxas \
-             takes constants otherwise.",
+            "A position past the register is treated as the instruction treats it at run time; \
+             ptxas treats constants otherwise.",
         ),
         rule(
             &["abs.s32", "neg.s32", "neg.f32", "cvt"],
             false,
-            "Each instruction is carried out as it stands. Where ptxas optimises, it may fuse two \
+            "Each instruction is executed as written. Where ptxas optimises, it may fuse two \
              (conversions, `.ftz` with the next instruction), and bounds and NaNs differ then.",
         ),
         rule(
@@ -56,7 +57,8 @@ fn open_results() -> Vec<Rule> {
         rule(
             &["set"],
             false,
-            "As documented, also to floating-point types, of which ptxas 13.0 makes other values.",
+            "As documented, even for floating-point types, for which ptxas 13.0 gives other \
+             values.",
         ),
         rule(
             &["mma", "wmma"],
@@ -68,12 +70,14 @@ fn open_results() -> Vec<Rule> {
         rule(
             &["wgmma"],
             false,
-            "Held against an H200 in every type, shape, layout and swizzle, bit for bit (`tests/wgmma`). \
-             The four warps wait for each other at each product, as there. Operands are read when it is issued, sums reach the registers at the wait; hardware may do \
-             both at any time between. A descriptor with reserved bits, or that leaves the block's memory, \
-             is a fault. What it reads of shared memory is not counted: neither requests nor \
-             wavefronts. (Conflicts there are none: operands come in cores of 128 bytes, each of which has \
-             every bank once, and no layout took an H200 longer than another.)",
+            "Compared with an H200 in every type, shape, layout and swizzle, bit for bit \
+             (`tests/wgmma`). The four warps wait for each other at each product, as they do \
+             there. Operands are read when it is issued, and sums reach the registers at the \
+             wait; hardware may do both at any time in between. A descriptor with reserved \
+             bits, or that leaves the block's memory, is a fault. Its reads of shared memory \
+             are not counted: neither requests nor wavefronts. (There are no conflicts: \
+             operands come in cores of 128 bytes, each of which has every bank once, and no \
+             layout took an H200 longer than another.)",
         ),
         rule(
             &["wmma"],
@@ -89,20 +93,20 @@ fn together() -> Vec<Rule> {
         rule(
             &["activemask"],
             true,
-            "The lanes that are together: those that came the same way, and all again where a branch's \
-             ways join. Hardware may show fewer.",
+            "The lanes that are together: those that took the same path, and all again where a \
+             branch's paths join. Hardware may show fewer.",
         ),
         rule(&["elect"], true, "The lowest lane of the mask."),
         rule(
             &["atom", "red"],
             false,
-            "Lanes of a warp follow one another in lane order; on hardware in any. Every order and scope is \
-             carried out as the strongest.",
+            "Lanes of a warp follow one another in lane order; on hardware in any. Every order \
+             and scope is treated as the strongest.",
         ),
         rule(
             &["membar", "fence"],
             true,
-            "Nothing to do, as every access is visible at once; the checks know what they order.",
+            "No effect, as every access is visible at once; the checks know what they order.",
         ),
         rule(
             &["mbarrier"],
@@ -113,19 +117,19 @@ fn together() -> Vec<Rule> {
         rule(
             &["barrier.cluster.arrive"],
             true,
-            "Threads that have ended count as arrived. To arrive twice, or to wait without having arrived, \
-             ends the launch; PTX leaves it open.",
+            "Threads that have ended count as arrived. Arriving twice, or waiting without \
+             having arrived, ends the launch; PTX leaves it open.",
         ),
         rule(
             &["cp.bulk"],
             true,
-            "A copy to shared memory moves its bytes when its mbarrier is asked, one to global memory when \
-             its group is awaited or the block ends, one between shared memories reads its source at once. \
-             Which bytes go where is the manual's. As an H200 was seen to do: what tensor maps the driver \
-             takes; loads of `tf32` round to the nearest even and keep denormals, and \
-             so does `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; minima \
-             and maxima prefer numbers and take -0 for less than 0. A source or size that is not a multiple \
-             of 16 bytes, and a count of bytes out of range, end the launch; some of that a GPU lets pass.",
+            "A copy to shared memory moves its bytes when its mbarrier is tested, one to global memory \
+             when its group is awaited or the block ends; one between shared memories reads its source at \
+             once. Which bytes go where follows the manual. As observed on an H200: which tensor maps the \
+             driver takes; loads of `tf32` round to the nearest even and keep denormals, and so does \
+             `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; minima and \
+             maxima prefer numbers and treat -0 as less than 0. Sources and sizes that are not multiples \
+             of 16 bytes, and byte counts out of range, end the launch; a GPU allows some of that.",
         ),
         rule(
             &["nanosleep"],
@@ -146,9 +150,9 @@ fn together() -> Vec<Rule> {
         rule(
             &["setmaxnreg"],
             true,
-            "A warp that takes registers waits until others have given them back. A thread has all \
-             registers that its kernel names in any case; how many it begins with is what the kernel's \
-             limits leave it, as an assembler decides.",
+            "A warp that takes registers waits until others have given them back. A thread has \
+             all registers that its kernel names in any case; how many it begins with follows \
+             from the kernel's limits, as an assembler decides.",
         ),
         rule(
             &["discard"],
@@ -175,35 +179,38 @@ fn memory() -> Vec<Rule> {
             &["ld"],
             false,
             format!(
-                "Memory that was never written holds {global:#x} (global), {shared:#x} (shared) and {local:#x} \
-                 (local); hardware holds anything. `check` reports such reads."
+                "Memory that was never written holds {global:#x} (global), {shared:#x} (shared) \
+                 and {local:#x} (local); on hardware it holds anything. `check` reports such \
+                 reads."
             ),
         ),
         rule(
             &["ld", "ldu", "st"],
             false,
-            "Orders, scopes and cache hints change no result: each access is carried out at once, in the \
-             order that the launch took.",
+            "Orders, scopes and cache hints change no result: each access is executed at once, \
+             in the launch's order.",
         ),
         rule(
             &["st.async", "red.async"],
             true,
-            "Done at once, and counted by the barrier at once; on hardware some time later. The checks take what \
-             follows in the thread to come after it, also where the barrier is not waited for.",
+            "Done at once, and counted by the barrier at once; on hardware some time later. The \
+             checks assume that what follows in the thread comes after it, even if the barrier \
+             is not waited for.",
         ),
         rule(
             &["mapa", "getctarank"],
             true,
-            "An address of another block's shared memory is its own address of it with the rank, plus one, \
-             in bits 24 to 31; on hardware these bits differ. An access by an address that no block of the \
-             cluster has, or whose block has ended, ends the launch.",
+            "An address of another block's shared memory is that block's own address with the \
+             rank, plus one, in bits 24 to 31; on hardware these bits differ. An access by an \
+             address that no block of the cluster has, or whose block has ended, ends the \
+             launch.",
         ),
         rule(
             &["cp"],
             true,
-            "`cp.async` reads its source when it starts; the bytes arrive at the wait for their group (or \
-             at `mbarrier.arrive`), never before, and never where nobody waits. Hardware may copy at any \
-             time in between.",
+            "`cp.async` reads its source when it starts; the bytes arrive at the wait for their \
+             group (or at `mbarrier.arrive`), never before, and never without a wait. Hardware \
+             may copy at any time in between.",
         ),
     ]
 }

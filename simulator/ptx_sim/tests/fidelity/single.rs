@@ -1,4 +1,4 @@
-//! Instructions that were measured alone, one operation a lane (`tests/hardware`).
+//! Instructions that were measured alone, one operation per lane (`tests/hardware`).
 
 use crate::hardware::results;
 use crate::hardware::table::{self, Agreement, Case, operands};
@@ -9,7 +9,7 @@ pub struct Single {
     pub n_operands: usize,
     /// Results that are the same.
     pub n_same: usize,
-    /// Whether nothing but the same bits will do.
+    /// Whether only the same bits are accepted.
     pub must_be_same: bool,
     /// The largest difference between two numbers, in steps of the format at the smaller;
     /// results beyond all numbers count only as the same or not.

@@ -1,5 +1,5 @@
-//! Operands for the comparison: edges of every format met with one another,
-//! then random patterns. The same on every machine.
+//! Operands for the comparison: edge cases of every format combined with one another, then
+//! random patterns. The same on every machine.
 
 /// What an operand is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

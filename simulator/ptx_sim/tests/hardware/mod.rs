@@ -1,10 +1,9 @@
 //! Arithmetic compared with NVIDIA hardware, bit for bit.
 //!
-//! `h200.txt` holds what an H200 gave for some six hundred instructions on
-//! operands that this test makes anew (`inputs`). To measure again, on a
-//! machine with a GPU: run the ignored test `write_kernels`, launch every
-//! kernel of `arithmetic.ptx` on the operands beside it, and write the results
-//! as the file has them.
+//! `h200.txt` holds what an H200 gave for some six hundred instructions on operands that
+//! this test recomputes (`inputs`). To measure again, on a machine with a GPU: run the
+//! ignored test `write_kernels`, launch every kernel of `arithmetic.ptx` on the operands
+//! next to it, and write the results in the file's format.
 
 mod inputs;
 pub mod results;
@@ -81,7 +80,7 @@ fn module(cases: &[Case]) -> String {
     text
 }
 
-/// Whether `found` may stand where the hardware has `measured`.
+/// Whether `found` is acceptable where the hardware has `measured`.
 fn agrees(case: &Case, found: u64, measured: u64) -> bool {
     if found == measured {
         return true;
@@ -158,8 +157,8 @@ fn numeric_agrees_with_the_h200() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// Runs the kernels themselves on the simulator and compares; a kernel that
-/// does not end well is a disagreement too.
+/// Runs the kernels themselves on the simulator and compares; a kernel that fails is a
+/// disagreement too.
 fn compare_simulated(results: &[Vec<u64>]) -> String {
     let module = Module::parse(&module(&cases())).unwrap();
     let device = RefCell::new(Device::new());

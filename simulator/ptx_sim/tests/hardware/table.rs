@@ -1,4 +1,4 @@
-//! The instructions compared, each with the function that stands for it.
+//! The instructions compared, each with its reference function.
 
 use ptx_sim::ir::Type;
 use ptx_sim::numeric::bits::{self, Permute};
@@ -11,7 +11,7 @@ use ptx_sim::numeric::{Rounding, approx};
 
 use super::inputs::{Kind, operand};
 
-/// How near the hardware must be.
+/// How close to the hardware a result must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Agreement {
     /// Bit for bit.
@@ -32,9 +32,9 @@ pub struct Case {
     pub result_bits: u32,
     /// Operands, with the width of their registers.
     pub operands: Vec<(Kind, u32)>,
-    /// Text behind the operands: an immediate table of `lop3`.
+    /// Text after the operands: an immediate table of `lop3`.
     pub suffix: String,
-    /// How near.
+    /// How close.
     pub agreement: Agreement,
     /// The same by `numeric`.
     pub evaluate: Box<dyn Fn([u64; 3]) -> u64>,
@@ -112,7 +112,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// The like of tests of such numbers.
+/// The same for tests of such numbers.
 macro_rules! tests {
     ($t:ident, $F:ty: $($opcode:expr, $operands:expr, ($($x:ident),+) => $value:expr;)*) => {$(
         $t.add(&$opcode, 1, &$operands, move |[$($x,)+ ..]| {
@@ -269,7 +269,7 @@ fn comparisons<F: Float + 'static>(t: &mut Table, name: &str, x: (Kind, u32), na
     }
 }
 
-/// What `f32` and `f64` have alike.
+/// The instructions common to `f32` and `f64`.
 fn floats<F: Float + 'static>(t: &mut Table, name: &str, kind: Kind, n_bits: u32) {
     let x = (kind, n_bits);
     for mode in MODES {
@@ -507,7 +507,7 @@ fn conversions(t: &mut Table) {
             _ => Kind::Int,
         };
         let width = |name: &str| Type::from_name(name).unwrap().size_bytes() * 8;
-        // 8-bit numbers stand in 32-bit registers.
+        // 8-bit numbers are held in 32-bit registers.
         let register = |bits: u32| if bits == 8 { 32 } else { bits };
         let operand = (kind, register(width(from)));
         t.add(&opcode, register(width(to)), &[operand], move |[a, ..]| {

@@ -1,4 +1,4 @@
-//! Memory that kernels take by `malloc` and give back by `free`.
+//! Memory that kernels allocate by `malloc` and release by `free`.
 
 use ptx_sim::{
     Device, DeviceConfig, Launch, LaunchError, LaunchOptions, LoadedModule, Module, Report,
@@ -174,7 +174,7 @@ impl Bench {
     }
 }
 
-/// What one launch takes, the next ones can read and free.
+/// What one launch allocates, the next ones can read and free.
 #[test]
 fn memory_outlives_the_launch_that_took_it() {
     for check in [false, true] {
@@ -208,13 +208,13 @@ fn a_full_heap_gives_nothing() {
     assert_eq!(bench.used(), 100 * n_given as u64);
     bench.launch("take", [1, 1], Some(u64::MAX), false);
     assert_eq!(bench.words(1), [0]);
-    // Nothing is freed by freeing nothing.
+    // Freeing a null pointer frees nothing.
     bench.launch("give", [1, 1], None, false);
     assert_eq!(bench.used(), 100 * n_given as u64);
 }
 
-/// Blocks on several host threads take and free at the same time, and checks find nothing
-/// in memory that goes from thread to thread.
+/// Blocks on several host threads allocate and free at the same time, and checks find
+/// nothing in memory that moves from thread to thread.
 #[test]
 fn what_was_freed_is_given_out_again() {
     for (check, threads) in [(false, 1), (false, 2), (true, 1)] {
@@ -234,7 +234,7 @@ fn what_was_freed_is_given_out_again() {
     }
 }
 
-/// What is tried and put back takes nothing.
+/// Launches that are tried and undone leave nothing allocated.
 #[test]
 fn other_orders_and_second_runs_take_nothing() {
     let bench = Bench::new(8 << 20, 128);
@@ -266,7 +266,7 @@ fn other_orders_and_second_runs_take_nothing() {
     assert_eq!(bench.used(), 64 * 8);
 }
 
-/// The host has no part in it.
+/// The host cannot use it.
 #[test]
 fn the_host_cannot_reach_it() {
     let bench = Bench::new(1 << 20, 1);

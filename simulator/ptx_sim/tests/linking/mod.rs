@@ -1,9 +1,9 @@
 //! Several PTX texts linked into one module.
 //!
-//! Each case of `errors.ptx` has texts that cannot be linked, behind lines `//// NAME`, each
-//! without its header; the message stands at its end. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim-tests --test plain linking` writes the messages anew: read the
-//! difference before committing it.
+//! Each case of `errors.ptx` has texts that cannot be linked, after lines `//// NAME`, each
+//! without its header; the message is at its end. After a change of the wording, `BLESS=1 cargo
+//! test -p ptx_sim-tests --test plain linking` rewrites the messages: read the diff before
+//! committing it.
 
 mod names;
 mod reports;

@@ -103,7 +103,7 @@ fn local_names_stay_apart() {
     let calls_g = CALLER.replace(" f(", " g(").replace(" f,", " g,");
     assert_eq!(linked(&[CALLER, &f, &g]), [100, 101, 102]);
     assert_eq!(linked(&[&f, &calls_g, &g]), [200, 201, 202]);
-    // A name that clashes says where it comes from; what all know keeps its own.
+    // A name that clashes is qualified by its origin; global names stay as they are.
     let visible = ".visible .global .u32 number = 7;";
     let module = link(&[("f.ptx", &f), ("g.ptx", &g), ("x.ptx", visible)]).expect("linked");
     let names: Vec<&str> = module.ir().variables.iter().map(|v| &*v.name).collect();
@@ -130,7 +130,7 @@ fn of_weak_functions_the_first_counts_unless_one_is_not_weak() {
     assert_eq!(linked(&[CALLER, &a, &b]), [10, 11, 12]);
     assert_eq!(linked(&[CALLER, &b, &a]), [20, 21, 22]);
     assert_eq!(linked(&[&a, &strong, CALLER, &b]), [30, 31, 32]);
-    // Also for a caller in the text of a weak one that does not count.
+    // Even for a caller in the text of a weak definition that does not count.
     let own = CALLER.replace(".extern .func (.param .b32 result) f(.param .b32 x);", &b);
     assert_eq!(linked(&[&own, &strong]), [30, 31, 32]);
     assert_eq!(linked(&[&a, &own]), [10, 11, 12]);
@@ -336,7 +336,7 @@ fn a_function_without_result_may_be_declared_with_one() {
         let module = link(&texts).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(run(&module, 3), [7, 8, 9]);
     }
-    // What gives a result is not declared without.
+    // A function with a result cannot be declared without one.
     let none = caller
         .replace("(.param .b64 r) put", "put")
         .replace("(r), put", "put");

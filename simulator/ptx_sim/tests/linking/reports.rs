@@ -120,7 +120,7 @@ fn counters_are_in_order_of_the_texts() {
     assert_eq!(places, expected);
 }
 
-/// What compilers wrote.
+/// Texts written by compilers.
 fn samples() -> Vec<(String, String)> {
     let mut samples = Vec::new();
     for folder in ["nvcc", "triton", "../../ptx/tests/samples"] {
@@ -168,7 +168,7 @@ fn linked_samples_keep_their_places() {
         assert_eq!(alone.unsupported().len(), module.unsupported().len());
         let text = text.replace(".visible .entry", ".entry");
         let mut both = linker.clone();
-        // What samples have in common besides is of one name and no two are alike.
+        // Other names that samples share have different meanings.
         if both.add(&name, &text).expect("PTX").clone().link().is_ok() {
             linker = both;
             expected.push(places(module.ir(), 0));

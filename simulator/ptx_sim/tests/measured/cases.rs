@@ -1,9 +1,9 @@
 //! The instructions to measure, and kernels that apply them to every lane of many warps.
 
-/// Video instructions that an H200 with ptxas 13.0 carries out in another way than they are
-/// documented. No GPU since sm_50 has them; what ptxas puts in their place leaves out
-/// saturation beyond a word, multiplies words without a sign as if they had one, and puts the
-/// wrong half in place (as ptxas 13.5 no longer does). Here they are as documented.
+/// Video instructions that an H200 with ptxas 13.0 executes differently from their
+/// documentation. No GPU since sm_50 has them; ptxas's replacements omit saturation beyond a
+/// word, multiply unsigned words as if they were signed, and put the wrong half in place
+/// (ptxas 13.5 no longer does the last). The simulator follows the documentation.
 const NOT_AS_DOCUMENTED: &[&str] = &[
     "vadd.u32.u32.u32.sat d_0,a_0,",
     "vadd.u32.u32.u32.sat.",
@@ -24,7 +24,7 @@ const NOT_AS_DOCUMENTED: &[&str] = &[
     "vset.s32.s32.ne.max",
 ];
 
-/// Whether the hardware is known to carry out a case in another way.
+/// Whether the hardware is known to execute a case differently.
 pub fn is_unlike(case: &str) -> bool {
     NOT_AS_DOCUMENTED.iter().any(|part| case.contains(part))
 }

@@ -1,5 +1,5 @@
-//! Operands: numbers that add up with loss, near one another, far apart, any, some special,
-//! and some that cancel. The same as `measure.py` makes.
+//! Operands: numbers whose sums lose precision, close together, far apart, arbitrary ones,
+//! special ones, and some that cancel. They are the same as in `measure.py`.
 
 use super::cases::Operand;
 

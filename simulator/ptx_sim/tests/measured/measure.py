@@ -2,7 +2,7 @@
 #
 #     python3 measure.py OUT [ARCHITECTURE [PTXAS]]
 #
-# OUT gets `results.txt`, which is what `h200.txt` is, and `raw.npz`, the words themselves of the
+# OUT gets `results.txt`, in the format of `h200.txt`, and `raw.npz`, the words themselves of the
 # first warps. `main.rs` makes the same kernels and operands.
 import ctypes, os, re, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor

@@ -2,7 +2,7 @@
 //! shapes, conversions to and from 8-bit floats, comparisons of halves, video instructions.
 //!
 //! `cases.txt` has the instructions, `h200.txt` what the GPU gave: for each, a hash of the
-//! results of every 64 of its 512 warps, whose operands this test makes anew (`inputs`). To
+//! results of every 64 of its 512 warps, whose operands this test recomputes (`inputs`). To
 //! measure again, on a machine with a GPU and ptxas: `python3 measure.py FOLDER`. (When the
 //! file was made, 2,048 warps of each were compared, and agreed.)
 
@@ -119,7 +119,7 @@ fn all_warps_agree_with_the_h200() {
     compare(usize::MAX);
 }
 
-/// `measure.py` makes operands of its own, which must be these.
+/// `measure.py` computes its own operands, which must be the same.
 #[test]
 fn operands_are_those_that_were_measured() {
     let mut sum = 0_u64;

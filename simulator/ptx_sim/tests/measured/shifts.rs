@@ -1,6 +1,7 @@
-//! An H200's results of `vshl` and `vshr` with a minimum or maximum behind: the shifted value is
-//! not cut to 32 bits before. Of each form 576 results were compared, and agree; `shifts.txt` has
-//! some of them. (Those with `.sat` are among what ptxas carries out otherwise: see `cases.rs`.)
+//! An H200's results of `vshl` and `vshr` followed by a minimum or maximum: the shifted value is
+//! not cut to 32 bits before that. Of each form 576 results were compared, and agree;
+//! `shifts.txt` has some of them. (ptxas executes those with `.sat` differently: see
+//! `cases.rs`.)
 
 use common::{kernel, run_on};
 

@@ -26,7 +26,7 @@ extern "C" __global__ void atomics(const int *in, int n, int *ints, float *float
 
 __device__ int lock = 0;
 extern "C" __global__ void locked(int *count) {
-    // One thread of a block: all of a warp would wait for each other.
+    // One thread per block: all lanes of a warp would wait for each other.
     if (threadIdx.x == 0) {
         while (atomicCAS(&lock, 0, 1) != 0) {}
         __threadfence();

@@ -1,4 +1,4 @@
-// Two arrays of different types in one dynamic allocation, beside a static one.
+// Two arrays of different types in one dynamic allocation, next to a static one.
 extern __shared__ double pool[];
 
 extern "C" __global__ void reverse(const double *x, const short *y, double *out_x, short *out_y, int n) {

@@ -1,4 +1,4 @@
-// 256 bins: atomics on shared memory, then one global atomic a bin and block.
+// 256 bins: atomics on shared memory, then one global atomic per bin and block.
 extern "C" __global__ void histogram(const unsigned char *bytes, int n, unsigned *bins) {
     __shared__ unsigned local[256];
     for (int i = threadIdx.x; i < 256; i += blockDim.x)

@@ -144,7 +144,7 @@ fn calls() {
                 t
             })
             .collect();
-        // What lies between and behind the fields is anything.
+        // The padding between and after the fields is arbitrary.
         let fields = |t: &Triple| (t.a, t.b, t.c);
         let found = bench.device.download(out).unwrap();
         assert!(

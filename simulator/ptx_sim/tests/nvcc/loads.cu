@@ -1,5 +1,5 @@
 // Loads and stores with a meaning: __ldg, volatile, streaming, and a sum whose
-// last block, found by an atomic counter behind a fence, adds up the others.
+// last block, found by an atomic counter after a fence, adds up the others.
 extern "C" __global__ void last_block(const float *in, int n, volatile float *partial, unsigned *done, float *out) {
     __shared__ volatile float of_thread[128];
     __shared__ bool is_last;

@@ -1,4 +1,4 @@
-// An array indexed at run time lives in local memory: insertion sort by thread.
+// An array indexed at run time lives in local memory: insertion sort per thread.
 extern "C" __global__ void sort(float *data) {
     float mine[20];
     float *at = data + 20 * (blockIdx.x * blockDim.x + threadIdx.x);

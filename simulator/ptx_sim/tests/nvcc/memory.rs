@@ -237,8 +237,8 @@ fn atomics() {
     let floats = bench.device.zeros::<f32>(1, "floats").unwrap();
     let doubles = bench.device.zeros::<f64>(1, "doubles").unwrap();
     let longs = bench.device.upload(&[0_u64, 1, 0], "longs").unwrap();
-    // The compare-and-swap loop begins with a plain read, which is a race to
-    // the letter; so without checks.
+    // The compare-and-swap loop begins with a plain read, which strictly is a race; so this
+    // runs without checks.
     let call = bench.call("atomics").grid(4).block(128).check(false);
     let call = call.arg(input).arg(n as i32).arg(ints).arg(floats);
     call.arg(doubles).arg(longs).run().unwrap();

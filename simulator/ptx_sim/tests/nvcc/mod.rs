@@ -1,5 +1,6 @@
 //! CUDA C++ kernels compiled by nvcc, run on the simulator with every check,
-//! and compared with the same in Rust. `README.md` here says how the PTX was made.
+//! and compared with the same in Rust. `README.md` in this folder says how the PTX was
+//! made.
 
 mod arithmetic;
 mod language;

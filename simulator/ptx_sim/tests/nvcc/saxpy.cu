@@ -8,7 +8,7 @@ __device__ void axpy(int n, T a, const T *__restrict__ x, T *y) {
 extern "C" __global__ void saxpy(int n, float a, const float *x, float *y) { axpy(n, a, x, y); }
 extern "C" __global__ void daxpy(int n, double a, const double *x, double *y) { axpy(n, a, x, y); }
 
-// Four at a time, the rest by itself.
+// Four at a time, the rest one by one.
 extern "C" __global__ void saxpy_vec4(int n, float a, const float4 *x, float4 *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (4 * i + 3 < n) {

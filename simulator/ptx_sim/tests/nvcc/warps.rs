@@ -58,7 +58,7 @@ fn a_barrier_of_all_blocks() {
     }
     let schedule = Some(Schedule::new(7));
     assert_eq!(run(true, true, schedule).unwrap(), expected);
-    // What the launches were given for their barrier is taken back.
+    // The memory given to launches for their barrier is freed.
     assert_eq!(bench.device.used_bytes() - before, 3 * 4 * N as u64);
     // Other launches have no barrier, and CUDA's header traps.
     let error = run(false, false, None).unwrap_err().to_string();

@@ -1,15 +1,15 @@
 //! Programs made up from a seed: arithmetic of every type, predicates, branches,
 //! loops, shuffles and votes, shared, local and constant memory.
 //!
-//! Left out is what PTX leaves open: approximate functions, sums and products that a
-//! compiler may fuse (every one has its rounding written out), division by zero, the
-//! order of atomics, `%warpid`. Instructions of the whole warp and barriers stand only
-//! where all threads come.
+//! Left out is what PTX does not define: approximate functions, sums and products that a
+//! compiler may fuse (every one has an explicit rounding), division by zero, the order of
+//! atomics, `%warpid`. Instructions of the whole warp and barriers only appear where all
+//! threads come.
 //!
 //! Two forms are left out because ptxas of CUDA 13.0 gets them wrong: `@p testp` is
-//! carried out whatever `p` is, and `set.….f32.f32` gives 1 as an integer in some places
-//! (with optimisation) and, guarded by a predicate that does not hold, converts the
-//! destination's old bits (with and without). The simulator does what PTX says.
+//! executed whatever `p` is, and `set.….f32.f32` gives 1 as an integer in some places (with
+//! optimisation) and, guarded by a predicate that does not hold, converts the destination's
+//! old bits (with and without). The simulator follows PTX.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use super::template::*;
 /// 64-bit words that each thread writes: all its registers.
 pub const OUTPUT_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;
 
-/// Instructions of each thread for itself.
+/// Instructions that each thread executes alone.
 pub const LANEWISE: &[&str] = &[
     // Integers of 32 bits.
     "{add|sub}.{u32|s32} {R}, {r}, {i}",
@@ -163,7 +163,7 @@ pub const LANEWISE: &[&str] = &[
     "cvt.sat.{u32.s32|s32.u32} {R}, {r}",
     "cvt.pack.sat.{u16|s16}.s32 {R}, {r}, {r}",
     "cvt.pack.sat.{u8|s8}.s32.b32 {R}, {r}, {r}, {r}",
-    // Comparisons and choices.
+    // Comparisons and selections.
     "setp.{eq|ne|lt|le|gt|ge}.{u32|s32} {P}, {r}, {i}",
     "setp.{eq|ne|lt|le|gt|ge}.{u64|s64} {P}, {d}, {d}",
     "setp.{eq|ne|lt|le|gt|ge}.{u16|s16} {P}, {h}, {h}",
@@ -184,7 +184,7 @@ pub const LANEWISE: &[&str] = &[
     "selp.f64 {G}, {g}, {g}, {p}",
     "slct.{u32|s32|b32}.s32 {R}, {r}, {r}, {r}",
     "slct{|.ftz}.f32.f32 {F}, {f}, {f}, {f}",
-    // Memory of the thread's own: its part of shared memory, local memory.
+    // The thread's own memory: its part of shared memory, local memory.
     "st.shared.{b32|u32} [%mine+{4}], {r}",
     "st.shared.b8 [%mine+{1}], {r}",
     "st.shared.b16 [%mine+{2}], {h}",
@@ -228,7 +228,7 @@ pub const LANEWISE: &[&str] = &[
     "ld.global.b32 {R}, [%in+{f16x2}]",
 ];
 
-/// What all threads do together.
+/// Instructions that all threads execute together.
 pub const TOGETHER: &[&str] = &[
     "shfl.sync.{up|down|bfly|idx}.b32 {R}|{P}, {r}, {n}, {0|31|0x181f|0x1c07|0x1807}, -1",
     "shfl.sync.{up|down|bfly|idx}.b32 {R}, {r}, {r}, {0|31}, -1",
@@ -247,7 +247,7 @@ pub const TOGETHER: &[&str] = &[
     "bar.red.{and|or}.pred {P}, 0, {|!}{p}",
 ];
 
-/// The beginning of a module: its header, and what its programs read.
+/// The beginning of a module: its header, and the data that its programs read.
 pub fn header() -> String {
     let mut random = Random(99);
     let table: Vec<String> = (0..16)
@@ -455,7 +455,7 @@ impl Writer {
         format!("L{}", self.n_labels)
     }
 
-    /// A branch around some instructions, one of two ways, or a loop.
+    /// A branch around some instructions, a two-way branch, or a loop.
     fn block(&mut self, together: bool) {
         let (head, end) = (self.label(), self.label());
         let depth = self.depth;
@@ -463,7 +463,7 @@ impl Writer {
         let length = 1 + self.random.below(6);
         match self.random.below(5) {
             4 => {
-                // One of four ways, by a table.
+                // One of four branches, by a table.
                 let ways: Vec<String> = (0..4).map(|_| self.label()).collect();
                 let source = self.random.below(N_WORDS);
                 self.line(&format!("and.b32 %t0, %r{source}, 3"));
@@ -487,7 +487,7 @@ impl Writer {
                 self.sequence(length, false);
             }
             kind => {
-                // As often for all threads, or as each has it.
+                // Equally often for all threads, or a number of times per thread.
                 let same = kind == 2;
                 if same {
                     let n = 1 + self.random.below(4);

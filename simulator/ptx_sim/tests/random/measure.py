@@ -4,12 +4,12 @@
 #
 # LEVEL is ptxas' optimisation, 0 if not given; ptxas is PTXAS or found on the path. OUT gets
 #
-# - `hashes.txt`, as `simulated.txt` has them, `failed` for a program that failed or hung;
+# - `hashes.txt`, in the format of `simulated.txt`, `failed` for a program that failed or hung;
 # - `raw.bin`, the words of the first programs that differ from it, each after its number;
 # - `beginnings.txt`, for these programs compiled up to each of their statements, a line of
 #   `NUMBER STATEMENTS` and a hash of each written word over all threads.
 #
-# The programs are run in processes of their own, so that one that fails ends no other.
+# The programs run in separate processes, so that one that fails does not end others.
 import ctypes
 import os
 import queue
@@ -28,12 +28,12 @@ ptxas = os.environ.get("PTXAS", "ptxas")
 threads, input_words, output_words, n_inputs, whole = map(int, open(f"{folder}/shape.txt").read().split())
 n_words = threads * output_words
 
-# What precedes each statement of an entry, and its end; what programs need of stack.
+# The marker before each statement of an entry, and its end; the stack that programs need.
 MARK = "\t// statement\n"
 STACK_BYTES = 32768
-# No program takes so long.
+# No program takes this long.
 HUNG_SECONDS = 20
-# Nor do all of them.
+# Nor do all of them together.
 ALL_SECONDS = 150
 MOST_RAW, MOST_SPLIT = 300, 100
 
@@ -180,7 +180,7 @@ class Runner(threading.Thread):
 
 
 def run_all(jobs, n_workers=6):
-    """What each of the jobs `(PATH, KEY, NUMBER)` leaves, by key."""
+    """The results of the jobs `(PATH, KEY, NUMBER)`, by key."""
     waiting, results, lock = queue.Queue(), {}, threading.Lock()
     deadline = time.time() + ALL_SECONDS
     for job in jobs:

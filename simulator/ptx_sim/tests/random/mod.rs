@@ -1,32 +1,32 @@
 //! Programs made up at random, run on the simulator and compared with an H200.
 //!
-//! There are two sets: the first (`generate.rs`) of arithmetic, loops and what all threads
-//! do together; the second (`wide/`) of everything, in divergent code too. `h200.txt` and
-//! `h200_wide.txt` hold a hash of what each program left on the hardware. To measure
-//! again, on a machine with a GPU: run the ignored test `write_programs`, then
-//! `measure.py` on its folder; where programs differ, `show_differences` and
-//! `show_first_differences` say in what, and from which statement on.
+//! There are two sets: the first (`generate.rs`) has arithmetic, loops and collective
+//! operations; the second (`wide/`) has all instructions, in divergent code too. `h200.txt`
+//! and `h200_wide.txt` hold a hash of what each program left on the hardware. To measure
+//! again, on a machine with a GPU: run the ignored test `write_programs`, then `measure.py`
+//! on its folder; where programs differ, `show_differences` and `show_first_differences`
+//! say how, and from which statement on.
 //!
-//! # What was found
+//! # Results
 //!
-//! Compiled by ptxas without optimisation, all of 6000 programs of the first set leave the
-//! same bits. With optimisation 159 leave others, so that ptxas disagrees with itself
-//! there, and PTX is silent or ptxas wrong. Of 120 of these the beginnings were compared,
-//! one instruction more each time, up to the first that differs:
+//! Compiled by ptxas without optimisation, all 6000 programs of the first set leave the
+//! same bits. With optimisation 159 leave others: ptxas disagrees with itself there, and
+//! either PTX leaves the result open or ptxas is wrong. Of 120 of these the beginnings were
+//! compared, one instruction more each time, up to the first that differs:
 //!
 //! - 60 differ in the payload or sign of a NaN, which PTX leaves open;
-//! - 38 at `bfe` or `bfi` with a constant position past the register, which a compiler
-//!   that knows it takes otherwise than the instructions that compute it;
-//! - 22 elsewhere. Those looked into: `abs` or `neg` of the smallest integer, taken not to
-//!   overflow; `neg.ftz` folded into the instruction that follows, which does not flush;
-//!   two conversions made one (`f32` to `u32` to `s16`, whose bounds then differ).
+//! - 38 at `bfe` or `bfi` with a constant position past the register, which a compiler that
+//!   knows it treats differently from the instructions that compute it;
+//! - 22 elsewhere. Those examined: `abs` or `neg` of the smallest integer, assumed not to
+//!   overflow; `neg.ftz` folded into the next instruction, which does not flush; two
+//!   conversions merged into one (`f32` to `u32` to `s16`, whose bounds then differ).
 //!
-//! Programs of the second set that leave other bits stand in [`unlike`]. A first
-//! measurement, of 9,960 programs, had 1,212 that differed, the causes of which are cured
-//! (`.ftz` of `setp.f16` and `set.f16` was left out here) or stand in `wide/templates.rs`
-//! and `wide/settled.rs`.
+//! Programs of the second set that leave other bits are listed in [`unlike`]. A first
+//! measurement, of 9,960 programs, had 1,212 that differed; the causes are fixed (`.ftz` of
+//! `setp.f16` and `set.f16` was missing here) or described in `wide/templates.rs` and
+//! `wide/settled.rs`.
 //!
-//! What is left out of the programs for a reason stands in `generate.rs` and `wide/`.
+//! What is deliberately left out of the programs is described in `generate.rs` and `wide/`.
 
 mod generate;
 pub mod set;
@@ -42,7 +42,8 @@ use set::{FIRST, N_INPUTS, Set, WIDE, hash};
 use template::{INPUT_WORDS, Random, THREADS, input};
 use unlike::is_unlike;
 
-/// Programs that every run of the tests compares; the others take some seconds more.
+/// The number of programs that every run of the tests compares; the others take some
+/// seconds more.
 const N_EVERY_RUN: u64 = 800;
 
 /// Programs of the second set that every run compares, and in every way.
@@ -102,7 +103,7 @@ fn all_programs_of_all_kinds_leave_what_an_h200_leaves() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// Simulates programs in every way; gives those that find fault or differ.
+/// Simulates programs in every mode; gives those that fault or differ.
 fn compare_modes(programs: std::ops::Range<u64>) -> String {
     let mut report = String::new();
     for number in programs {

@@ -20,7 +20,7 @@ pub struct Set {
     pub whole: u64,
     /// A third argument, if there is one.
     structure: Option<fn(u64) -> [u64; 4]>,
-    /// Hashes of what an H200 left.
+    /// Hashes of an H200's results.
     hashes: &'static str,
 }
 
@@ -90,7 +90,7 @@ impl Set {
     }
 }
 
-/// A hash in which every word counts, with its place.
+/// A hash that depends on every word and its position.
 pub fn hash(words: &[u64]) -> u64 {
     let mix = |word: u64, place: u64| {
         let z = word ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,5 +1,5 @@
-//! Programs of the second set that leave other bits than the hardware, for reasons that
-//! are not the simulator's.
+//! Programs of the second set that leave other bits than the hardware, for reasons outside
+//! the simulator.
 
 /// Numbers of programs, and why they differ.
 pub const UNLIKE: &[(&[u64], &str)] = &[];

@@ -1,8 +1,8 @@
-//! The forms of instructions: patterns, what they stand for, and what the decoder says of them.
+//! The forms of instructions: patterns, their expansions, and the decoder's answers.
 
 use ptx_sim::Module;
 
-/// All that a pattern stands for.
+/// All expansions of a pattern.
 pub fn expand(pattern: &str) -> Vec<String> {
     let Some(start) = innermost(pattern) else {
         return vec![pattern.to_owned()];

@@ -1,7 +1,7 @@
 //! The parts of PTX that the simulator knows: `SUPPORTED.md` is made from the lists here, and each
-//! form in them is decoded to see that it is known, or is not.
+//! form in them is decoded to check that it is known or unknown.
 //!
-//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` writes the file anew.
+//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` rewrites the file.
 
 pub mod forms;
 pub mod lists;
@@ -34,15 +34,15 @@ fn the_lists_are_true() {
 }
 
 fn document() -> String {
-    let mut text = "# What the simulator knows of PTX\n\n\
-        Made by `tests/supported/`, which decodes each form below and sees that it is known or is\n\
-        not. `{a|b}` stands for one of these, `{|.x}` for something that may be left out. State\n\
+    let mut text = "# PTX instructions that the simulator supports\n\n\
+        Made by `tests/supported/`, which decodes each form below and checks that it is known or\n\
+        unknown. `{a|b}` stands for one of these, `{|.x}` for an optional part. State\n\
         spaces, cache hints and scopes that change nothing are not listed; where a form takes\n\
-        several types, some of them stand for all.\n\n\
+        several types, some of them represent all.\n\n\
         A module with an unknown instruction can be loaded and its other code run;\n\
-        `Module::unsupported` lists what it has of these. Beside the forms below, `call` (direct,\n\
+        `Module::unsupported` lists such instructions. Besides the forms below, `call` (direct,\n\
         and through a pointer with its `.callprototype`) and `brx.idx` with `.branchtargets` are\n\
-        known; of functions without a body, `vprintf`, `__assertfail`, `malloc` and `free` are.\n"
+        known, and of functions without a body `vprintf`, `__assertfail`, `malloc` and `free`.\n"
         .to_owned();
     for kind in KINDS {
         write!(text, "\n## {}\n", kind.title).unwrap();

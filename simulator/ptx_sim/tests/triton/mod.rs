@@ -1,5 +1,5 @@
 //! Triton's PTX, run on the simulator with every check and compared with the same
-//! in Rust. `kernels.py` here has the kernels, and made the PTX.
+//! in Rust. `kernels.py` in this folder has the kernels, and made the PTX.
 //!
 //! Triton gives every kernel two parameters of its own at the end, for scratch
 //! memory that these kernels do not use.
@@ -118,7 +118,7 @@ fn softmax() {
     }
 }
 
-/// Multiplies matrices of 128×128 in blocks of 64×64; gives what was counted.
+/// Multiplies matrices of 128×128 in blocks of 64×64; gives the report.
 fn multiplied(ptx: &'static str, shared_bytes: u32) -> Report {
     let n = 128;
     let halves = |seed| -> Vec<f16> {
@@ -200,8 +200,8 @@ fn histogram() {
     let mut bench = Bench::new(include_str!("histogram.sm_80.ptx"));
     let on_device = bench.device.upload(&values, "x").unwrap();
     let out = bench.device.zeros::<i32>(64, "out").unwrap();
-    // Every warp sets the same bins to zero, which is a race to the letter; so
-    // without checks.
+    // Every warp sets the same bins to zero, which strictly is a race; so this runs without
+    // checks.
     let call = bench
         .call("histogram")
         .check(false)
@@ -212,7 +212,7 @@ fn histogram() {
         .unwrap();
     let mut expected = vec![0; 64];
     values.iter().for_each(|&v| expected[v as usize] += 1);
-    // What lies past the end counts as the last bin's.
+    // Elements past the end count in the last bin.
     expected[63] += 4 * 512 - n as i32;
     assert_eq!(bench.device.download(out).unwrap(), expected);
 }
@@ -243,7 +243,7 @@ fn scan() {
 
 #[test]
 fn what_is_not_known_is_said_before_and_at_the_launch() {
-    // As if it had compiled for sparse matrices, which the simulator does not have.
+    // As if compiled for sparse matrices, which the simulator does not support.
     let ptx = include_str!("matmul.sm_90.ptx");
     let mut bench = Bench::new(&ptx.replace("mma_async.sync", "mma_async.sp.sync"));
     let names: Vec<_> = bench

@@ -214,7 +214,7 @@ fn fill(bytes: usize, ty: &str, class: &str, seed: u64, region: u64) -> Vec<u8> 
 
 const ONE: u32 = 0x3c00;
 
-/// What a tile's kernel is given: shared memory, registers of A, sums.
+/// The inputs of a tile's kernel: shared memory, registers of A, sums.
 pub struct Operands {
     pub image: Vec<u8>,
     pub a: Vec<u8>,

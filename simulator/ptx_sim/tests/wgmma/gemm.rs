@@ -71,7 +71,7 @@ fn kernel() -> String {
     )
 }
 
-/// Multiplies matrices of small whole numbers, and holds every sum against them.
+/// Multiplies matrices of small whole numbers, and compares every sum with the reference.
 fn multiply([m, n, k]: [usize; 3], check: bool) {
     let mut state = 7_u64;
     let mut numbers = |count: usize| -> Vec<f16> {

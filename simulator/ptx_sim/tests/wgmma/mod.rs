@@ -2,9 +2,9 @@
 //! memory, and numbers of all kinds.
 //!
 //! `cases.txt` has the cases, `h200.txt` what the GPU gave: hashes of results whose operands
-//! this test makes anew (`cases.rs`). `measure` has the program that asked the GPU; by
-//! `measure/together.cu` the four warps wait for each other at a product. Beside that:
-//! `registers.rs`, sums in flight, and `gemm.rs`, a product of matrices.
+//! this test recomputes (`cases.rs`). `measure` has the program that measured the GPU;
+//! `measure/together.cu` shows that the four warps wait for each other at a product. In
+//! addition: `registers.rs`, sums in flight, and `gemm.rs`, a product of matrices.
 
 mod cases;
 mod gemm;
@@ -116,7 +116,7 @@ fn all_tiles_agree_with_the_h200() {
     compare(false, false, |_, _| true);
 }
 
-/// The program that measured made operands of its own, which must be these.
+/// The measuring program computed its own operands, which must be the same.
 #[test]
 fn operands_are_those_that_were_measured() {
     let mut sum = 0_u64;

@@ -100,7 +100,7 @@ fn sums_come_at_the_wait() {
     assert_eq!(late, [16.0; 512]);
 }
 
-/// As compilers do, who take it that the assembler will make one register of all.
+/// As compilers do, assuming that the assembler merges the registers.
 #[test]
 fn sums_in_flight_may_be_copied() {
     let body = [
@@ -118,7 +118,7 @@ fn sums_in_flight_may_be_copied() {
     assert_eq!(sums(&body.concat(), false), [48.0; 512]);
 }
 
-/// A register that gets another value keeps it: its sum went on elsewhere.
+/// A register that gets another value keeps it: its sum has moved elsewhere.
 #[test]
 fn a_copied_sum_leaves_its_register_free() {
     let body = [

@@ -23,7 +23,7 @@ struct Meeting {
     opened: Brought,
 }
 
-/// What comes before those who go on.
+/// What comes before the threads that go on.
 #[derive(Clone, Default)]
 struct Brought {
     now: Others,
@@ -59,12 +59,12 @@ impl ClusterMeetings {
         }
     }
 
-    /// Nobody comes any more.
+    /// No more threads will come.
     pub fn ended(&mut self, cluster: u64) {
         self.0.remove(&cluster);
     }
 
-    /// Lanes of a warp go on behind the barrier.
+    /// Lanes of a warp go on after the barrier.
     pub fn left(&self, cluster: u64, (warp, place): (&mut WarpOrder, Place), lanes: u32) {
         let Some(meeting) = self.0.get(&cluster) else {
             return;

@@ -2,7 +2,7 @@
 
 /// Warps of the largest block.
 pub(crate) const MAX_WARPS: usize = 32;
-/// Entries for parts of one warp; beyond them, parts are taken together.
+/// Entries for parts of one warp; beyond that, parts are merged.
 const MAX_PARTS: usize = 8;
 
 /// By warp, its clock up to which its accesses come before.
@@ -49,7 +49,8 @@ impl InBlock {
         all.fold(u32::MAX, |least, &clock| least.min(clock))
     }
 
-    /// What of lanes that did something at a clock does not surely come before.
+    /// Of the lanes that did something at a clock, those for which that does not surely
+    /// come before.
     #[inline]
     pub fn missing(&self, part: Part) -> u32 {
         if self.of_warp(part.warp) >= part.clock {
@@ -101,7 +102,7 @@ impl InBlock {
         }
     }
 
-    /// Takes what it says of a warp from another.
+    /// Copies what another one says of a warp.
     pub fn restore_warp(&mut self, warp: u32, from: &Self) {
         self.all[warp as usize] = from.of_warp(warp);
         self.parts.retain(|part| part.warp != warp);

@@ -51,7 +51,7 @@ impl Known {
         }
     }
 
-    /// Lanes of a warp that has those of `all` come before, up to their clock.
+    /// Lets lanes of a warp whose lanes are `all` come before, up to their clock.
     pub fn cover(self: &mut Arc<Self>, part: Part, all: u32) {
         let own = &mut Arc::make_mut(self).own;
         if all & !part.lanes == 0 {
@@ -125,7 +125,7 @@ impl Carried {
     }
 }
 
-/// Joins what may not be there.
+/// Joins what may be absent.
 pub(crate) fn join_option(mine: &mut Option<Arc<Known>>, theirs: Option<&Arc<Known>>) {
     match (mine, theirs) {
         (Some(mine), Some(theirs)) => mine.join(theirs),

@@ -2,12 +2,12 @@
 //!
 //! Order is PTX's causality order (FastTrack, Flanagan and Freund 2009, with lanes
 //! for threads; the lanes of a warp share their clocks as long as they know the same).
-//! Each warp counts the points at which its lanes let others know what they did. What
-//! a lane knows is, for each warp of each block, up to which of those points its lanes
-//! come before. Lanes learn:
+//! Each warp counts the points at which its lanes publish what they did. A lane knows, for
+//! each warp of each block, up to which of those points that warp's lanes come before.
+//! Lanes learn:
 //!
-//! - at a block barrier, what all that came know and did; at `bar.warp.sync` the same
-//!   of the lanes of its mask. Being in one warp orders nothing: lanes may run apart;
+//! - at a block barrier, what all threads that arrived know and did; at `bar.warp.sync` the
+//!   same of the lanes of its mask. Being in one warp orders nothing: lanes may diverge;
 //! - by an acquire pattern that reads from a release pattern. A release pattern is a
 //!   release and a later write of the same lanes to its address, or a fence and a later
 //!   relaxed or volatile write; an acquire pattern is an acquire, or a relaxed or
@@ -16,19 +16,19 @@
 //! - at the barrier of the cluster, what all that arrived there and released
 //!   (`barrier.cluster.arrive`, not `.relaxed`) knew and did when they did;
 //! - by reading from the writer itself or through atomics on the same word, which pass
-//!   on what was released before them. A store by somebody else ends that, and a
+//!   on what was released before them. A store by another thread ends that, and a
 //!   compare-and-swap that fails only reads;
 //! - through both together: what came before a *fence* is handed on by barriers, by
-//!   `bar.warp.sync` and by releases, so that a relaxed write behind the barrier
-//!   publishes what the others did before their fences. By PTX that is so where the
-//!   fences are `fence.sc` or `membar` (the reader's fence must come after each of
-//!   them). Likewise a barrier makes relaxed reads before it count, as in the common
-//!   idiom of a last block that draws its ticket without a fence behind it.
+//!   `bar.warp.sync` and by releases, so that a relaxed write after the barrier publishes
+//!   what the others did before their fences. In PTX this holds if the fences are
+//!   `fence.sc` or `membar` (the reader's fence must come after each of them). Likewise a
+//!   barrier makes relaxed reads before it count, as in the common idiom of a last block
+//!   that draws its ticket without a fence after it.
 //!
-//! What it takes for ordered although it is not:
+//! What it considers ordered although it is not:
 //! - `fence.acq_rel` counts as `fence.sc` in the above;
-//! - a warp-wide instruction (shuffle, vote) hands on what its lanes know of other
-//!   warps, though not what they did;
+//! - a warp-wide instruction (shuffle, vote) passes on what its lanes know of other warps,
+//!   though not what they did;
 //! - lanes that access one word by one atomic instruction come after each other;
 //! - a weak store leaves what was released at its address;
 //! - the scope of a cluster is not distinguished from that of the device.
@@ -91,8 +91,8 @@ pub(crate) struct BlockOrder {
     engine: Engine,
 }
 
-/// What brings bulk copies to a block's shared memory, as far as order is concerned: a warp
-/// behind the block's own, with a lane for each barrier that counts copies.
+/// What brings bulk copies to a block's shared memory, as far as order is concerned: an
+/// extra warp after the block's own, with a lane for each barrier that counts copies.
 #[derive(Default)]
 struct Engine {
     clock: u32,
@@ -133,8 +133,8 @@ impl BlockOrder {
         place as u32 % 32
     }
 
-    /// The phase of a barrier is over: those who ask it know of the copies that it counted.
-    /// Gives the engine's time of them.
+    /// The phase of a barrier is over: threads that ask it know of the copies that it
+    /// counted. Gives the engine's time for them.
     pub fn phase_over(&mut self, barrier: u32) -> u32 {
         self.engine.clock += 1;
         let part = Part {
@@ -178,7 +178,7 @@ impl BlockOrder {
         }
     }
 
-    /// A barrier lets its warps go.
+    /// A barrier releases its warps.
     pub fn released(&mut self, barrier: usize) {
         let Meeting { brought, waiting } = std::mem::take(&mut self.barriers[barrier]);
         let Some(brought) = brought else { return };
@@ -282,7 +282,7 @@ impl GridOrder {
         self.meetings.opened(cluster);
     }
 
-    /// Lanes go on behind the barrier of their cluster.
+    /// Lanes go on after the barrier of their cluster.
     pub fn cluster_left(&mut self, block: &mut BlockOrder, lanes: Lanes, cluster: u64) {
         let warp = (&mut block.warps[lanes.warp as usize], block.place);
         self.meetings.left(cluster, warp, lanes.mask);
@@ -293,7 +293,7 @@ impl GridOrder {
         self.meetings.ended(cluster);
     }
 
-    /// A block has ended: nobody reaches its shared memory any more.
+    /// A block has ended: its shared memory cannot be reached any more.
     pub fn block_ended(&mut self, block: u64) {
         self.in_shared.remove(&block);
     }
@@ -435,8 +435,8 @@ fn published_by(
     (carried, others)
 }
 
-/// Puts what a write publishes in the place of what was published there. Atomics, and
-/// the lanes that published it, add to it.
+/// Replaces what was published there by what a write publishes. Atomics, and the lanes that
+/// published it, add to it.
 fn publish<T>(
     map: &mut Addresses<T>,
     address: u64,
@@ -470,8 +470,8 @@ pub(crate) fn synchronises(access: &WarpAccess<'_>) -> bool {
     access.order != Order::Weak
 }
 
-/// Whether what lanes know says that others' accesses come before theirs: which of
-/// `by.lanes` do not surely, by their clock.
+/// Which of `by.lanes` do not surely come before, up to their clock, given what lanes here
+/// know.
 #[inline]
 pub(crate) fn missing(known: &Arc<Known>, here: Place, block: u64, by: Part) -> u32 {
     if block == here.block {

@@ -1,8 +1,8 @@
 //! Happens-before across blocks.
 //!
-//! A grid can have a hundred thousand blocks, each of which learns of all before it,
-//! as where each draws a ticket. So what is known is a tree by block number whose
-//! parts are shared: to learn what another knows takes time only for what is new.
+//! A grid can have a hundred thousand blocks, each of which learns of all before it, as
+//! when each draws a ticket. So what is known is a tree by block number with shared parts:
+//! learning what another block knows takes time only for what is new.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ fn is_same(a: Option<&Arc<Node>>, b: Option<&Arc<Node>>) -> bool {
     }
 }
 
-/// Both together: one of the two where it says all.
+/// Both joined: one of the two where it includes the other.
 fn join(a: Option<&Arc<Node>>, b: Option<&Arc<Node>>) -> Option<Arc<Node>> {
     let (Some(one), Some(two)) = (a, b) else {
         return a.or(b).cloned();

@@ -15,7 +15,7 @@ pub(crate) struct WarpOrder {
     warp: u32,
     /// The lanes that it began with.
     all: u32,
-    /// It counts the points at which lanes let others know what they did.
+    /// Counts the points at which lanes publish what they did.
     pub clock: u32,
     groups: Vec<Group>,
 }

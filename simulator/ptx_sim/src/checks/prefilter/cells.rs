@@ -43,7 +43,7 @@ pub(super) trait Target {
     /// Whether an access to cells is surely in order; `N` of them, or any number if that
     /// is 0.
     fn allows<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool;
-    /// The same of each lane's cells, where that is quickly said.
+    /// The same for each lane's cells, where that is quickly decided.
     #[inline(always)]
     fn quickly_allows_lanes<const N: usize>(
         &self,
@@ -63,7 +63,7 @@ pub(super) struct Act {
     pub instruction: u32,
     pub writes: bool,
     pub synchronises: bool,
-    /// It may meet other blocks.
+    /// It may meet accesses of other blocks.
     pub is_wide: bool,
     /// It relies on nothing writing there.
     pub is_constant: bool,
@@ -73,8 +73,7 @@ pub(super) struct Act {
     pub starts_copy: bool,
     /// Bytes.
     pub size: u8,
-    /// Whether other host threads run other blocks: what order they come in must not
-    /// matter.
+    /// Whether other host threads run other blocks: their order must not matter.
     pub is_parallel: bool,
 }
 
@@ -113,8 +112,8 @@ impl Cells {
         self.synchronised.clear();
     }
 
-    /// Whether the access is surely in order, at a glance; `N` is the number of cells,
-    /// or 0 if that is any. Does not look at whether global memory has been written.
+    /// Whether the access is surely in order, at a glance; `N` is the number of cells, or 0
+    /// for any number. Does not look at whether global memory has been written.
     #[inline(always)]
     pub fn quickly_allows<const GLOBAL: bool, const N: usize>(
         &self,
@@ -238,7 +237,7 @@ impl Cells {
         Self::meets::<GLOBAL>(who, act, &met) || after(met.write) && after(met.read)
     }
 
-    /// Whether accesses to a cell are made to meet this one.
+    /// Whether accesses to a cell are meant to meet this one.
     fn meets<const GLOBAL: bool>(who: &Who<'_>, act: &Act, met: &Synchronised) -> bool {
         let is_others = GLOBAL
             && [met.write, met.read]
@@ -342,7 +341,7 @@ impl Cells {
     }
 }
 
-/// Remembers readers where they take the places of those before.
+/// Remembers readers where they replace those before.
 #[inline(always)]
 fn simply_reads<const GLOBAL: bool>(who: &Who<'_>, run: Run, read: &mut [u32]) -> bool {
     let are_before = if GLOBAL {

@@ -129,8 +129,8 @@ impl<'a> GlobalCells<'a> {
         Some((page, at))
     }
 
-    /// Keeps what is at an address, which may be written without more ado; no matter
-    /// how many pages there are.
+    /// Keeps what is at an address, which may be written without further notice; regardless
+    /// of how many pages there are.
     pub fn keep(&mut self, address: u64) {
         if self.page(address, true).is_none()
             && let Some(allocation) = self.memory.find(address)

@@ -29,9 +29,8 @@ impl WrittenBy {
 }
 
 impl<'a> Prefilter<'a> {
-    /// What a launch has written whose workers had these; none if blocks of two workers
-    /// may have met in global memory otherwise than where nobody can tell in which
-    /// order.
+    /// What a launch has written whose workers had these; none if blocks of two workers may
+    /// have met in global memory in a way that shows their order.
     pub fn merged(prefilters: Vec<Self>) -> Option<WrittenBy> {
         let finest = prefilters
             .iter()

@@ -1,21 +1,21 @@
 //! The prefilter: a conservative first pass that lets through only what surely has no defect.
 //!
-//! Most launches have no defect, and to see that takes much less than to say what one
-//! is. So a checked launch first runs under the prefilter, on all cores where blocks cannot
-//! tell in which order they run. If the prefilter gives up, memory is put back as it
-//! was and the launch runs again, on one host thread, under the
-//! [`Exact`](super::exact::Exact) judge: what is reported, and whether anything is, is
-//! always that one's word.
+//! Most launches have no defect, and seeing that takes much less time than finding out what
+//! a defect is. So a checked launch first runs under the prefilter, on all cores where
+//! blocks cannot tell in which order they run. If the prefilter gives up, memory is put
+//! back as it was and the launch runs again, on one host thread, under the
+//! [`Exact`](super::exact::Exact) judge: whether anything is reported, and what, is always
+//! decided there.
 //!
 //! The prefilter must give up wherever that judge finds anything; it may do so
 //! elsewhere. Both take their knowledge of what comes before what from
 //! [`order`](super::order), but the prefilter keeps two stamps for each word instead of
-//! marks, lines and sites: who wrote it last, and who has read it since. Where several
-//! read, they are taken together; other blocks are never in order with this one.
+//! marks, lines and sites: who wrote it last, and who has read it since. Several readers
+//! are merged; other blocks are never in order with this one.
 //!
-//! In reading order: [`stamp`], what a cell says; [`cells`], what is asked of cells;
-//! [`runs`], which of them an access is to; [`global`], those of global memory; [`merge`], what several workers saw; [`undo`],
-//! memory as it was; [`pool`], where pages come from.
+//! In reading order: [`stamp`], the contents of a cell; [`cells`], the questions to cells;
+//! [`runs`], which of them an access is to; [`global`], those of global memory; [`merge`], what
+//! several workers saw; [`undo`], memory as it was; [`pool`], where pages come from.
 
 mod cells;
 mod global;
@@ -74,7 +74,8 @@ pub(crate) struct SharedCells {
 }
 
 impl<'a> Prefilter<'a> {
-    /// One of this many workers' for a launch before which this had been written.
+    /// The prefilter of one of this many workers, for a launch before which this had been
+    /// written.
     pub fn new(
         launch: &LaunchContext<'a>,
         written: &'a [Written],
@@ -116,8 +117,8 @@ impl<'a> Prefilter<'a> {
         act: &Act,
         access: &WarpAccess<'_>,
     ) -> bool {
-        // On x86-64 there is only the version with wide vectors, for it takes long to compile; on
-        // processors without them, of which there are hardly any, nothing passes.
+        // On x86-64 there is only the version with wide vectors, since it takes long to compile;
+        // on the rare processors without them, nothing passes.
         #[cfg(target_arch = "x86_64")]
         // SAFETY: This machine has the vectors.
         return has_wide_vectors() && unsafe { self.passes_wide(order, shared, act, access) };
@@ -272,7 +273,7 @@ impl Judge for Prefilter<'_> {
     type Block = SharedCells;
 
     fn started(&mut self, block: &mut SharedCells, shared_bytes: u32) {
-        // Blocks that run at the same time are beyond it.
+        // It cannot judge blocks that run at the same time.
         self.gives_up |= self.is_running;
         self.is_running = true;
         if self.base >= LATEST {
@@ -337,7 +338,7 @@ impl Judge for Prefilter<'_> {
         instruction: u32,
         store: &WarpAccess<'_>,
     ) -> Option<Finding> {
-        // Nobody has accessed it since the copy began.
+        // No one has accessed it since the copy began.
         let act = Act {
             starts_copy: false,
             ..self.act(instruction, store, &Kind::of(store))
@@ -352,7 +353,7 @@ impl Judge for Prefilter<'_> {
         _block: &mut Running<SharedCells>,
         access: &mut BulkAccess,
     ) -> Option<Finding> {
-        // What bulk copies do is beyond it.
+        // It cannot judge bulk copies.
         self.gives_up = true;
         if access.writes && access.touch.space == Space::Global {
             for range in &access.touch.ranges {

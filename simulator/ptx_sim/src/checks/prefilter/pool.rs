@@ -1,4 +1,4 @@
-//! Pages that launches have used, for those to come: to get memory from the system takes
+//! Pages that launches have used, kept for later ones: getting memory from the system takes
 //! longer than many launches do.
 
 use std::sync::{Mutex, PoisonError};

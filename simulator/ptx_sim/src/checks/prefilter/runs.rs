@@ -1,4 +1,4 @@
-//! The cells that an access is to.
+//! The cells that an access touches.
 
 use super::super::access::WarpAccess;
 use super::super::races::{is_contiguous, lanes};
@@ -15,8 +15,8 @@ struct Visit<'v, T, const REMEMBER: bool> {
     access: &'v WarpAccess<'v>,
 }
 
-/// Asks an access's cells whether they allow it, until one does not, or tells them of it:
-/// then always `true`.
+/// Asks an access's cells whether they allow it, until one does not; or records the access
+/// in them, which gives `true`.
 #[inline(always)]
 pub(super) fn each<T: Target, const REMEMBER: bool>(
     target: &mut T,
@@ -104,7 +104,7 @@ impl<T: Target, const REMEMBER: bool> Visit<'_, T, REMEMBER> {
         }
     }
 
-    /// Each lane by itself.
+    /// Each lane on its own.
     #[inline(always)]
     fn lanes<const N: usize>(&mut self, n: usize) -> bool {
         let access = self.access;
@@ -123,7 +123,7 @@ impl<T: Target, const REMEMBER: bool> Visit<'_, T, REMEMBER> {
         true
     }
 
-    /// Each lane by itself, and as many bytes as it accesses.
+    /// Each lane on its own, and as many bytes as it accesses.
     #[inline(never)]
     fn parts_of_lanes(&mut self) -> bool {
         let access = self.access;

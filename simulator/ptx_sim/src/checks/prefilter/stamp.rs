@@ -13,15 +13,15 @@ pub(super) const LANES: u32 = 1 << 10;
 const WARPS: u32 = 1 << 11;
 /// Where the time begins.
 const TIME: u32 = 12;
-/// All that says by whom.
+/// All bits that say by whom.
 const BY: u32 = (1 << TIME) - 1;
 /// Warp, and whether there are several.
 const WARP: u32 = BY & !LANES & !31;
-/// The latest time of a block's begin; it has as many until it ends.
+/// The latest time at which a block begins; it has as much time again until it ends.
 pub(super) const LATEST: u32 = 1 << 19;
-/// Several blocks, or somebody who is not done yet.
+/// Several blocks, or an access that is not done yet.
 pub(super) const MANY: u32 = u32::MAX;
-/// By nobody who could be compared with.
+/// By no one that could be compared with.
 const NOBODY: u32 = u32::MAX;
 
 /// Who accesses cells now, and what comes before that.
@@ -79,8 +79,8 @@ impl<'k> Who<'k> {
         cell >= self.low && cell != MANY
     }
 
-    /// Whether an access surely comes before this one, at a glance: `NONE` says whether
-    /// none does too, `OLD` whether other blocks' do.
+    /// Whether an access surely comes before this one, at a glance. `NONE` says whether the
+    /// absence of an access counts, `OLD` whether other blocks' accesses do.
     #[inline(always)]
     fn is_before<const NONE: bool, const OLD: bool>(&self, cell: u32, by: u32) -> bool {
         let ordered = if OLD {
@@ -110,7 +110,7 @@ impl<'k> Who<'k> {
         bad == 0
     }
 
-    /// Whether all cells say already what they would say once this access is
+    /// Whether all cells already say what they would say once this access is
     /// [`merged`](Self::merged), at a glance.
     #[inline(always)]
     pub fn are_merged(&self, cells: &[u32]) -> bool {
@@ -124,8 +124,8 @@ impl<'k> Who<'k> {
         bad == 0
     }
 
-    /// Whether what a cell tells of, if anything, comes before this access. Other blocks
-    /// are of no concern for shared memory, and in no order for global memory.
+    /// Whether the access in a cell, if any, comes before this one. Other blocks do not
+    /// matter for shared memory, and are unordered for global memory.
     pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool) -> bool {
         if cell < self.low {
             return cell == 0 || !is_global;
@@ -147,7 +147,7 @@ impl<'k> Who<'k> {
         self.known.is_some_and(|known| known.own.missing(part) == 0)
     }
 
-    /// What a cell says of accesses that may be in no order once this one is among them.
+    /// What a cell says of accesses that may be unordered once this one is among them.
     pub fn merged(&self, cell: u32, stamp: u32, is_global: bool) -> u32 {
         if cell == 0 || cell == MANY {
             return cell | stamp;

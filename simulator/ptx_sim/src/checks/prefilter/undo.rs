@@ -9,7 +9,7 @@ use crate::memory::allocation::Allocation;
 use crate::memory::global::GlobalMemory;
 use crate::memory::transfer;
 
-/// Pages of global memory, each as it was before anybody wrote to it.
+/// Pages of global memory, each as it was before the launch wrote to it.
 pub(crate) struct Undo<'a> {
     pool: &'a Pool,
     /// By address.
@@ -31,7 +31,7 @@ impl<'a> Undo<'a> {
         }
     }
 
-    /// Keeps a page of an allocation, which somebody is about to write for the first time.
+    /// Keeps a page of an allocation, which is about to be written for the first time.
     pub(super) fn keep(&self, allocation: &Allocation, page: u64) {
         let start = allocation.base + page * PAGE_BYTES;
         let n_bytes = (allocation.size_bytes - page * PAGE_BYTES).min(PAGE_BYTES) as usize;
@@ -43,7 +43,7 @@ impl<'a> Undo<'a> {
             let mut bytes = self.pool.bytes();
             let from = host.as_ptr().wrapping_add((page * PAGE_BYTES) as usize);
             // SAFETY: In range of a live allocation. Every worker comes here before it
-            // writes to the page, and the first one finds it as nobody has written it.
+            // writes to the page, and the first one finds it unwritten.
             unsafe { transfer::read(from, &mut bytes[..n_bytes]) };
             Kept { bytes, n_bytes }
         });

@@ -1,6 +1,6 @@
-//! The vocabulary of PTX, whether it is simulated or not: for messages about what is not, and about
-//! what is not PTX. `table` has the instructions, `modifiers` the modifiers, and `opcodes` says
-//! that an instruction is none.
+//! The vocabulary of PTX, whether it is simulated or not: for messages about what is not simulated,
+//! and about what is not PTX. `table` has the instructions, `modifiers` the modifiers, and
+//! `opcodes` recognises what is not an instruction.
 
 pub(crate) mod modifiers;
 pub(crate) mod opcodes;

@@ -12,7 +12,7 @@ const TYPES: &str = "
     e2m3x2 e3m2x2 e2m1x2 e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1x4 ue8m0 ue8m0x2 ue4m3 s2f6x2 v2 v4 v8
     b4x16 b4x16_p64 b6x16_p32 b6p2x16 texref samplerref surfref f8f6f4 mxf4 mxf4nvf4 mxf8f6f4 i8";
 
-/// The other modifiers, by what they are about.
+/// The other modifiers, by topic.
 const OTHERS: &str = "
     # State spaces
     global shared shared::cta shared::cluster local const param param::entry param::func to tex
@@ -86,7 +86,7 @@ fn is_shape(name: &str) -> bool {
             .is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
-/// `i32` and the like, which other languages have.
+/// `i32` and other names from other languages.
 fn integer(name: &str) -> Option<String> {
     let bits = name.strip_prefix("int").or(name.strip_prefix('i'))?;
     matches!(bits, "8" | "16" | "32" | "64").then(|| format!("s{bits}"))
@@ -99,7 +99,7 @@ pub(crate) fn first_type<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option
         .find(|part| !part.starts_with('v') && TYPES.split_whitespace().any(|ty| ty == *part))
 }
 
-/// The refusal of an opcode with a modifier that PTX has nowhere.
+/// The refusal of an opcode with a modifier that PTX does not have.
 pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
     let name = opcode.split('.').skip(1).find(|part| !is_known(part))?;
     let near = nearest(name, all());
@@ -111,7 +111,7 @@ pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
         .or_else(|| near.map(str::to_owned))
         .map(|name| format!(".{name}"));
     let reason = format!(
-        "`.{name}` is not a modifier that is known{}",
+        "`.{name}` is not a known modifier{}",
         question(suggestion.as_deref())
     );
     let refusal = if is_mistyped {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(reason("ld.global.nc.L2::128B.v4.f32"), None);
         assert_eq!(
             reason("ld.gloabl.f32").unwrap(),
-            "`.gloabl` is not a modifier that is known: did you mean `.global`?"
+            "`.gloabl` is not a known modifier: did you mean `.global`?"
         );
         assert!(
             reason("add.sideways.u32")

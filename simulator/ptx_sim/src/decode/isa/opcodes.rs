@@ -6,7 +6,7 @@ use crate::decode::refusal::Refusal;
 use ptx::part::Part;
 use ptx::suggest::{distance, nearest, question};
 
-/// The refusal of a mnemonic that PTX does not have; `None` if it has it.
+/// The refusal of a mnemonic that PTX does not have; `None` if PTX has it.
 pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
     let mnemonic = opcode.split('.').next().unwrap_or("");
     if mnemonics().any(|name| name == mnemonic) {
@@ -17,8 +17,8 @@ pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
         "`{mnemonic}` is not an instruction of PTX{}",
         question(suggestion)
     );
-    // One letter from an instruction, and not one itself: mistyped for certain, unless
-    // the text is newer than the list. `_name` are the assembler's own.
+    // One letter from an instruction, and not one itself: certainly mistyped, unless the
+    // text is newer than the list. `_name` are the assembler's own.
     let is_mistyped = suggestion.is_some_and(|name| distance(name, mnemonic) == 1)
         && !is_newer(version)
         && !mnemonic.starts_with('_');

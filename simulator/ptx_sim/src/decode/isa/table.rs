@@ -1,5 +1,5 @@
 //! The instructions of PTX, each named once: the forms of the regular ones, those that only their
-//! decoders judge, and those that are not simulated, with what to do instead.
+//! decoders can check, and those that are not simulated, with alternatives.
 //!
 //! Tried with ptxas 12.9: what it accepts passes. Forms that are not here, and those with a
 //! modifier that their row does not list, are left to the decoders.
@@ -27,7 +27,7 @@ pub(crate) enum Want {
     Predicate,
     /// A register at least as wide as `T`, or as many as the vector has.
     Loaded,
-    /// The like, or a constant.
+    /// The same, or a constant.
     Stored,
     /// An address in brackets.
     Address,
@@ -54,9 +54,9 @@ pub(crate) struct Form {
 }
 
 /// A row: mnemonics, with the modifiers that make them this form; what must be chosen; modifiers
-/// that may be there; types; operands, `?` behind those that may be left out. Words in capitals
-/// stand for others, as [`CHOICES`] and [`SETS`] say. The types and `with` tell the forms of one
-/// mnemonic apart.
+/// that may be there; types; operands, `?` after those that may be left out. Words in capitals
+/// stand for others, as [`CHOICES`] and [`SETS`] say. The types and `with` distinguish the forms
+/// of one mnemonic.
 const FORMS: &str = "
     add sub      |               | ROUNDING ftz sat cc       | ARITHMETIC        | to from from
     addc subc    |               | cc                        | INTEGERS          | to from from
@@ -179,7 +179,7 @@ const UNJUDGED: &str = "
     nanosleep pmevent prefetch prefetchu redux setmaxnreg stmatrix vabsdiff2 vabsdiff4 vote
     wgmma wmma";
 
-/// Instructions that are not simulated, of some in this or that form, and what to do instead.
+/// Instructions that are not simulated, some only in certain forms, and what to do instead.
 const MISSING: &[(&str, &str)] = &[
     (
         "alloca stackrestore stacksave",
@@ -339,7 +339,7 @@ mod tests {
     use crate::decode::isa::modifiers::is_known;
     use std::collections::HashSet;
 
-    /// A word that nothing knows would be left out of its form.
+    /// An unknown word would be left out of its form.
     #[test]
     fn every_word_of_the_rows_is_known() {
         for row in FORMS.lines().filter(|row| !row.is_empty()) {

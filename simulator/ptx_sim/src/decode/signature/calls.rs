@@ -1,4 +1,4 @@
-//! Calls: as many arguments and results as the function has, and as large.
+//! The check of calls: arguments and results must have the function's number and sizes.
 
 use crate::decode::frame::lane_bytes;
 use crate::decode::refusal::Refusal;
@@ -39,12 +39,12 @@ pub(super) fn check(
         let given = list(index);
         if given.len() != declared.len() {
             let refusal = Refusal::invalid(format!(
-                "`{}` (line {}) has {}, and here {} {}",
+                "`{}` (line {}) has {}, but {} {} given",
                 callee.name,
                 callee.line,
                 count(declared.len(), what),
-                if given.len() == 1 { "is" } else { "are" },
-                given.len()
+                given.len(),
+                if given.len() == 1 { "is" } else { "are" }
             ));
             return Err(match index.and_then(|index| operands.get(index)) {
                 Some(list @ Operand::List(_)) => refusal.at(list),
@@ -83,7 +83,7 @@ impl Call<'_> {
         .at(operand))
     }
 
-    /// Name and bytes of what is handed over, if it has a size of its own.
+    /// Name and bytes of what is passed, if it has a size of its own.
     fn size_of(&self, operand: &Operand) -> Option<(&str, u32)> {
         match operand {
             Operand::Reg(id) => {

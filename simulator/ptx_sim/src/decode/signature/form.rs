@@ -1,4 +1,4 @@
-//! The form that an opcode is of.
+//! The form of an opcode.
 
 use crate::decode::isa::table::{self, Form};
 use crate::decode::refusal::Refusal;
@@ -29,7 +29,7 @@ impl Parts {
     }
 }
 
-/// The form that an opcode is of, if it can be judged.
+/// The form of an opcode, if it can be checked.
 pub(super) fn find(
     mnemonic: &str,
     parts: &[&str],

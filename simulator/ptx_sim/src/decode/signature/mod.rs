@@ -1,8 +1,8 @@
-//! A check that an instruction is one that PTX allows: its modifiers, the number of its operands,
-//! and their types.
+//! The check of an instruction against PTX: its modifiers, the number of its operands, and their
+//! types.
 //!
-//! Only instructions that are refused by ptxas too are refused here, and with a
-//! message that says which operand, what it is and what is taken in its place.
+//! Only instructions that ptxas refuses too are refused here, with a message that says
+//! which operand is wrong, what it is and what is accepted.
 
 mod calls;
 mod conversion;

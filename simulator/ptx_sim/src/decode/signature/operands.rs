@@ -1,4 +1,4 @@
-//! Operands against what an instruction takes.
+//! The check of operands against what an instruction takes.
 
 use super::form::Parts;
 use crate::decode::isa::table::{Form, Want};
@@ -80,7 +80,7 @@ pub(super) fn count_between(
         _ => format!("{fewest} to {most} operands"),
     };
     let refusal = Refusal::invalid(format!(
-        "`{}` takes {takes}, and here {} {n}",
+        "`{}` takes {takes}, but {n} {} given",
         instruction.opcode,
         if n == 1 { "is" } else { "are" },
     ));
@@ -125,7 +125,7 @@ impl Judge<'_> {
                 self.written(operand(first), ty)?;
                 self.written(operand(second), Type::Pred)
             }
-            // `mov` takes a vector apart, and results may be thrown away.
+            // `mov` splits a vector, and results may be discarded.
             Operand::Sink | Operand::Vector(_) | Operand::Component(..) => Ok(()),
             other => Err(self.refuse(
                 place,
@@ -328,10 +328,10 @@ fn is_integer(ty: Type) -> bool {
     !is_bits(ty) && !is_float(ty) && ty != Type::Pred
 }
 
-/// Whether a register of a type can stand where another is taken.
+/// Whether a register of a type can be used where another type is taken.
 fn agree(taken: Type, actual: Type) -> bool {
     if taken == Type::Pred || actual == Type::Pred {
-        // ptxas lets a pair of halves stand for a predicate.
+        // ptxas accepts a pair of halves for a predicate.
         return taken == actual || actual == Type::F16x2;
     }
     bits(taken) == bits(actual)

@@ -1,5 +1,5 @@
 //! Floating-point arithmetic: the host's instructions and exact integer
-//! arithmetic against each other, and directed modes by what defines them.
+//! arithmetic against each other, and directed modes against their definitions.
 
 use std::cmp::Ordering;
 
@@ -15,8 +15,8 @@ use super::{doubles, singles};
 
 const DIRECTED: [Rounding; 3] = [Rounding::Zero, Rounding::Down, Rounding::Up];
 
-/// Bits of an `f32`, with every NaN the same. Compares bits: of two NaNs the compiler takes
-/// the one that is there already.
+/// Bits of an `f32`, with every NaN the same. Compares bits: of two NaNs the compiler keeps
+/// the one that is already there.
 fn canonical(value: f32) -> u64 {
     let bits = u64::from(value.to_bits());
     let is_nan = bits & 0x7fff_ffff > 0x7f80_0000;
@@ -60,8 +60,8 @@ proptest! {
         prop_assert_eq!(soft::convert(F64, F32, x, nearest), canonical(a as f32));
     }
 
-    /// Sums and products of `f32` are exact as a sum of two `f64`, whose sign
-    /// beside a candidate says where the true value lies.
+    /// Sums and products of `f32` are exact as a sum of two `f64`, whose sign relative to a
+    /// candidate says where the true value lies.
     #[test]
     fn directed_modes_in_single(a in singles(), b in singles()) {
         prop_assume!(a.is_finite() && b.is_finite());
@@ -75,7 +75,7 @@ proptest! {
         }
     }
 
-    /// The quotient lies where `candidate * b - a` says.
+    /// `candidate * b - a` says where the quotient lies.
     #[test]
     fn directed_division_in_single(a in singles(), b in singles()) {
         prop_assume!(a.is_finite() && b.is_finite() && b != 0.0);
@@ -179,8 +179,8 @@ proptest! {
     }
 }
 
-/// `found` is the value in `rounding`'s direction next to a true value that
-/// `compare` places beside a candidate (`Less`: the true value is less).
+/// `found` is the value in `rounding`'s direction next to a true value that `compare`
+/// compares with a candidate (`Less`: the true value is less).
 fn check_directed(found: f32, rounding: Rounding, compare: impl Fn(f64) -> Ordering) {
     let is_within = |rounding: Rounding| {
         let value = f64::from(found);

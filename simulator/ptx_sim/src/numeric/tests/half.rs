@@ -38,7 +38,7 @@ fn every_number_widens_and_comes_back() {
     }
 }
 
-/// All the ties between neighbours, and what lies just beside them.
+/// All ties between neighbours, and the numbers right next to them.
 #[test]
 fn ties_round_to_even() {
     for bits in 0..0x7c00_u16 {

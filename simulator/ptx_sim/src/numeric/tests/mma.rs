@@ -48,7 +48,7 @@ fn small_whole_numbers_are_exact() {
     }
 }
 
-/// The number of bits kept shows where a small product is next to a large one.
+/// The number of bits kept shows when a small product is added to a large one.
 #[test]
 fn bits_below_the_kept_ones_are_cut_off() {
     let with = |model, small: f64| {

@@ -13,7 +13,7 @@ mod tile;
 
 use proptest::prelude::{Strategy, any, prop_oneof};
 
-/// Bit patterns with an eye to the edges of every format and width.
+/// Bit patterns, especially at the edges of every format and width.
 fn patterns() -> impl Strategy<Value = u64> {
     const EDGES: [u64; 24] = [
         0,
@@ -48,7 +48,7 @@ fn patterns() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// `f32`s that meet: like exponents, so that sums cancel and round.
+/// `f32`s with similar exponents, so that sums cancel and round.
 fn singles() -> impl Strategy<Value = f32> {
     prop_oneof![
         patterns().prop_map(|bits| f32::from_bits(bits as u32)),

@@ -1,16 +1,16 @@
-//! Products of tiles against the same sums taken one by one.
+//! Products of tiles against the same sums computed one by one.
 
 use crate::numeric::mma::{Accumulator, Factor, Model, dot, dot_of_two, unpack, unpack_word};
 use crate::numeric::tile::{Blocks, Product, Register, add_blocks, multiply};
 
-/// Where random bits are kept and which are set, so that numbers are of a kind.
+/// Which random bits are kept and which are set, so that numbers are of a certain kind.
 struct Kind {
     name: &'static str,
     /// Of 16 bits.
     factor: (u16, u16),
     /// Of 32 bits; the upper half for 16-bit sums.
     addend: (u32, u32),
-    /// Whether all of them must go the fast way.
+    /// Whether all of them must take the fast path.
     is_fast: bool,
 }
 
@@ -107,7 +107,7 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                 }
             }
         }
-        // Other machines leave everything to the slow way.
+        // Other machines leave everything to the slow path.
         if crate::has_wide_vectors() {
             assert!(
                 !kind.is_fast || n_fast == 300,
@@ -210,8 +210,8 @@ fn bf16_in_f32() {
     );
 }
 
-/// Products of 8-bit factors: what is kept of each byte's random bits and of the addends'
-/// tells the kind, and whether all of them must go the fast way.
+/// Products of 8-bit factors: the kind is given by the random bits kept of each byte and of
+/// the addends, and by whether all products must take the fast path.
 fn compare_small(
     factors: (Factor, Factor),
     accumulator: Accumulator,

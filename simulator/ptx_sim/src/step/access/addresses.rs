@@ -19,9 +19,9 @@ pub(in crate::step) struct Addresses {
 
 impl Addresses {
     /// The space that an access goes to, and the lanes of `left` that access that one:
-    /// all, in the space that the instruction names; by generic addresses those in
-    /// the space of the first, which mostly are all. The addresses of these lanes
-    /// become addresses in that space.
+    /// all of them, if the instruction names a space; with generic addresses those in the
+    /// space of the first, which mostly are all. The addresses of these lanes become
+    /// addresses in that space.
     #[inline(always)]
     pub fn resolve(&mut self, named: Space, left: u32) -> (Space, u32) {
         if named != Space::Generic {
@@ -41,7 +41,7 @@ impl Addresses {
         (space, same)
     }
 
-    /// These, of whose stride nothing is known.
+    /// These addresses, with an unknown stride.
     pub fn of(lanes: [u64; WARP_SIZE]) -> Self {
         Self {
             lanes,
@@ -49,7 +49,7 @@ impl Addresses {
         }
     }
 
-    /// The stride, if it says something of the lanes of `mask`: all 32.
+    /// The stride, if it applies to the lanes of `mask`: all 32.
     #[inline(always)]
     pub fn stride_for(&self, mask: u32) -> Option<u64> {
         self.stride.filter(|_| mask == FULL_MASK)

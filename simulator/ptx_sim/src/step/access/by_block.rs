@@ -1,7 +1,7 @@
-//! Accesses to the cluster's shared memory: block by block of those whose memory it is.
+//! Accesses to the cluster's shared memory, separately for each block that owns some of it.
 //!
-//! What the lanes do in one block's memory is an access of its own, to addresses as that
-//! block has them itself, while `Env::shared` is its memory.
+//! What the lanes do in one block's memory is an access of its own, to that block's own
+//! addresses, while `Env::shared` is its memory.
 
 use super::super::context::Step;
 use super::addresses::Addresses;
@@ -12,7 +12,7 @@ use crate::lanes::lanes;
 use crate::memory::address::{Owner, owner_of};
 use crate::stop::Stop;
 
-/// What an access is that may be to several blocks' shared memory.
+/// An access that may be to several blocks' shared memory.
 #[derive(Clone, Copy)]
 pub(in crate::step) struct InCluster<'a> {
     /// Addresses in shared memory's window, by lane.
@@ -23,7 +23,7 @@ pub(in crate::step) struct InCluster<'a> {
     pub bytes: u32,
 }
 
-/// Carries an access out, for each block by itself whose shared memory it is to.
+/// Executes an access separately for each block whose shared memory it accesses.
 #[cold]
 #[inline(never)]
 pub(in crate::step) fn by_block<'e, O: Observer>(

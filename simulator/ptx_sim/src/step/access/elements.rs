@@ -112,7 +112,7 @@ pub(super) unsafe fn gather<T: Lane>(
     }
 }
 
-/// Hands out the active lanes of a register.
+/// Passes on the active lanes of a register.
 ///
 /// # Safety
 /// The decoder made `slot` for lanes of type `T`.

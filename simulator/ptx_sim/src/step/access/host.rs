@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 /// Copies from memory that other threads may write.
 ///
 /// # Safety
-/// `from` is readable and 2-aligned for `n_bytes`, a multiple of 64; `to` is
-/// writable, 8-aligned and nobody else's.
+/// `from` is readable and 2-aligned for `n_bytes`, a multiple of 64; `to` is writable,
+/// 8-aligned and not shared.
 #[inline]
 pub(super) unsafe fn copy_out_shared(from: *mut u8, to: *mut u8, n_bytes: usize) {
     // SAFETY: The caller's promise.

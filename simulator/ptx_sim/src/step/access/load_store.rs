@@ -71,7 +71,7 @@ fn access_plain<O: Observer, const LOAD: bool>(
 ) -> Result<(), Stop> {
     let mut addresses = lane_addresses(&step.view, &op.address, mask);
     if op.space != Space::Generic {
-        // Mostly, and without a loop.
+        // The usual case, without a loop.
         return access_in::<O, LOAD>(step, op, op.space, &addresses, mask);
     }
     let mut left = mask;
@@ -87,7 +87,7 @@ fn access_plain<O: Observer, const LOAD: bool>(
     Ok(())
 }
 
-/// An access to shared memory, maybe other blocks'.
+/// An access to shared memory, perhaps that of other blocks.
 #[cold]
 #[inline(never)]
 fn in_cluster<O: Observer, const LOAD: bool>(
@@ -111,7 +111,7 @@ fn in_cluster<O: Observer, const LOAD: bool>(
     })
 }
 
-/// An access in one space: found, shown to the observer, carried out.
+/// An access in one space: located, shown to the observer, executed.
 #[inline(always)]
 fn access_in<O: Observer, const LOAD: bool>(
     step: &mut Step<'_, '_, O>,
@@ -152,7 +152,7 @@ fn access_in<O: Observer, const LOAD: bool>(
         Located::Local => local::store(step.warp, view, op, addresses, mask),
         Located::Biased(_) if stride == Some(u64::from(bytes)) && moves_rows(op) => {
             let first = located.host(addresses, 0);
-            // Nobody else's while this runs?
+            // Does nothing else use the memory while this runs?
             let alone = step.launch.exclusive || space == Space::Shared;
             // SAFETY: `locate` found all lanes' bytes, aligned.
             unsafe { move_rows::<LOAD>(view, op, first, alone) };

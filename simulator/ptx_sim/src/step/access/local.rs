@@ -21,7 +21,7 @@ fn common_row(addresses: &[u64; WARP_SIZE], mask: u32) -> Option<u32> {
     (difference == 0 && first.is_multiple_of(4)).then_some(first as u32)
 }
 
-/// `ld.local`, checked before.
+/// `ld.local`, already checked.
 #[inline(always)]
 pub(super) fn load(
     warp: &mut Warp,
@@ -67,7 +67,7 @@ pub(super) fn load(
     }
 }
 
-/// `st.local`, checked before.
+/// `st.local`, already checked.
 #[inline(always)]
 pub(super) fn store(
     warp: &mut Warp,

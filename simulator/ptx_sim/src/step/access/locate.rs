@@ -1,8 +1,8 @@
-//! Checking an access and finding its bytes.
+//! The check of an access, and the location of its bytes.
 //!
 //! A warp's access is checked as a whole: if the lowest and highest addresses
-//! lie in one allocation, all do. Only where that fails is each lane looked
-//! at, to find the one at fault or because the lanes use several allocations.
+//! lie in one allocation, all do. Only if that fails is each lane checked, to find the one
+//! at fault or because the lanes use several allocations.
 
 use super::super::context::Step;
 use crate::checks::access::{AccessClass, WarpAccess};
@@ -22,14 +22,14 @@ const FAR: u64 = 1 << 40;
 pub(in crate::step) enum Located {
     /// In host memory: lane `l`'s bytes at this address plus its address.
     Biased(*mut u8),
-    /// In host memory, each lane's somewhere else.
+    /// In host memory, somewhere else for each lane.
     Each(Box<[*mut u8; WARP_SIZE]>),
     /// In the warp's local memory, at the lanes' offsets.
     Local,
 }
 
 impl Located {
-    /// Lane `lane`'s bytes, which are not in local memory: the caller has seen to that.
+    /// Lane `lane`'s bytes, which are not in local memory: the caller ensures that.
     #[inline(always)]
     pub fn host(&self, addresses: &[u64; WARP_SIZE], lane: usize) -> *mut u8 {
         match self {
@@ -90,7 +90,7 @@ pub(in crate::step) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// As observers are notified of it, if nothing more is to be said.
+    /// The access as observers are notified of it, without further details.
     #[inline(always)]
     pub fn observed<O: Observer>(
         &self,
@@ -233,7 +233,7 @@ fn check_lane<O: Observer>(
     Ok(())
 }
 
-/// Where a lane's bytes are on the host, if kernels have taken them by `malloc`.
+/// Where a lane's bytes are on the host, if kernels have allocated them by `malloc`.
 fn in_a_heap<O: Observer>(
     step: &Step<'_, '_, O>,
     address: u64,

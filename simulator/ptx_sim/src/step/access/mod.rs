@@ -4,8 +4,8 @@
 //! and finds the bytes, [`host`] moves them. [`load_store`] is `ld` and `st`: lanes
 //! that read or write neighbouring words are served by one copy ([`rows`]), those of
 //! local memory by [`local`], all others one by one ([`elements`]). Loads of which not all
-//! bytes matter are apart ([`parts`]), and so are accesses to other blocks' shared memory
-//! ([`mod@by_block`]).
+//! bytes matter are separate ([`parts`]), and so are accesses to other blocks' shared
+//! memory ([`mod@by_block`]).
 
 mod addresses;
 mod by_block;

@@ -1,5 +1,5 @@
-//! Vector loads of which only some bytes matter: one request, in which the others may
-//! lie out of bounds, be written by others or by nobody.
+//! Vector loads of which only some bytes matter: one request, in which the other bytes may
+//! lie out of bounds, be written concurrently or not at all.
 
 use super::super::context::Step;
 use super::addresses::lane_addresses;
@@ -15,8 +15,8 @@ use crate::program::{Access, Order, PartialLoad};
 use crate::stop::Stop;
 use ptx::ir::Space;
 
-/// `ld` behind `.pragma "used_bytes_mask"`. Kept out of its caller, which every
-/// instruction passes through.
+/// `ld` after `.pragma "used_bytes_mask"`. Kept out of its caller, which every instruction
+/// passes through.
 #[inline(never)]
 pub(in crate::step) fn load_parts<O: Observer>(
     step: &mut Step<'_, '_, O>,
@@ -26,7 +26,7 @@ pub(in crate::step) fn load_parts<O: Observer>(
     if op.whole.order != Order::Weak {
         step.poll(1);
     }
-    // All of them before any register is written, which may be the address.
+    // All addresses are computed before any register is written, which may hold them.
     let mut addresses = lane_addresses(&step.view, &op.whole.address, mask);
     let mut left = mask;
     while left != 0 {

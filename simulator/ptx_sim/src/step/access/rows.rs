@@ -19,8 +19,8 @@ pub(super) fn moves_rows(op: &Access) -> bool {
 /// Moves the elements of all 32 lanes, which lie side by side from `memory` on.
 ///
 /// # Safety
-/// They do, aligned; [`moves_rows`] holds; `alone` only if no other host thread
-/// may access them.
+/// They are there, aligned; [`moves_rows`] holds; `alone` only if no other host thread may
+/// access them.
 #[inline(always)]
 pub(super) unsafe fn move_rows<const LOAD: bool>(
     view: &PathView<'_>,

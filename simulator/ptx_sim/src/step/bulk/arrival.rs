@@ -1,5 +1,5 @@
-//! The arrival of bulk copies' bytes: those to shared memory when somebody asks the barrier that
-//! counts them, those to global memory when their thread waits for them, and what is left when the
+//! The arrival of bulk copies' bytes: those to shared memory when a thread tests the barrier that
+//! counts them, those to global memory when their thread waits for them, and the rest when the
 //! block ends.
 
 use super::super::access::{read64, write64};
@@ -14,7 +14,7 @@ use crate::memory::shared::SharedMemory;
 use crate::program::{BarrierWord, MOST_BYTES};
 use crate::stop::Stop;
 
-/// A lane asks whether a barrier has left a phase: lets the copies arrive that it counts,
+/// A lane asks whether a barrier has completed a phase: the copies that it counts arrive,
 /// one after the other, until it has.
 #[cold]
 #[inline(never)]
@@ -26,7 +26,7 @@ pub(in crate::step) fn arrive_for<O: Observer>(
 ) -> Result<(), Stop> {
     let host = step.env.shared.host().wrapping_add(barrier as usize);
     loop {
-        // SAFETY: The question's address was found to be that of eight aligned bytes.
+        // SAFETY: The tested address was found to be that of eight aligned bytes.
         let word = BarrierWord::unpack(unsafe { read64(host) });
         if word.of_phase == 0 || word.phase != phase {
             return Ok(());
@@ -67,8 +67,8 @@ pub(in crate::step) fn arrive_for<O: Observer>(
 #[cold]
 fn too_many_bytes(tx: i64) -> String {
     format!(
-        "{} bytes more than the mbarrier expects have arrived in one phase, and it can count \
-         {MOST_BYTES}",
+        "{} bytes more than the mbarrier expects have arrived in one phase, but it can only \
+         count {MOST_BYTES}",
         -tx
     )
 }
@@ -124,7 +124,7 @@ pub(super) fn await_groups<O: Observer>(
     });
 }
 
-/// The block has ended: what it has not waited for arrives.
+/// The block has ended: copies that it has not waited for arrive.
 #[cold]
 pub(crate) fn finish_block<O: Observer>(
     launch: &LaunchContext<'_>,
@@ -160,7 +160,7 @@ pub(crate) fn finish_block<O: Observer>(
     }
 }
 
-/// The barriers of a block that wait for bytes, or have got too many.
+/// The barriers of a block that wait for bytes, or have received too many.
 #[cold]
 pub(crate) fn bytes_awaited(
     launch: &LaunchContext<'_>,
@@ -168,7 +168,8 @@ pub(crate) fn bytes_awaited(
 ) -> Vec<BytesAwaited> {
     let awaited = bulk.unbalanced().into_iter().map(|tally| {
         let host = shared.host().wrapping_add(tally.barrier as usize);
-        // SAFETY: Who named the barrier found eight aligned bytes of it in this memory.
+        // SAFETY: The instruction that named the barrier found eight aligned bytes of it in
+        // this memory.
         let word = BarrierWord::unpack(unsafe { read64(host) });
         let address = u64::from(tally.barrier);
         BytesAwaited {

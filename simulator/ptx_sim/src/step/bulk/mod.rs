@@ -1,8 +1,8 @@
 //! Bulk copies.
 //!
-//! In reading order: [`start`], copies of bytes that follow each other, and what is
-//! checked before any copy starts; [`tile`], copies of tiles of tensors; [`zero`],
-//! `st.bulk`; [`arrival`], when copies move their bytes; [`moving`], how they do.
+//! In reading order: [`start`], copies of contiguous bytes, and what is checked before any
+//! copy starts; [`tile`], copies of tiles of tensors; [`zero`], `st.bulk`; [`arrival`],
+//! when copies move their bytes; [`moving`], how they do.
 //!
 //! Each active lane starts a copy of its own.
 //!
@@ -32,7 +32,7 @@ pub(super) fn bulk<O: Observer>(
     op: &BulkOp,
     mask: u32,
 ) -> Result<(), Stop> {
-    // Whoever starts or awaits a copy does not idle.
+    // A warp that starts or awaits a copy does not idle.
     step.warp.has_effect();
     match op {
         BulkOp::Commit => {

@@ -1,5 +1,5 @@
-//! Moving the bytes of bulk copies: row by row, and 16 bytes at a time where a swizzle
-//! has them change places.
+//! The movement of bulk copies' bytes: row by row, or 16 bytes at a time where a swizzle
+//! permutes them.
 
 use super::super::atomic::update_element;
 use crate::bulk::{Row, Span, Tile};
@@ -63,7 +63,7 @@ fn each_part(
     let mut at = 0;
     while at < n_bytes {
         let start = address + at as u64;
-        // It was there when the copy started, and the launch keeps what it began with.
+        // It existed when the copy started, and the launch keeps what it began with.
         let Some(allocation) = memory.find(start).filter(|a| a.contains(start, 1)) else {
             return;
         };
@@ -103,7 +103,7 @@ fn write_global(
     });
 }
 
-/// The pieces of a row that keep together under a swizzle: where they are in the row, and
+/// The pieces of a row that stay together under a swizzle: where they are in the row, and
 /// in shared memory.
 fn each_piece(
     swizzle: Swizzle,
@@ -162,7 +162,7 @@ fn bring_tile(memory: &GlobalMemory, shared: &SharedMemory, tile: &Tile, to: u32
 }
 
 /// Rounds numbers to `tf32`, to the nearest and to even, as an H200 does when it loads a tile
-/// of that type, also where the type says that denormals are to be flushed: it keeps them.
+/// of that type. It keeps denormals, even where the type says that they are to be flushed.
 fn round_to_tf32(numbers: &mut [u8]) {
     for bytes in numbers.as_chunks_mut().0 {
         let bits = u32::from_le_bytes(*bytes);

@@ -1,4 +1,4 @@
-//! Copies of bytes that follow each other, and what is checked before any copy starts.
+//! Copies of contiguous bytes, and what is checked before any copy starts.
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ pub(super) fn start<O: Observer>(
     }
 }
 
-/// The source in the block's own shared memory, which has to be there.
+/// The source in the block's own shared memory, which has to exist.
 fn require_source<O: Observer>(
     step: &Step<'_, '_, O>,
     lane: usize,
@@ -89,8 +89,8 @@ fn require_source<O: Observer>(
 }
 
 /// Calls `f` for every block of the cluster to which a copy of this many bytes goes, with the
-/// addresses of target and barrier there, which have to be there, while `Env::shared` is
-/// that block's.
+/// addresses of target and barrier in it, which have to exist, while `Env::shared` is that
+/// block's.
 pub(super) fn for_each_target<'e, O: Observer>(
     step: &mut Step<'_, 'e, O>,
     lane: usize,
@@ -149,7 +149,7 @@ pub(super) fn for_each_target<'e, O: Observer>(
     Ok(())
 }
 
-/// Puts a copy on its way to shared memory.
+/// Starts a copy to shared memory.
 pub(super) fn come<O: Observer>(
     step: &mut Step<'_, '_, O>,
     lane: usize,
@@ -170,7 +170,7 @@ pub(super) fn come<O: Observer>(
     });
 }
 
-/// Puts a copy on its way to global memory.
+/// Starts a copy to global memory.
 pub(super) fn go<O: Observer>(
     step: &mut Step<'_, '_, O>,
     lane: usize,
@@ -185,7 +185,7 @@ pub(super) fn go<O: Observer>(
         .go((id, thread), from as u32, target, reduction);
 }
 
-/// Tells observers of a copy that starts.
+/// Notifies observers of a copy that starts.
 fn observe<O: Observer>(
     step: &mut Step<'_, '_, O>,
     lane: usize,
@@ -279,7 +279,7 @@ pub(super) fn require_aligned(
     ))
 }
 
-/// Makes sure that a copy's bytes lie in memory that is there.
+/// Makes sure that a copy's bytes lie in existing memory.
 pub(super) fn require_there<O: Observer>(
     step: &Step<'_, '_, O>,
     lane: usize,
@@ -321,7 +321,7 @@ pub(super) fn require_there<O: Observer>(
 }
 
 impl BulkTouch {
-    /// Bytes that follow each other.
+    /// Contiguous bytes.
     pub fn one(space: Space, address: u64, bytes: u32) -> Self {
         let range: Range<u64> = address..address + u64::from(bytes);
         Self {

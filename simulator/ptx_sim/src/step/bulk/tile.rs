@@ -17,7 +17,7 @@ use crate::stop::Stop;
 use crate::tensor_map::{Element, Interleave, TENSOR_MAP_BYTES, TensorMap};
 use ptx::ir::Space;
 
-/// What a tile's first byte in shared memory is aligned to.
+/// The alignment of a tile's first byte in shared memory.
 const TILE_ALIGN: u64 = 128;
 
 /// Starts a lane's copy.
@@ -156,7 +156,7 @@ pub(super) fn read_map<O: Observer>(
     Ok(map)
 }
 
-/// The bytes of a tile that are within the tensor, or in whole chunks, which have to be there.
+/// The bytes of a tile that are within the tensor, or in whole chunks, which have to exist.
 fn rows_in_tensor<O: Observer>(
     step: &Step<'_, '_, O>,
     lane: usize,

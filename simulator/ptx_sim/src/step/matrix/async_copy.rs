@@ -2,8 +2,8 @@
 //!
 //! A copy is checked, and its source read, when it is started; shared memory
 //! changes when the thread that started it waits for its group, or has its copies
-//! arrive at an `mbarrier`. So a kernel that reads too early reads what was there
-//! before, every time. Copies that are never waited for never arrive.
+//! arrive at an `mbarrier`. So a kernel that reads too early always reads the old contents.
+//! Copies that are never waited for never arrive.
 //!
 //! Left out: sources that change between start and wait (the hardware may read
 //! them at any time in between); cache hints, which have no effect.
@@ -51,7 +51,7 @@ pub(super) fn start<O: Observer>(
             .source_bytes
             .map(|slot| unsafe { step.view.regs.lanes::<u32>(slot) });
         let to_shared = target.observed(step, class);
-        // The source counts as a global load: so do the counters of an H200.
+        // The source counts as a global load, as in an H200's counters.
         let from_global = WarpAccess {
             lane_bytes: sizes,
             space: Space::Global,
@@ -72,7 +72,7 @@ pub(super) fn start<O: Observer>(
     Ok(())
 }
 
-/// What the lanes copy, with zeros for what they do not.
+/// What the lanes copy, with zeros for the rest.
 #[inline(always)]
 fn read_sources<O: Observer>(
     step: &Step<'_, '_, O>,

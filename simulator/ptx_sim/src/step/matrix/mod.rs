@@ -1,8 +1,8 @@
 //! Tensor-core tiles and asynchronous copies.
 //!
-//! `ldmatrix`, `stmatrix`, `mma` and `wmma` are carried out by all 32 lanes of a warp
-//! together: where they come along different paths they wait for each other, and
-//! a lane that has ended makes the instruction a fault.
+//! `ldmatrix`, `stmatrix`, `mma` and `wmma` are executed by all 32 lanes of a warp
+//! together: if they come along different paths they wait for each other, and a lane that
+//! has ended makes the instruction a fault.
 
 mod async_copy;
 mod multiply;

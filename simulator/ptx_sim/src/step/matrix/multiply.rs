@@ -1,5 +1,5 @@
-//! `mma.sync`: the lanes' fragments put together, multiplied, and dealt out
-//! again. The sums are [`numeric::mma`](crate::numeric::mma)'s.
+//! `mma.sync`: the lanes' fragments are put together, multiplied, and distributed again.
+//! The sums are [`numeric::mma`](crate::numeric::mma)'s.
 //!
 //! With lane `l`, `g = l / 4` and `t = 2 (l mod 4)`:
 //!

@@ -10,11 +10,11 @@
 //! | B, K×8 | r | rows `p t + 4 p r` and the next, column `g` |
 //! | C, D | r | row `g + 8 (r / 2)`, column `2 t + r mod 2` |
 //!
-//! In `m8n8k4` of `f16` lanes `4 q` to `4 q + 3` and those 16 further on have a
-//! product of their own; see [`Quad`].
+//! In `m8n8k4` of `f16` lanes `4 q` to `4 q + 3` and those 16 lanes later have a product of
+//! their own; see [`Quad`].
 //!
 //! An H200 has no unit for 8-bit floats in `mma.sync`, for factors of fewer bits, or
-//! for that shape. What ptxas puts in their place is reproduced: 8-bit floats become
+//! for that shape. The replacements that ptxas emits are reproduced: 8-bit floats become
 //! `f16`; the lower two of the four in each register are multiplied and summed first, as
 //! one tile, then the upper two; C is added last, rounded to the nearest.
 

@@ -2,9 +2,8 @@
 //! memory and registers.
 //!
 //! Lanes `8m` to `8m + 7` give the addresses of matrix `m`'s rows, 16 bytes each;
-//! the other lanes' addresses are not looked at. Lane `l` has, in register `m`,
-//! elements `2 (l mod 4)` and the next of row `l / 4`; with `.trans`, of column
-//! `l / 4`.
+//! the other lanes' addresses are ignored. Lane `l` has, in register `m`, elements `2 (l
+//! mod 4)` and the next of row `l / 4`; with `.trans`, of column `l / 4`.
 
 use std::array;
 

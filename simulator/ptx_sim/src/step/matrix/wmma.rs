@@ -1,16 +1,14 @@
-//! `wmma.load`, `wmma.store` and `wmma.mma`: matrices as fragments whose layout
-//! is nobody's business.
+//! `wmma.load`, `wmma.store` and `wmma.mma`: matrices as fragments of unspecified layout.
 //!
-//! PTX leaves open which element of a matrix is where in a fragment, so that a
-//! kernel can only treat all elements alike. Here element `e` of lane `l` is number
-//! `(l n + e) mod size` of the matrix, where `n` is the number of elements of a
-//! lane, counted along the rows of A, C and D and down the columns of B. Fragments
-//! of 16-bit floats have more room than some matrices have elements; these hold
-//! them several times over, as on the hardware.
+//! PTX leaves open which element of a matrix is where in a fragment, so a kernel can only
+//! treat all elements alike. Here element `e` of lane `l` is number `(l n + e) mod size` of
+//! the matrix, where `n` is the number of elements of a lane, counted along the rows of A,
+//! C and D and down the columns of B. Fragments of 16-bit floats have more room than some
+//! matrices have elements; these hold them several times over, as on hardware.
 //!
-//! Integers of less than 8 bits are moved, and counted here, in words of them. What a
-//! load or store counts is that of this layout, 16 bytes at a time where a lane's elements lie
-//! side by side; that of the hardware is not documented.
+//! Integers of less than 8 bits are moved, and counted here, in words. Loads and stores are
+//! counted for this layout, 16 bytes at a time where a lane's elements lie side by side; the
+//! hardware's layout is not documented.
 
 use super::super::access::{Addresses, Request, lane_addresses, locate};
 use super::super::access::{read8, read16, read32, read64, write8, write16, write32, write64};
@@ -31,8 +29,7 @@ use ptx::ir::Space;
 /// Longest access of one lane.
 const MAX_BYTES: usize = 16;
 
-/// The lanes' registers taken apart: the matrix, in the order that fragments
-/// have.
+/// The matrix from the lanes' registers, in the order of fragments.
 fn gather(fragment: &Fragment, view: &PathView<'_>, shape: WmmaShape) -> Vec<u32> {
     let (size, _) = shape.size(fragment.matrix);
     let n = fragment.n_elements();
@@ -118,7 +115,7 @@ pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Re
 /// `wmma.store`
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
     let place = Place::new(&step.view, op);
-    // Lanes that hold elements again have nothing to store.
+    // Lanes that hold duplicates have nothing to store.
     let holders = (place.size / place.n).min(WARP_SIZE);
     let mask = FULL_MASK >> (WARP_SIZE - holders);
     let kinds = (AccessClass::Store, AccessKind::Store);
@@ -193,7 +190,7 @@ impl<'a> Place<'a> {
     }
 
     /// How many elements a lane accesses at once: as many as lie side by side and are
-    /// aligned for it.
+    /// aligned.
     fn chunk(&self) -> usize {
         let fits = |chunk: usize| {
             let bytes = chunk * self.bytes;
@@ -311,7 +308,7 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
             };
             let (a, b) = (wide(&a), wide(&b));
             let model = match factor {
-                // ptxas makes two products of half the length of it.
+                // ptxas splits it into two products of half the length.
                 Factor::Tf32 => Model { group: 4, ..MODEL },
                 _ => MODEL,
             };

@@ -5,7 +5,7 @@
 //! matrix in shared memory. Sums go to the registers at `wgmma.wait_group`.
 //!
 //! Left out: hardware may read the operands at any time until the wait (the checks find
-//! kernels that could tell); `wgmma.fence` has nothing to do here.
+//! kernels that depend on it); `wgmma.fence` has no effect here.
 
 mod fault;
 mod multiply;
@@ -135,7 +135,7 @@ fn carry<O: Observer>(step: &mut Step<'_, '_, O>, (d, a): (Slot, Slot), mask: u3
 /// `setmaxnreg`
 fn set_registers<O: Observer>(step: &mut Step<'_, '_, O>, op: SetRegisters) -> Result<(), Stop> {
     let Some(first) = step.launch.registers_declared else {
-        // An assembler leaves the instruction out.
+        // An assembler drops the instruction.
         if O::ON {
             let (lanes, number) = (step.lanes(FULL_MASK), step.number);
             step.env.observer.registers_unknown(number, lanes);

@@ -11,7 +11,7 @@ use crate::program::{LeftOperand, Slot, Wgmma};
 use crate::stop::Stop;
 use crate::warpgroups::{Issued, N_WARPS};
 
-/// Eights of rows of A that a warp multiplies.
+/// Groups of eight rows of A that a warp multiplies.
 const GROUPS_OF_A: u32 = 2;
 
 /// Issues a product and computes the warp's rows of it.
@@ -20,8 +20,8 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
     let warp = step.warp.index;
     if warp / N_WARPS * N_WARPS + N_WARPS > n_warps {
         return Err(bad(format!(
-            "wgmma needs warpgroups of four warps, and warp {warp} of the block's {n_warps} is in \
-             none"
+            "wgmma needs warpgroups of four warps, but warp {warp} of the block's {n_warps} is \
+             not in one"
         )));
     }
     let issued = issued(step, op)?;
@@ -103,7 +103,7 @@ fn issued<O: Observer>(step: &Step<'_, '_, O>, op: &Wgmma) -> Result<Issued, Sto
     })
 }
 
-/// Another warp issued something else in its place.
+/// Another warp issued something else instead.
 #[cold]
 fn disagreement<O: Observer>(step: &Step<'_, '_, O>, own: &Issued, other: &Issued) -> Stop {
     let what = if own.instruction != other.instruction {
@@ -118,8 +118,8 @@ fn disagreement<O: Observer>(step: &Step<'_, '_, O>, own: &Issued, other: &Issue
         "another scale-d".to_owned()
     };
     bad(format!(
-        "the warps of a warpgroup do not issue the same products: where warp {} comes to this one, \
-         a warp before it had {what}",
+        "the warps of a warpgroup do not issue the same products: where warp {} has this one, \
+         an earlier warp had {what}",
         step.warp.index
     ))
 }
@@ -190,8 +190,8 @@ fn outside<O: Observer>(
     address: u32,
 ) -> Stop {
     bad(format!(
-        "the descriptor of {name} reaches to address {address:#x}, and the block has {} bytes of \
-         shared memory ({})",
+        "the descriptor of {name} reaches to address {address:#x}, but the block has {} bytes \
+         of shared memory ({})",
         step.env.shared.size_bytes(),
         descriptor.describe()
     ))

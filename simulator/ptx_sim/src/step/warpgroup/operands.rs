@@ -1,4 +1,4 @@
-//! A matrix in shared memory, as the descriptor of a `wgmma` says.
+//! A matrix in shared memory, as described by a descriptor of `wgmma`.
 //!
 //! | bits | |
 //! |---|---|
@@ -121,11 +121,11 @@ impl Descriptor {
     }
 }
 
-/// Reads some of a matrix's cores, each as a register of `mma.sync` has it.
+/// Reads some of a matrix's cores, each in the layout of a register of `mma.sync`.
 pub(super) struct Reader<'a> {
     pub shared: &'a SharedMemory,
     pub descriptor: Descriptor,
-    /// Where it reads, if somebody wants to know.
+    /// The addresses that it reads, if requested.
     pub addresses: Option<&'a mut Vec<u32>>,
 }
 

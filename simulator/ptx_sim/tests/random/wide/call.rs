@@ -6,12 +6,12 @@ use super::flow::negated;
 use super::{Convergence, Place, Writer};
 use crate::random::template::*;
 
-/// What functions of a program take beside the inputs' and their memory's addresses, a
-/// mask, a depth and a structure; and what they give.
+/// What functions of a program take in addition to the addresses of inputs and memory, a
+/// mask, a depth and a structure; and what they return.
 pub struct Signature {
     params: Vec<Param>,
     result: Param,
-    /// Whether a mask tells who calls together.
+    /// Whether a mask names the lanes that call together.
     is_masked: bool,
 }
 
@@ -198,7 +198,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores what a function gives.
+    /// Stores a function's result.
     pub(super) fn store_result(&mut self) {
         let Param { ty, source, .. } = self.signature.result;
         if ty == STRUCTURE.ty {
@@ -234,7 +234,7 @@ impl Writer<'_> {
     pub(super) fn call(&mut self, place: &mut Place) {
         let first = self.function.map_or(0, |index| index + 1);
         let mask = place.mask();
-        // Calls of calls of calls grow.
+        // Nested calls grow quickly.
         place.calls = self.function.is_none() && !self.random.one_in(3);
         match (self.function, self.random.below(3)) {
             (None, 0) => self.lines("and.b32 %t5, {r}, 3", ""),
@@ -322,7 +322,7 @@ impl Writer<'_> {
         names
     }
 
-    /// Loads what a call gave, by the lanes that called.
+    /// Loads a call's result, in the lanes that called.
     fn take_result(&mut self, condition: Option<&str>) {
         let after = self.label();
         if let Some(condition) = condition {

@@ -6,8 +6,8 @@ use super::{Convergence, Place, Writer};
 use crate::random::template::N_WORDS;
 
 impl Writer<'_> {
-    /// Tells the lanes inside who takes a way: those of `among` for which a condition
-    /// holds.
+    /// Tells the lanes inside which lanes take a branch: those of `among` for which a
+    /// condition holds.
     fn vote(&mut self, inside: Place, condition: &str, among: &str) {
         if inside.convergence == Convergence::Some {
             let mask = inside.mask();
@@ -17,7 +17,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A branch around statements, or one of two ways.
+    /// A branch around statements, or a two-way branch.
     pub(super) fn write_if(&mut self, place: Place) {
         let (other, end) = (self.label(), self.label());
         let inside = place.inside();
@@ -40,8 +40,8 @@ impl Writer<'_> {
         self.mark(&end);
     }
 
-    /// A loop: as often for all, or as each lane has it; with the condition above or
-    /// below, and now and then a way out of the middle.
+    /// A loop: equally often for all, or a number of times per lane; with the condition
+    /// above or below, and now and then an exit from the middle.
     pub(super) fn write_loop(&mut self, place: Place) {
         let (head, end) = (self.label(), self.label());
         let mut inside = place.inside();
@@ -91,7 +91,7 @@ impl Writer<'_> {
         self.line(&format!("brx.idx {index}, {table}"));
     }
 
-    /// One of several ways by a table, whose entries may be the same.
+    /// One of several branches by a table, whose entries may be the same.
     pub(super) fn switch(&mut self, place: Place) {
         let end = self.label();
         let ways: Vec<String> = (0..3).map(|_| self.label()).collect();
@@ -109,14 +109,14 @@ impl Writer<'_> {
         for way in ways {
             self.mark(&way);
             let length = 1 + self.random.below(3);
-            // Not to fall into the next way, which others may have come to.
+            // Does not fall into the next branch, which others may have reached.
             self.sequence(length, inside);
             self.line(&format!("bra {end}"));
         }
         self.mark(&end);
     }
 
-    /// A branch to what follows anyway.
+    /// A branch to the statement that follows anyway.
     pub(super) fn hop(&mut self) {
         let next = self.label();
         let condition = self.condition();
@@ -188,8 +188,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An end in the middle of an entry or function, for some lanes. The others know
-    /// that they are gone.
+    /// An end in the middle of an entry or function, for some lanes. The others know that
+    /// these have ended.
     pub(super) fn leave(&mut self, place: &mut Place) {
         let stay = self.label();
         let inside = place.inside();

@@ -1,22 +1,22 @@
-//! The second set of programs: all kinds of statements, one inside the other.
+//! The second set of programs: all kinds of statements, nested in each other.
 //!
 //! A program is an entry and up to four functions, which call each other and themselves;
 //! see [`Kind`] for what they consist of. Every thread has memory of its own (64 bytes
-//! each of shared, local and global memory), so that nothing races but what barriers
-//! keep apart. All registers and the three memories are the result.
+//! each of shared, local and global memory), so that all accesses to shared data are
+//! separated by barriers. All registers and the three memories are the result.
 //!
-//! # Warp-wide instructions where threads have parted
+//! # Warp-wide instructions in divergent code
 //!
-//! In each place the register `%m0`, `%m1`, … of its depth holds the lanes that come
-//! there together: before every branch they vote who takes it. Where nobody can know
-//! ([`Convergence::Alone`]), each lane names itself alone.
+//! In each place the register `%m0`, `%m1`, … of its depth holds the lanes that come there
+//! together: before every branch they vote on who takes it. Where that cannot be known
+//! ([`Convergence::Alone`]), each lane names only itself.
 //!
-//! # What is left out
+//! # Omissions
 //!
-//! Beside what `generate.rs` and `templates.rs` name, and what `settled.rs` settles: the value of `activemask` (where
-//! lanes meet again is the machine's affair), which lane `elect` chooses, shuffles from
-//! lanes that are not there. Every loop counts down, and where any branch may lead
-//! anywhere each thread has fuel.
+//! Besides what `generate.rs` and `templates.rs` name, and what `settled.rs` settles: the value of
+//! `activemask` (where lanes reconverge is up to the machine), the lane that `elect` chooses,
+//! shuffles from absent lanes. Every loop counts down, and where any branch may lead anywhere each
+//! thread has fuel.
 
 mod call;
 mod flow;
@@ -49,23 +49,23 @@ const MAX_DEPTH: usize = 3;
 /// What a program consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// An instruction of each thread for itself.
+    /// An instruction that each thread executes alone.
     Lanewise,
     /// A chain of instructions with carries.
     Carries,
     /// An access to memory of the thread's own.
     Memory,
-    /// A barrier, or what all lanes of all warps do.
+    /// A barrier, or an operation of all lanes of all warps.
     Everyone,
     /// A warp-wide instruction.
     WarpWide,
-    /// A branch around statements, or one of two ways.
+    /// A branch around statements, or a two-way branch.
     If,
     /// A loop, by condition above or below.
     Loop,
-    /// One of several ways, by a table.
+    /// One of several branches, by a table.
     Switch,
-    /// A branch to what follows anyway.
+    /// A branch to the statement that follows anyway.
     Hop,
     /// Blocks that lead anywhere, into loops too, until each thread's fuel is used up.
     Maze,
@@ -98,18 +98,18 @@ enum Convergence {
     Everyone,
     /// The lanes in the mask register of this depth.
     Some,
-    /// Nobody knows.
+    /// Unknown.
     Alone,
 }
 
-/// Where a statement stands.
+/// The place of a statement.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     depth: usize,
     convergence: Convergence,
-    /// Whether a call may stand here.
+    /// Whether a call may appear here.
     calls: bool,
-    /// Whether blocks may stand here.
+    /// Whether blocks may appear here.
     blocks: bool,
 }
 
@@ -232,7 +232,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "\t{text};");
     }
 
-    /// Instructions of a template, each behind a guard if there is one.
+    /// Instructions of a template, each with a guard if there is one.
     fn lines(&mut self, template: &str, guard: &str) {
         let text = fill(&mut self.random, template);
         text.split("; ")
@@ -253,7 +253,7 @@ impl Writer<'_> {
         templates[self.random.below(templates.len())]
     }
 
-    /// A predicate or its negation, as a guard has it.
+    /// A predicate or its negation, in the form of a guard.
     fn condition(&mut self) -> String {
         let not = if self.random.one_in(2) { "!" } else { "" };
         format!("{not}%p{}", self.random.below(N_PREDICATES))
@@ -414,7 +414,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a statement of a kind may stand in a place.
+    /// Whether a statement of a kind may appear in a place.
     fn fits(&self, kind: Kind, place: Place) -> bool {
         match kind {
             Kind::Everyone => place.convergence == Convergence::Everyone,
@@ -459,7 +459,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An instruction of each thread for itself, guarded now and then.
+    /// An instruction that each thread executes alone, guarded now and then.
     fn lanewise(&mut self) {
         let groups = [
             LANEWISE,
@@ -489,7 +489,8 @@ impl Writer<'_> {
         self.lines(template, &guard);
     }
 
-    /// Carries run from one instruction to the next, through those that leave them alone.
+    /// Carries pass from one instruction to the next, through those that do not change
+    /// them.
     fn carries(&mut self) {
         const FIRST: &[&str] = &[
             "{add|sub}.cc.{u32|s32} {R}, {r}, {i}",

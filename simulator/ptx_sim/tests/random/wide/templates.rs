@@ -3,18 +3,18 @@
 //! Left out is what the first set leaves out, and what PTX leaves open:
 //!
 //! - a position past the register in `bfe` and `bfi` as a constant (see `main.rs`), and
-//!   positions and lengths over 255, past which PTX defines nothing: `bfi.b64` by ptxas
-//!   takes all 32 bits of them, the instructions of 32 bits the lowest 8;
-//! - `cvt.rna.satfinite.tf32`, where ptxas takes a step off a NaN's payload;
+//!   positions and lengths over 255, past which PTX defines nothing: with ptxas `bfi.b64`
+//!   uses all 32 bits of them, the 32-bit instructions the lowest 8;
+//! - `cvt.rna.satfinite.tf32`, where ptxas decrements a NaN's payload;
 //! - rounding left to the compiler, which may then fuse;
 //!
-//! and what ptxas of CUDA 13.0 without optimisation does otherwise than PTX says:
+//! and what ptxas of CUDA 13.0 without optimisation does differently from PTX:
 //!
 //! - 8 bits stored from a register of 16 (`st.b8`, `st.param.b8`): if that holds the result
 //!   of an `f16` instruction, ptxas converts the number to an integer;
 //! - `@p set` with sources of 16 bits: where `p` does not hold it cuts the destination to
 //!   16 bits and extends them;
-//! - `.ftz` in `cvt.rm.ftz.f16.f32` and with `.rp`, which it leaves out;
+//! - `.ftz` in `cvt.rm.ftz.f16.f32` and with `.rp`, which it omits;
 //! - `set` to a floating-point type (`generate.rs`).
 //!
 //! The simulator does not know `mad24.hi.sat` and conversions from and to `e4m3x2` and
@@ -63,7 +63,7 @@ pub const BITS: &[&str] = &[
     "mov.pred {P}, {p}",
 ];
 
-/// Packing, unpacking, and what a register holds as another type.
+/// Packing, unpacking, and reinterpreting a register as another type.
 pub const MOVES: &[&str] = &[
     "mov.b64 {D}, {{h}, {h}, {h}, {h}}",
     "mov.b64 {{H4}}, {d}",
@@ -184,7 +184,7 @@ pub const HALVES_AND_PAIRS: &[&str] = &[
     "ld.global.v2.b16 {{H2}}, [%in+{120|112|116}]",
 ];
 
-/// Comparisons and choices.
+/// Comparisons and selections.
 pub const COMPARISONS: &[&str] = &[
     "setp.{eq|ne|lt|le|gt|ge}.{u32|s32} {P2}, {r}, {i}",
     "setp.{eq|ne|lt|le|gt|ge|lo|ls|hi|hs}.u32 {P}, {r}, {i}",

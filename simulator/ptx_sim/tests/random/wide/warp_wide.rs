@@ -2,7 +2,7 @@
 
 use super::{Place, Writer};
 
-/// With `M` for the lanes that come, which is a register; `%t3` holds a distance.
+/// `M` is the register of the lanes that come; `%t3` holds a distance.
 const WARP_WIDE: &[&str] = &[
     "vote.sync.{all|any|uni}.pred {P}, {|!}{p}, M",
     "vote.sync.ballot.b32 {R}, {|!}{p}, M",
@@ -25,7 +25,7 @@ const WARP_WIDE: &[&str] = &[
      shfl.sync.idx.b32 {R}|{P}, {r}, %t0, 31, M",
 ];
 
-/// Shuffles by a distance `%t3`: where the lane so far away does not come, by 0.
+/// Shuffles by a distance `%t3`, or by 0 where the lane at that distance does not come.
 const SHUFFLES: &[&str] = &[
     "add.u32 %t0, %lane, %t3; and.b32 %t0, %t0, 31; shr.u32 %t0, M, %t0; and.b32 %t0, %t0, 1; \
      mul.lo.u32 %t0, %t0, %t3; shfl.sync.down.b32 {R}|{P}, {r}, %t0, {31|0x181f|0x1c1f|0x101f|0x1c07|0x0b15}, M",

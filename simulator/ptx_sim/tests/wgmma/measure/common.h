@@ -1,4 +1,4 @@
-// What the kernels and the host share.
+// Declarations shared by the kernels and the host.
 #pragma once
 #include <cstdint>
 #include <cuda_runtime.h>

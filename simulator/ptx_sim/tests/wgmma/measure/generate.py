@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Writes kernels_*.cu (one kernel per form of wgmma) and cases.txt (what is measured), which is
-# the list that the test reads but for two columns: how many tiles' words are kept, and how.
+# the list that the test reads, except for two columns: how many tiles' words are kept, and how.
 #
 #     python3 generate.py
 #     for f in main kernels_0 kernels_1 kernels_2 kernels_3; do
