@@ -268,7 +268,7 @@ fn what_cannot_be_is_told() {
     fs::write(&second, manifest).expect("room");
     learner.told(&["list"]);
     fs::write(learner.path("course-work/progress.toml"), "solved = 7").expect("room");
-    learner.fails(&["list"], 2, &["progress.toml", "your exercises stay"]);
+    learner.fails(&["list"], 2, &["progress.toml", "your exercises are kept"]);
 }
 
 #[test]

@@ -353,7 +353,7 @@ mod tests {
             ("{:?}", "`Debug`"),
             ("{:#?}", "`Debug`"),
             ("{:b}", "binary"),
-            ("{:^8}", "centres"),
+            ("{:^8}", "centre"),
             ("{:*>8}", "fill"),
             ("{:width$}", "not an argument"),
             ("{:.prec$}", "not an argument"),

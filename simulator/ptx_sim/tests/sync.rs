@@ -508,7 +508,7 @@ fn undefined_values_that_are_used_are_found() {
         };
         let outcome = run_with(&kernel(&body), [1; 3], [8, 1, 1], 0, &[0; 8], options);
         let error = outcome.expect_err(use_it).to_string();
-        let expected = "it reads from lane 8, and only lanes 0-7 take part\n  the value is used: ";
+        let expected = "it reads from lane 8, but only lanes 0-7 take part\n  the value is used: ";
         assert!(error.contains(expected), "{use_it}: {error}");
     }
 }
