@@ -48,10 +48,11 @@ impl fmt::Display for AsyncFault {
                 side(f, product, "first", "second")
             }
             Self::MissingProxyFence { store, .. } => {
-                write!(f, "missing proxy fence: {} ", self.place())?;
                 write!(
                     f,
-                    "through the async proxy, which may not see what a thread stored there"
+                    "missing proxy fence: {} through the async proxy, which may not see what a \
+                     thread stored there",
+                    self.place()
                 )?;
                 side(f, store, "store", "access")
             }
