@@ -9,11 +9,8 @@ use super::{AccessKind, AccessSide, AsyncFault};
 impl fmt::Display for AsyncFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, side: &AccessSide, name: &str, this: &str| {
-            write!(
-                f,
-                "\n  the {name}: {}\n    {}\n  the {this}:",
-                side.place, side.thread
-            )
+            let AccessSide { place, thread, .. } = side;
+            write!(f, "\n  the {name}: {place}\n    {thread}\n  the {this}:")
         };
         match self {
             Self::BadWarpgroup { message } => write!(f, "bad warpgroup instruction: {message}"),
@@ -69,11 +66,7 @@ impl fmt::Display for AsyncFault {
                 operation_writes,
                 ..
             } => {
-                let verb = if *operation_writes {
-                    "writing"
-                } else {
-                    "reading"
-                };
+                let verb = ["reading", "writing"][usize::from(*operation_writes)];
                 let kind = operation.kind;
                 write!(
                     f,
