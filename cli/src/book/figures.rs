@@ -30,7 +30,7 @@ macro_rules! counts {
 }
 
 counts! {
-    "load-conflicts" "bank conflicts per shared load" = shared_load_conflicts / shared_load_requests;
+    "load-conflicts" "per shared load" = shared_load_conflicts / shared_load_requests;
     "store-conflicts" "per shared store" = shared_store_conflicts / shared_store_requests;
     "ldmatrix-conflicts" "per `ldmatrix`" = ldmatrix_conflicts / ldmatrix_requests;
     "atomic-conflicts" "per shared atomic" = shared_atomic_conflicts / shared_atomic_requests;
@@ -79,8 +79,17 @@ pub fn counts(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
         .filter(|&column| is_used(column))
         .collect();
     let mut text = String::from("| kernel | size |");
+    // The first of a group names what is counted.
+    let mut has_conflicts = false;
     for &column in &used {
-        let _ = write!(text, " {} |", COUNTS[column].heading);
+        let Count { name, heading, .. } = COUNTS[column];
+        let is_conflict = name.ends_with("-conflicts");
+        let counted = match is_conflict && !has_conflicts {
+            true => "bank conflicts ",
+            false => "",
+        };
+        has_conflicts |= is_conflict;
+        let _ = write!(text, " {counted}{heading} |");
     }
     text.push_str("\n|---|---|");
     text.push_str(&"--:|".repeat(used.len()));
@@ -238,12 +247,11 @@ fn timed_row(
         false => Some(format!("{:.0}", case.bytes as f64 / times.median_ms / 1e6)),
     };
     let mut row = format!(
-        "\n| `{}` | {} | {} | {} to {} | {} |",
+        "\n| `{}` | {} | {} | {} | {} |",
         case.kernel,
         case.shape.replace('x', "×"),
         duration(times.median_ms),
-        duration(times.p10_ms),
-        duration(times.p90_ms),
+        range(times.p10_ms, times.p90_ms),
         rate.unwrap_or_default()
     );
     for &(side, _) in sides {
@@ -282,6 +290,15 @@ fn duration(time_ms: f64) -> String {
     }
 }
 
+/// `0.970 to 0.976 ms`, or `99.8 µs to 0.101 ms`.
+fn range(from_ms: f64, to_ms: f64) -> String {
+    let (from, to) = (duration(from_ms), duration(to_ms));
+    match (from.split_once(' '), to.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
+    }
+}
+
 /// `{{#time KERNEL [size=…]}}`: a median, within a sentence.
 pub fn time(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["size"])?;
@@ -315,7 +332,12 @@ pub fn gain(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
             "they were measured at {one} and {other}: name a size"
         ));
     }
-    Ok(format!("{:.1}", slow_ms / fast_ms))
+    let gain = slow_ms / fast_ms;
+    // Small differences are not rounded to none.
+    Ok(match gain {
+        ..1.1 => format!("{gain:.2}"),
+        _ => format!("{gain:.1}"),
+    })
 }
 
 /// `{{#machine}}`: the machine on which the times were measured.
@@ -337,7 +359,13 @@ pub fn share(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{number, range};
+
+    #[test]
+    fn a_range_names_its_unit_once() {
+        assert_eq!(range(0.97, 0.976), "0.970 to 0.976 ms");
+        assert_eq!(range(0.0998, 0.101), "99.8 µs to 0.101 ms");
+    }
 
     #[test]
     fn numbers_are_told_without_noise() {

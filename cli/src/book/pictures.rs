@@ -132,8 +132,12 @@ pub fn sectors(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let address = |lane: usize| (first + lane as u64 * stride) * u64::from(bytes);
     let addresses = std::array::from_fn(address);
     let load = Access::new(AccessClass::Load, Space::Global, bytes, u32::MAX, addresses);
-    let words =
-        format!("Sector map: lanes load `{element}` {stride} elements apart, from element {first}");
+    let apart = match stride {
+        0 => "all at the same place".to_owned(),
+        1 => "side by side".to_owned(),
+        _ => format!("{stride} elements apart"),
+    };
+    let words = format!("Sector map: lanes load `{element}` {apart}, from element {first}");
     Ok(figure(arguments, &words, &SectorMap::of(&load).svg()))
 }
 
@@ -190,7 +194,7 @@ pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String
     let line = lines.min_by_key(|line| std::cmp::Reverse(line.waste()));
     let line = line.ok_or_else(|| format!("it has no `{opcode}`"))?;
     let words = format!(
-        "`{}` of warp {}, block {}, at {}: `{}`",
+        "`{}`, warp {} of block {}, at {}: `{}`",
         explained.kernel,
         line.warp,
         explained.block,

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub static LESSON: Lesson = Lesson {
     id: "local_memory",
     title: "Local memory",
-    idea: "a thread's array lives in registers only if every index is a constant; one that is not sends it to memory",
+    idea: "a thread's array lives in registers only if every index is a constant; a single other index sends all of it to memory",
     source: "gpu-kernels/src/06_local_memory/01_own_array.rs",
     kernels: &KERNELS,
     shapes,

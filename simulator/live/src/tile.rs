@@ -114,9 +114,9 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
             &format!("Bank map of a read by warp {}", event.warp),
             &banks.svg(),
         ),
-        show::picture("The tile: the bank of each element", &places.svg()),
+        show::picture("The tile: the bank of each cell", &places.svg()),
         show::picture(
-            "The memory: the place of each vector",
+            "The memory: the place of each cell",
             &places.svg_of_memory(),
         ),
         show::command(&explain(question)),

@@ -14,7 +14,7 @@ impl TileMap {
     pub fn svg(&self) -> String {
         let mut drawing = Drawing::new();
         drawing.heading("map-head", (4, 16), &self.summary());
-        drawing.text("map-faint map-end", (LEFT - 8, 38), "vector");
+        drawing.text("map-faint map-end", (LEFT - 8, 38), self.unit());
         let n_vectors = self.vectors_per_row();
         for vector in 0..n_vectors.min(MOST) {
             let at = (LEFT + vector * CELL.0 + CELL.0 / 2, 38);
@@ -39,8 +39,10 @@ impl TileMap {
     pub fn svg_of_memory(&self) -> String {
         let mut drawing = Drawing::new();
         let bytes = self.vector * self.tile.element_bytes();
-        let width = (CELL.0 * bytes / WORD_BYTES).max(CELL.0 * 3 / 2);
-        let heading = format!("{} in memory: row.vector by bank", self.layout);
+        let width = (CELL.0 * bytes / WORD_BYTES).max(CELL.0);
+        // Wider numbers than `9.10` fit into the narrowest cells only if they are small.
+        let small = if width == CELL.0 { " map-small" } else { "" };
+        let heading = format!("{} in memory: row.{} by bank", self.layout, self.unit());
         drawing.heading("map-head", (4, 16), &heading);
         for at in 0..LINE_BYTES / bytes {
             let bank = at * bytes / WORD_BYTES;
@@ -62,25 +64,34 @@ impl TileMap {
                 } else {
                     "map-none"
                 };
-                let told = format!("row {row}, vector {vector}");
+                let told = format!("row {row}, {} {vector}", self.unit());
                 drawing.cell(kind, (x + 1, y + 1), (width - 2, CELL.1 - 2), &told);
                 let text = format!("{row}.{vector}");
                 let class = match lane {
-                    Some(_) => "map-center map-on-lane",
-                    None => "map-center map-small map-faint",
+                    Some(_) => format!("map-center map-on-lane{small}"),
+                    None => "map-center map-small map-faint".to_owned(),
                 };
-                drawing.text(class, (x + width / 2, y + 13), &text);
+                drawing.text(&class, (x + width / 2, y + 13), &text);
             }
         }
         drawing.finish("Memory map", &heading)
     }
 
+    /// What a cell is, in words.
+    fn unit(&self) -> &'static str {
+        match self.vector {
+            1 => "column",
+            _ => "vector",
+        }
+    }
+
     fn draw_vector(&self, drawing: &mut Drawing, (row, vector): (u32, u32), (x, y): (u32, u32)) {
         let lane = self.marked[(row * self.vectors_per_row() + vector) as usize];
         let bank = self.bank(row, vector);
+        let cell = format!("row {row}, {} {vector}: bank {bank}", self.unit());
         let told = match lane {
-            Some(lane) => format!("row {row}, vector {vector}: bank {bank}, lane {lane}"),
-            None => format!("row {row}, vector {vector}: bank {bank}"),
+            Some(lane) => format!("{cell}, lane {lane}"),
+            None => cell,
         };
         drawing.cell("map-none", (x, y), CELL, "");
         let class = if lane.is_some() {

@@ -198,9 +198,13 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
             grouped(n_same)
         ),
     );
-    text += "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
-    for (programs, why) in UNLIKE {
-        writeln!(text, "- {}: {why}.", counted(programs.len(), "program")).unwrap();
+    let unlike: String = UNLIKE
+        .iter()
+        .map(|(programs, why)| format!("- {}: {why}.\n", counted(programs.len(), "program")))
+        .collect();
+    if !unlike.is_empty() {
+        text += "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
+        text += &unlike;
     }
     text
 }
