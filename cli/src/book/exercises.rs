@@ -14,7 +14,7 @@ struct Exercise {
     goal: String,
 }
 
-/// `{{#exercises NAME…}}`: a list of exercises, by their names without numbers; empty where
+/// `{{#exercises NAME…}}`: a sentence and a list of exercises, by their names without numbers; empty where
 /// there are no exercises at all.
 pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&[])?;
@@ -22,7 +22,7 @@ pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String>
         return Ok(String::new());
     }
     let all = all(facts)?;
-    let mut text = String::new();
+    let mut text = String::from("Exercises that are judged as you save:\n\n");
     for word in &arguments.words {
         let is_it = |exercise: &&Exercise| {
             let number = |c: char| c.is_ascii_digit() || c == '_';

@@ -31,9 +31,9 @@
 //! Two places show that it has happened. In the PTX there is a `.local` array
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
-//! local memory as well, which it reports as *spills*. (For an
-//! array of two words the compiler still has a way out: it selects one of
-//! two registers. Three are too many.)
+//! local memory as well, which it reports as *spills*. (An array of
+//! two words is no exception. Only a choice, `if … { a } else { b }`, selects one
+//! of two registers.)
 //!
 //! | kernel | index | the window lives in | loads per output |
 //! |---|---|---|---|

@@ -5,7 +5,9 @@ use crate::Timeline;
 use crate::timeline::{Row, Span, SpanKind};
 
 const STEP: u32 = 6;
-const ROW: u32 = 26;
+const ROW: u32 = 34;
+/// Above a row's spans: the letters of its marks.
+const LETTERS: u32 = 9;
 const LEFT: u32 = 64;
 
 impl Timeline {
@@ -18,7 +20,7 @@ impl Timeline {
         for row in &self.warps {
             drawing.text(
                 "map-faint map-end",
-                (LEFT - 8, y + 16),
+                (LEFT - 8, y + LETTERS + 14),
                 &format!("warp {}", row.warp),
             );
             drawing.line("map-line", (LEFT, y + ROW - 3), (right, y + ROW - 3));
@@ -73,19 +75,21 @@ fn class(kind: SpanKind) -> &'static str {
 fn draw_row(drawing: &mut Drawing, row: &Row, y: u32) {
     for span in &row.spans {
         let place = match span.kind {
-            SpanKind::Waiting => (y + 3, 6),
-            SpanKind::Copying | SpanKind::BulkCopy => (y + 10, 4),
-            SpanKind::Multiplying => (y + 16, 4),
+            SpanKind::Waiting => (y + LETTERS + 3, 6),
+            SpanKind::Copying | SpanKind::BulkCopy => (y + LETTERS + 10, 4),
+            SpanKind::Multiplying => (y + LETTERS + 16, 4),
         };
         draw_span(drawing, span, place);
     }
     for mark in &row.marks {
         let told = format!("warp {} {}", row.warp, mark.kind.words());
         let x = LEFT + mark.step * STEP;
-        drawing.cell("map-marked", (x, y + 2), (2, ROW - 6), &told);
+        let height = ROW - LETTERS - 6;
+        drawing.cell("map-marked", (x, y + LETTERS + 2), (2, height), &told);
         let letter = mark.kind.letter();
         if letter != '|' {
-            drawing.text("map-small", (x + 3, y + 9), &letter.to_string());
+            let at = (x + 1, y + LETTERS);
+            drawing.text("map-small map-center", at, &letter.to_string());
         }
     }
 }
