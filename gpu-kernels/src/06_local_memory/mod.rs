@@ -32,7 +32,7 @@
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
 //! local memory as well, which it reports as *spills*. (An array of
-//! two words is no exception. Only a choice, `if … { a } else { b }`, selects one
+//! two words is not an exception. Only a choice, `if … { a } else { b }`, selects one
 //! of two registers.)
 //!
 //! | kernel | index | the window lives in | loads per output |
