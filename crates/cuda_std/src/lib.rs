@@ -28,6 +28,7 @@ extern crate self as cuda_std;
 extern crate alloc;
 
 pub mod atomic;
+pub mod block;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 pub mod bulk;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]

@@ -7,6 +7,8 @@
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 #[cfg(feature = "library")]
+pub mod collectives;
+#[cfg(feature = "library")]
 pub mod generic;
 #[cfg(feature = "library")]
 pub mod library;

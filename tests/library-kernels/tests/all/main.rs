@@ -2,6 +2,7 @@
 //! kernels.
 
 mod bench;
+mod collectives;
 mod generic;
 mod library;
 mod math;
