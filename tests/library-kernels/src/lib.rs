@@ -22,3 +22,5 @@ pub mod ordinary;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
+#[cfg(feature = "library")]
+pub mod shared;

@@ -10,3 +10,4 @@ mod messages;
 mod ordinary;
 mod parameters;
 mod printing;
+mod shared;
