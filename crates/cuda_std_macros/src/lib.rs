@@ -140,6 +140,11 @@ use proc_macro::TokenStream;
 /// `cuda_std::grid::wait_for_previous` before it accesses memory that other
 /// launches access.
 ///
+/// # Cooperative launch
+///
+/// `#[kernel(cooperative)]` lets all blocks meet, by `cuda_std::grid::sync`. They must be resident
+/// at once: a launch of more blocks than the device has room for is refused.
+///
 /// # Requirements on the crate
 ///
 /// None: `cuda_builder` tells the compiler that the device has no standard library, and
@@ -197,7 +202,9 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// A static array in the block's shared memory, as `*mut T`.
+/// A static array in the block's shared memory, as `*mut T`; one of rows,
+/// `shared_array![[T; COLUMNS]; ROWS]`, as a `cuda_std::shared::Matrix`, which is indexed by
+/// `tile[row][column]` with bounds checked.
 ///
 /// `shared_array![T; N]`, or `shared_array![T; N, align = 128]` where the
 /// alignment of `T` is not enough (16-byte accesses to an `f32` array, swizzle

@@ -7,9 +7,13 @@
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 #[cfg(feature = "library")]
+pub mod collectives;
+#[cfg(feature = "library")]
 pub mod generic;
 #[cfg(feature = "library")]
 pub mod library;
+#[cfg(feature = "library")]
+pub mod grids;
 #[cfg(feature = "math")]
 pub mod math;
 #[cfg(feature = "messages")]
@@ -20,3 +24,5 @@ pub mod ordinary;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
+#[cfg(feature = "library")]
+pub mod shared;

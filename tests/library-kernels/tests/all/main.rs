@@ -2,10 +2,13 @@
 //! kernels.
 
 mod bench;
+mod collectives;
 mod generic;
+mod grids;
 mod library;
 mod math;
 mod messages;
 mod ordinary;
 mod parameters;
 mod printing;
+mod shared;
