@@ -1,4 +1,4 @@
-//! Global memory in which each thread writes its own element.
+//! Global memory in which each thread writes its own elements.
 
 use core::marker::PhantomData;
 
@@ -6,8 +6,8 @@ use super::map::{Ids, Linear, Map};
 use super::shape::Shape;
 use crate::device_copy::DeviceCopy;
 
-/// An output: each thread writes the element that the map `M` gives it, and no other thread
-/// reads or writes it during the launch.
+/// An output: each thread writes the elements that the map `M` gives it, and no other thread
+/// reads or writes them during the launch.
 ///
 /// A kernel's parameter is written `Disjoint<[T; n]>`, `Disjoint<[T; n], Linear<BLOCK>>` or
 /// `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`; `#[kernel]` turns the array into a type
@@ -37,14 +37,28 @@ impl<T: DeviceCopy, S: Shape, M: Map<Index = S::Index>> Disjoint<T, S, M> {
         }
     }
 
-    /// This thread's own element, if the output has it.
+    /// This thread's own element, if the output has it; the first one, if the map gives it several.
     #[inline(always)]
     pub fn own(&mut self) -> Option<Element<'_, T>> {
-        let index = M::index(&Ids::of_this_thread());
-        self.shape.offset(index).map(|offset| Element {
-            // SAFETY: the shape's offsets lie in the view's memory.
-            address: unsafe { self.base.add(offset) },
-            view: PhantomData,
+        self.own_elements().next().map(|(_, element)| element)
+    }
+
+    /// All of this thread's own elements, with their indices.
+    #[inline(always)]
+    pub fn own_elements(&mut self) -> impl Iterator<Item = (S::Index, Element<'_, T>)> {
+        let Self { base, shape, .. } = *self;
+        let ids = Ids::of_this_thread();
+        let mut next = Some(M::index(&ids));
+        core::iter::from_fn(move || {
+            let index = next?;
+            let offset = shape.offset(index)?;
+            next = M::next(index, &ids);
+            let element = Element {
+                // SAFETY: the shape's offsets lie in the view's memory.
+                address: unsafe { base.add(offset) },
+                view: PhantomData,
+            };
+            Some((index, element))
         })
     }
 }
@@ -62,8 +76,8 @@ impl<T: DeviceCopy> Element<'_, T> {
     /// Writes the element.
     #[inline(always)]
     pub fn set(self, value: T) {
-        // SAFETY: it lies in the output's memory. The map gives it to no other thread, and
-        // this thread has borrowed its only view of it.
+        // SAFETY: it lies in the output's memory. The map gives it to no other thread, and to
+        // this one once while its only view of the output is borrowed.
         unsafe { *self.address = value }
     }
 }

@@ -1,12 +1,14 @@
-//! Maps from a thread to its own element of an output.
+//! Maps from a thread to its own elements of an output.
 //!
-//! | map | index of the thread `t` of block `b` |
+//! | map | indices of the thread `t` of block `b` |
 //! |---|---|
 //! | [`Linear`] | `b · blockDim + t` |
 //! | [`Linear<BLOCK>`](Linear) | `b · BLOCK + t` |
-//! | [`Tiles<SIDE>`](Tiles) | `(SIDE · b.y + t.y, SIDE · b.x + t.x)` |
+//! | [`Tiles<ROWS, COLUMNS>`](Tiles) | `(ROWS · b.y + t.y, COLUMNS · b.x + t.x)` |
+//! | [`GridStride`] | `b · blockDim + t`, and on by `gridDim · blockDim` |
+//! | [`RowPerBlock<BLOCK>`](RowPerBlock) | `(b, t)`, and on by `BLOCK` columns |
 //!
-//! Left out: maps that give a thread several elements, or neighbouring lanes distant ones.
+//! Left out: maps that give neighbouring lanes distant elements.
 
 use crate::thread::{self, Vec3};
 
@@ -28,6 +30,8 @@ pub struct Ids {
     pub thread_idx: Vec3,
     /// Threads in a block.
     pub block_dim: Vec3,
+    /// Blocks in the grid.
+    pub grid_dim: Vec3,
 }
 
 impl Ids {
@@ -38,6 +42,7 @@ impl Ids {
             block_idx: thread::block_idx(),
             thread_idx: thread::thread_idx(),
             block_dim: thread::block_dim(),
+            grid_dim: thread::grid_dim(),
         }
     }
 }
@@ -45,24 +50,31 @@ impl Ids {
 /// Why a map does not hold for a geometry: the requirement that the launch does not meet.
 pub type Reason = &'static str;
 
-/// A way to give each thread of a launch an element of its own.
+/// A way to give each thread of a launch elements of its own.
 ///
 /// # Safety
 ///
-/// For every launch that `admits` accepts, no two threads have the same index.
+/// For every launch and output that `admits` accepts, all indices of all threads are different: a
+/// thread's are `index`, and those that `next` adds one by one until the output has no such element.
 pub unsafe trait Map: Copy + 'static {
     /// The index that names an element.
     type Index: Copy;
 
-    /// The index of a thread's element.
+    /// The index of a thread's first element.
     fn index(ids: &Ids) -> Self::Index;
 
-    /// Whether the map holds for a launch.
+    /// The index of a thread's element after that at `index`, if the map gives a thread several.
+    #[inline(always)]
+    fn next(_index: Self::Index, _ids: &Ids) -> Option<Self::Index> {
+        None
+    }
+
+    /// Whether the map holds for a launch, and an output of `n_elements`.
     ///
     /// # Errors
     ///
     /// The requirement that the launch does not meet.
-    fn admits(launch: Geometry) -> Result<(), Reason>;
+    fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason>;
 }
 
 /// One dimension, thread after thread. `BLOCK` is the number of threads in a block if the
@@ -81,39 +93,29 @@ unsafe impl<const BLOCK: u32> Map for Linear<BLOCK> {
         ids.block_idx.x * block + ids.thread_idx.x
     }
 
-    fn admits(launch: Geometry) -> Result<(), Reason> {
-        let [[n_blocks, 1, 1], [n_threads, 1, 1]] = [launch.grid, launch.block] else {
-            return Err(
-                "two threads would write one element: grid and block must be 1 along y and z",
-            );
-        };
-        if BLOCK != 0 && n_threads != BLOCK {
-            return Err(
-                "elements would have two threads, or none: a block must be as long as the kernel says",
-            );
-        }
-        fits_in_32_bits(u64::from(n_blocks) * u64::from(n_threads))
+    fn admits(launch: Geometry, _n_elements: u64) -> Result<(), Reason> {
+        fits_in_32_bits(threads_in_line(launch, BLOCK)?)
     }
 }
 
-/// Two dimensions: a block of `SIDE`×`SIDE` threads has a tile of the output, x along its
-/// columns and y along its rows. An index is `(row, column)`.
+/// Two dimensions: a block of `COLUMNS`×`ROWS` threads has a tile of the output, x along its
+/// columns and y along its rows. An index is `(row, column)`. `Tiles<SIDE>` are square.
 #[derive(Clone, Copy, Debug)]
-pub struct Tiles<const SIDE: u32>;
+pub struct Tiles<const ROWS: u32, const COLUMNS: u32 = ROWS>;
 
 // SAFETY: along each axis it is the linear map, which is one-to-one and does not wrap.
-unsafe impl<const SIDE: u32> Map for Tiles<SIDE> {
+unsafe impl<const ROWS: u32, const COLUMNS: u32> Map for Tiles<ROWS, COLUMNS> {
     type Index = (u32, u32);
 
     #[inline(always)]
     fn index(ids: &Ids) -> (u32, u32) {
-        let row = ids.block_idx.y * SIDE + ids.thread_idx.y;
-        let column = ids.block_idx.x * SIDE + ids.thread_idx.x;
+        let row = ids.block_idx.y * ROWS + ids.thread_idx.y;
+        let column = ids.block_idx.x * COLUMNS + ids.thread_idx.x;
         (row, column)
     }
 
-    fn admits(launch: Geometry) -> Result<(), Reason> {
-        if launch.block != [SIDE, SIDE, 1] {
+    fn admits(launch: Geometry, _n_elements: u64) -> Result<(), Reason> {
+        if launch.block != [COLUMNS, ROWS, 1] {
             return Err(
                 "elements would have two threads, or none: a block must be as large as the tile",
             );
@@ -121,9 +123,74 @@ unsafe impl<const SIDE: u32> Map for Tiles<SIDE> {
         if launch.grid[2] != 1 {
             return Err("two threads would write one element: the grid must be 1 along z");
         }
-        fits_in_32_bits(u64::from(launch.grid[0]) * u64::from(SIDE))?;
-        fits_in_32_bits(u64::from(launch.grid[1]) * u64::from(SIDE))
+        fits_in_32_bits(u64::from(launch.grid[0]) * u64::from(COLUMNS))?;
+        fits_in_32_bits(u64::from(launch.grid[1]) * u64::from(ROWS))
     }
+}
+
+/// One dimension, several elements per thread: from its index in the grid on, each as many elements
+/// after the one before as the grid has threads.
+#[derive(Clone, Copy, Debug)]
+pub struct GridStride;
+
+// SAFETY: threads start at different elements before the stride, which is the same for all. The
+// first index that the output lacks does not wrap.
+unsafe impl Map for GridStride {
+    type Index = u32;
+
+    #[inline(always)]
+    fn index(ids: &Ids) -> u32 {
+        Linear::<0>::index(ids)
+    }
+
+    #[inline(always)]
+    fn next(index: u32, ids: &Ids) -> Option<u32> {
+        Some(index + ids.grid_dim.x * ids.block_dim.x)
+    }
+
+    fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason> {
+        fits_in_32_bits(threads_in_line(launch, 0)? + n_elements)
+    }
+}
+
+/// A row of a matrix per block of `BLOCK` threads: thread after thread, and around again until the
+/// row's end. An index is `(row, column)`.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPerBlock<const BLOCK: u32>;
+
+// SAFETY: a block has a row of its own. In it threads start at different columns below `BLOCK`,
+// and all go on by `BLOCK`. A column is at most the output's last one and `BLOCK`, and does not wrap.
+unsafe impl<const BLOCK: u32> Map for RowPerBlock<BLOCK> {
+    type Index = (u32, u32);
+
+    #[inline(always)]
+    fn index(ids: &Ids) -> (u32, u32) {
+        (ids.block_idx.x, ids.thread_idx.x)
+    }
+
+    #[inline(always)]
+    fn next((row, column): (u32, u32), _ids: &Ids) -> Option<(u32, u32)> {
+        Some((row, column + BLOCK))
+    }
+
+    fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason> {
+        threads_in_line(launch, BLOCK)?;
+        fits_in_32_bits(u64::from(BLOCK) + n_elements)
+    }
+}
+
+/// The number of a launch's threads, if it has one dimension, and blocks of `block` threads unless
+/// that is 0.
+fn threads_in_line(launch: Geometry, block: u32) -> Result<u64, Reason> {
+    let [[n_blocks, 1, 1], [n_threads, 1, 1]] = [launch.grid, launch.block] else {
+        return Err("two threads would write one element: grid and block must be 1 along y and z");
+    };
+    if block != 0 && n_threads != block {
+        return Err(
+            "elements would have two threads, or none: a block must be as long as the kernel says",
+        );
+    }
+    Ok(u64::from(n_blocks) * u64::from(n_threads))
 }
 
 fn fits_in_32_bits(n_indices: u64) -> Result<(), Reason> {
@@ -136,6 +203,7 @@ fn fits_in_32_bits(n_indices: u64) -> Result<(), Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::shape::{Length, Rows, Shape};
 
     extern crate std;
     use std::collections::BTreeSet;
@@ -151,17 +219,23 @@ mod tests {
         Vec3 { x, y, z }
     }
 
-    /// All threads' indices.
-    fn all<M: Map>(launch: Geometry) -> Vec<M::Index> {
+    /// All threads' indices: the first ones, and those after them that the output has.
+    fn all<M: Map>(launch: Geometry, shape: impl Shape<Index = M::Index>) -> Vec<M::Index> {
         let of = |block_idx, thread_idx| {
-            M::index(&Ids {
+            let ids = Ids {
                 block_idx,
                 thread_idx,
                 block_dim: vector(launch.block),
-            })
+                grid_dim: vector(launch.grid),
+            };
+            let next = move |&index: &M::Index| {
+                let next = M::next(index, &ids)?;
+                shape.offset(next).map(|_| next)
+            };
+            core::iter::successors(Some(M::index(&ids)), next)
         };
         indices(launch.grid)
-            .flat_map(|block| indices(launch.block).map(move |thread| of(block, thread)))
+            .flat_map(|block| indices(launch.block).flat_map(move |thread| of(block, thread)))
             .collect()
     }
 
@@ -193,16 +267,17 @@ mod tests {
         GRIDS.into_iter().flat_map(with)
     }
 
-    /// The number of launches that the map admits; in each, no two threads share an index.
-    fn admitted<M: Map>() -> usize
+    /// The number of launches that the map admits; in each, no two threads share an index, and a
+    /// thread has none twice.
+    fn admitted<M: Map>(shape: impl Shape<Index = M::Index>) -> usize
     where
         M::Index: Ord,
     {
-        let admits = |launch: &Geometry| M::admits(*launch).is_ok();
+        let admits = |launch: &Geometry| M::admits(*launch, shape.n_elements()).is_ok();
         launches()
             .filter(admits)
             .map(|launch| {
-                let all = all::<M>(launch);
+                let all = all::<M>(launch, shape);
                 let distinct: BTreeSet<_> = all.iter().copied().collect();
                 assert_eq!(distinct.len(), all.len(), "{launch:?}");
             })
@@ -211,22 +286,58 @@ mod tests {
 
     #[test]
     fn no_two_threads_have_one_element() {
-        assert_eq!(admitted::<Linear>(), 12);
-        assert_eq!(admitted::<Linear<8>>(), 3);
-        assert_eq!(admitted::<Tiles<4>>(), 5);
-        assert_eq!(admitted::<Tiles<8>>(), 5);
+        let (line, matrix) = (Length::new(70), Rows::new(3, 21));
+        assert_eq!(admitted::<Linear>(line), 12);
+        assert_eq!(admitted::<Linear<8>>(line), 3);
+        assert_eq!(admitted::<Tiles<4>>(matrix), 5);
+        assert_eq!(admitted::<Tiles<8>>(matrix), 5);
+        assert_eq!(admitted::<Tiles<4, 2>>(matrix), 5);
+        assert_eq!(admitted::<GridStride>(line), 12);
+        assert_eq!(admitted::<RowPerBlock<8>>(matrix), 3);
+    }
+
+    #[test]
+    fn maps_of_several_elements_leave_none_out() {
+        let launch = Geometry {
+            grid: [3, 1, 1],
+            block: [8, 1, 1],
+        };
+        let elements: BTreeSet<_> = all::<GridStride>(launch, Length::new(70))
+            .into_iter()
+            .collect();
+        assert!(elements.into_iter().eq(0..70));
+        let elements: BTreeSet<_> = all::<RowPerBlock<8>>(launch, Rows::new(3, 21))
+            .into_iter()
+            .collect();
+        assert!(
+            elements
+                .into_iter()
+                .eq((0..3).flat_map(|row| (0..21).map(move |column| (row, column))))
+        );
     }
 
     #[test]
     fn a_launch_that_is_refused_would_have_threads_meet() {
+        let line = Length::new(16);
         let meets = |all: Vec<u32>| all.iter().collect::<BTreeSet<_>>().len() < all.len();
         let launch = |grid, block| Geometry { grid, block };
         let larger_block = launch([2, 1, 1], [8, 1, 1]);
-        assert!(Linear::<4>::admits(larger_block).is_err());
-        assert!(meets(all::<Linear<4>>(larger_block)));
+        assert!(Linear::<4>::admits(larger_block, 16).is_err());
+        assert!(meets(all::<Linear<4>>(larger_block, line)));
         let two_dimensions = launch([2, 1, 1], [4, 4, 1]);
-        assert!(Linear::<0>::admits(two_dimensions).is_err());
-        assert!(meets(all::<Linear>(two_dimensions)));
+        assert!(Linear::<0>::admits(two_dimensions, 16).is_err());
+        assert!(meets(all::<Linear>(two_dimensions, line)));
+        assert!(GridStride::admits(two_dimensions, 16).is_err());
+        assert!(meets(all::<GridStride>(two_dimensions, line)));
+        let matrix = Rows::new(2, 16);
+        assert!(RowPerBlock::<4>::admits(larger_block, 32).is_err());
+        let columns = all::<RowPerBlock<4>>(larger_block, matrix);
+        assert!(meets(
+            columns
+                .iter()
+                .map(|(row, column)| 16 * row + column)
+                .collect()
+        ));
     }
 
     #[test]
@@ -236,10 +347,17 @@ mod tests {
             block_idx: at([3, 2]),
             thread_idx: at([5, 6]),
             block_dim: at([8, 8]),
+            grid_dim: at([4, 4]),
         };
         assert_eq!(Linear::<0>::index(&ids), 29);
         assert_eq!(Linear::<32>::index(&ids), 101);
         assert_eq!(Tiles::<8>::index(&ids), (22, 29));
+        assert_eq!(Tiles::<4, 16>::index(&ids), (14, 53));
+        assert_eq!(GridStride::index(&ids), 29);
+        assert_eq!(GridStride::next(29, &ids), Some(61));
+        assert_eq!(RowPerBlock::<8>::index(&ids), (3, 5));
+        assert_eq!(RowPerBlock::<8>::next((3, 5), &ids), Some((3, 13)));
+        assert_eq!(Linear::<0>::next(29, &ids), None);
     }
 
     #[test]
@@ -248,13 +366,19 @@ mod tests {
             grid: [n_blocks, 1, 1],
             block: [n_threads, 1, 1],
         };
-        assert!(Linear::<0>::admits(line(1 << 24, 256)).is_ok());
-        assert!(Linear::<0>::admits(line((1 << 24) + 1, 256)).is_err());
+        assert!(Linear::<0>::admits(line(1 << 24, 256), 1).is_ok());
+        assert!(Linear::<0>::admits(line((1 << 24) + 1, 256), 1).is_err());
         let tiles = |n_blocks| Geometry {
             grid: [n_blocks, 1, 1],
             block: [32, 32, 1],
         };
-        assert!(Tiles::<32>::admits(tiles(1 << 27)).is_ok());
-        assert!(Tiles::<32>::admits(tiles((1 << 27) + 1)).is_err());
+        assert!(Tiles::<32>::admits(tiles(1 << 27), 1).is_ok());
+        assert!(Tiles::<32>::admits(tiles((1 << 27) + 1), 1).is_err());
+        // The index after the last one is still a number of its own.
+        let n_left = (1 << 32) - 1024;
+        assert!(GridStride::admits(line(4, 256), n_left).is_ok());
+        assert!(GridStride::admits(line(4, 256), n_left + 1).is_err());
+        assert!(RowPerBlock::<256>::admits(line(4, 256), (1 << 32) - 256).is_ok());
+        assert!(RowPerBlock::<256>::admits(line(4, 256), (1 << 32) - 255).is_err());
     }
 }
