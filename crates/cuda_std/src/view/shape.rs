@@ -59,6 +59,16 @@ impl Rows {
     pub const fn new(n_rows: u32, n_columns: u32) -> Self {
         Self { n_rows, n_columns }
     }
+
+    /// Where a row begins, and its elements; none, if there is no such row.
+    #[inline(always)]
+    pub(super) fn row(self, row: u32) -> (usize, Length) {
+        if row < self.n_rows {
+            ((row * self.n_columns) as usize, Length::new(self.n_columns))
+        } else {
+            (0, Length::new(0))
+        }
+    }
 }
 
 // SAFETY: within the matrix, `row * n_columns + column` is one-to-one and less than
@@ -95,6 +105,13 @@ mod tests {
             let distinct: BTreeSet<_> = offsets.iter().copied().collect();
             assert_eq!(offsets.len() as u64, shape.n_elements());
             assert!(distinct.into_iter().eq(0..shape.n_elements() as usize));
+            for row in 0..=n_rows + 1 {
+                let (first, length) = shape.row(row);
+                for column in 0..=n_columns + 1 {
+                    let of_row = length.offset(column).map(|offset| first + offset);
+                    assert_eq!(of_row, shape.offset((row, column)));
+                }
+            }
             assert_eq!(shape.offset((u32::MAX, 0)), None);
             assert_eq!(shape.offset((0, u32::MAX)), None);
         }

@@ -19,98 +19,135 @@ use super::view_of;
 use crate::parameter::Parameter;
 use crate::parameter::view::{View, hidden};
 
+/// Operations that only wait. The others compute, in whole warps and with memory of their own.
+const WAITING: [&str; 2] = ["sync", "sync_for_adding"];
+
+/// A kernel's body as rewritten.
+pub struct Rewritten {
+    pub body: Block,
+    /// Whether the block's threads also compute together.
+    pub computes: bool,
+}
+
 /// The body, with the library's functions in place of the methods of the kernel's `Block`.
-pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Block> {
+pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Rewritten> {
     let mut body = (*function.block).clone();
+    let mut computes = false;
     let is_block = |parameter: &&Parameter| matches!(view_of(parameter), Some(View::Block { .. }));
     if let Some(Parameter { name, .. }) = parameters.iter().find(is_block) {
         let (mut scope, copies) = Scope::new(parameters);
-        let last = body
-            .stmts
-            .iter()
-            .rposition(|statement| mention(statement, name).is_some());
-        let n_guarded = last.map_or(0, |last| last + 1);
-        check_leaving(&body.stmts[..n_guarded])?;
-        rewrite(&mut body.stmts, name, &mut scope)?;
-        body.stmts.splice(..0, copies);
+        let is_last = |statement| mention(statement, name).is_some();
+        let last = body.stmts.iter().rposition(is_last);
+        check_leaving(&body.stmts[..last.map_or(0, |last| last + 1)])?;
+        let mut operations = Operations {
+            block: name,
+            computes,
+        };
+        operations.rewrite(&mut body.stmts, &mut scope)?;
+        computes = operations.computes;
+        let scratch = computes.then(with_scratch);
+        body.stmts.splice(..0, copies.into_iter().chain(scratch));
     }
-    Ok(body)
+    Ok(Rewritten { body, computes })
 }
 
-/// Rewrites the statements of the body or of a loop in which threads meet.
-fn rewrite(statements: &mut [Stmt], block: &Ident, scope: &mut Scope) -> Result<()> {
-    for statement in statements {
-        match (mention(&*statement, block), &mut *statement) {
-            (None, _) => scope.pass(statement),
-            (Some(_), Stmt::Expr(Expr::ForLoop(rounds), _)) => {
-                rewrite_loop(rounds, block, scope.clone())?;
-            }
-            (Some(place), _) => {
-                rewrite_operation(statement, block).ok_or_else(|| {
-                    Error::new(
-                        place,
-                        format!(
-                            "not all threads of the block would get here, or not as often: an operation of `{block}` is \
-                             a statement of its own, `let … = {block}.…;`, at the outermost level of the kernel or of a \
-                             `for` loop there"
-                        ),
-                    )
-                })?;
-                scope.pass(statement);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn rewrite_loop(rounds: &mut ExprForLoop, block: &Ident, mut scope: Scope) -> Result<()> {
-    if let Some(label) = &rounds.label {
-        return Err(Error::new(
-            label.span(),
-            "a loop in which threads meet has no label: none of them may leave it, or skip a round",
-        ));
-    }
-    check_staying(&rounds.body.stmts)?;
-    *rounds.expr = scope.shared(&rounds.expr)?;
-    let pattern = rounds.pat.clone();
-    let (label, round) = scope.enter_loop(&pattern);
-    let mut body = rounds.body.clone();
-    rewrite(&mut body.stmts, block, &mut scope)?;
-    *rounds.pat = parse_quote!(#round);
-    rounds.body = parse_quote!({
-        let #pattern = #round;
-        #label: #body
-    });
-    Ok(())
-}
-
-/// Rewrites `let … = block.operation(…);`, the same with an assignment, or without a result.
-fn rewrite_operation(statement: &mut Stmt, block: &Ident) -> Option<()> {
-    let is_only_mention = count(statement.to_token_stream(), &|token| is_word(token, block)) == 1;
-    let operation = match statement {
-        Stmt::Local(local) => match &mut local.init {
-            Some(LocalInit {
-                expr,
-                diverge: None,
-                ..
-            }) => &mut **expr,
-            _ => return None,
-        },
-        Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
-        Stmt::Expr(expr, _) => expr,
-        _ => return None,
-    };
-    let Expr::MethodCall(call) = &*operation else {
-        return None;
-    };
-    let is_block = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident(block));
-    if !is_block || !is_only_mention {
-        return None;
-    }
-    let (method, turbofish, arguments) = (&call.method, &call.turbofish, &call.args);
+/// The statement that gives the token its memory.
+fn with_scratch() -> Stmt {
     let token = hidden("block");
-    *operation = parse_quote!(::cuda_std::view::Block::#method #turbofish (&#token, #arguments));
-    Some(())
+    parse_quote! {
+        let #token = {
+            let scratch = ::cuda_std::shared_array![[u64; 32]; 2];
+            // SAFETY: it is for this token alone, and the launch was admitted.
+            #[allow(unused_unsafe)]
+            unsafe {
+                ::cuda_std::view::Block::with_scratch(#token, scratch)
+            }
+        };
+    }
+}
+
+struct Operations<'k> {
+    block: &'k Ident,
+    computes: bool,
+}
+
+impl Operations<'_> {
+    /// Rewrites the statements of the body or of a loop in which threads meet.
+    fn rewrite(&mut self, statements: &mut [Stmt], scope: &mut Scope) -> Result<()> {
+        for statement in statements {
+            match (mention(&*statement, self.block), &mut *statement) {
+                (None, _) => {}
+                (Some(_), Stmt::Expr(Expr::ForLoop(rounds), _)) => {
+                    self.rewrite_loop(rounds, scope.clone())?;
+                }
+                (Some(place), _) => self.rewrite_operation(statement).ok_or_else(|| {
+                    let block = self.block;
+                    let message = format!(
+                        "not all threads of the block would get here, or not as often: an operation of `{block}` is a \
+                         statement of its own, `let … = {block}.…;`, at the outermost level of the kernel or of a \
+                         `for` loop there"
+                    );
+                    Error::new(place, message)
+                })?,
+            }
+            scope.pass(statement);
+        }
+        Ok(())
+    }
+
+    fn rewrite_loop(&mut self, rounds: &mut ExprForLoop, mut scope: Scope) -> Result<()> {
+        if let Some(label) = &rounds.label {
+            return Err(Error::new(
+                label.span(),
+                "a loop in which threads meet has no label: none of them may leave it, or skip a round",
+            ));
+        }
+        check_staying(&rounds.body.stmts)?;
+        *rounds.expr = scope.shared(&rounds.expr)?;
+        let pattern = rounds.pat.clone();
+        let (label, round) = scope.enter_loop(&pattern);
+        self.rewrite(&mut rounds.body.stmts, &mut scope)?;
+        let body = &rounds.body;
+        *rounds.pat = parse_quote!(#round);
+        rounds.body = parse_quote!({
+            let #pattern = #round;
+            #label: #body
+        });
+        Ok(())
+    }
+
+    /// Rewrites `let … = block.operation(…);`, the same with an assignment, or without a result.
+    fn rewrite_operation(&mut self, statement: &mut Stmt) -> Option<()> {
+        let is_block = |token: &TokenTree| is_word(token, self.block);
+        let is_only_mention = count(statement.to_token_stream(), &is_block) == 1;
+        let operation = match statement {
+            Stmt::Local(local) => match &mut local.init {
+                Some(LocalInit {
+                    expr,
+                    diverge: None,
+                    ..
+                }) => &mut **expr,
+                _ => return None,
+            },
+            Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
+            Stmt::Expr(expr, _) => expr,
+            _ => return None,
+        };
+        let Expr::MethodCall(call) = &*operation else {
+            return None;
+        };
+        let is_block =
+            matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident(self.block));
+        if !is_block || !is_only_mention {
+            return None;
+        }
+        let (method, turbofish, arguments) = (&call.method, &call.turbofish, &call.args);
+        self.computes |= !WAITING.iter().any(|waiting| method == waiting);
+        let token = hidden("block");
+        *operation =
+            parse_quote!(::cuda_std::view::Block::#method #turbofish (&#token, #arguments));
+        Some(())
+    }
 }
 
 /// Checks that nothing visible leaves the kernel.
