@@ -28,6 +28,7 @@ extern crate self as cuda_std;
 extern crate alloc;
 
 pub mod atomic;
+pub mod block;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 pub mod bulk;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
@@ -58,12 +59,13 @@ pub mod warpgroup;
 pub mod wgmma;
 
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
+pub use float::GpuFloat;
 pub use half;
 pub use tensor_map::TensorMap;
 
 /// The names that nearly every kernel file uses.
 pub mod prelude {
-    pub use crate::{kernel, shared_array, shared_tile, thread, warp};
+    pub use crate::{GpuFloat, kernel, shared_array, shared_tile, thread, warp};
 }
 
 /// The README's examples, as tests.

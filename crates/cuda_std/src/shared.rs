@@ -1,9 +1,16 @@
 //! Shared memory: static arrays ([`shared_array!`](crate::shared_array)) and the
 //! block's dynamic part.
 //!
+//! An array of rows, `shared_array![[T; COLUMNS]; ROWS]`, is a [`Matrix`], indexed as
+//! `tile[row][column]`; any other is a pointer to its first element.
+//!
 //! The compiler knows that pointers made here point to shared memory, so loads and stores
 //! through them are `ld.shared` and `st.shared`, not generic ones that determine
 //! the space at run time.
+
+mod matrix;
+
+pub use matrix::{Matrix, Row};
 
 /// The block's dynamic shared memory: as many bytes as the launch asked for.
 ///

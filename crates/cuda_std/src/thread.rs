@@ -162,15 +162,28 @@ pub fn grid_dim() -> Vec3 {
     }
 }
 
+/// This thread's number in its block, whatever the block's dimensions: x first, as warps are made
+/// of threads.
+#[inline(always)]
+pub fn index_in_block() -> u32 {
+    let (block_dim, thread_idx) = (block_dim(), thread_idx());
+    (thread_idx.z * block_dim.y + thread_idx.y) * block_dim.x + thread_idx.x
+}
+
+/// The number of threads in a block.
+#[inline(always)]
+pub fn n_threads_in_block() -> u32 {
+    let block_dim = block_dim();
+    block_dim.x * block_dim.y * block_dim.z
+}
+
 /// A number that identifies this thread in the grid, whatever the dimensions of the
 /// grid and the block. It wraps in grids of 2³² threads or more.
 #[inline(always)]
 pub fn index() -> u32 {
-    let (grid_dim, block_dim) = (grid_dim(), block_dim());
-    let (block_idx, thread_idx) = (block_idx(), thread_idx());
+    let (grid_dim, block_idx) = (grid_dim(), block_idx());
     let block = (block_idx.z * grid_dim.y + block_idx.y) * grid_dim.x + block_idx.x;
-    let thread = (thread_idx.z * block_dim.y + thread_idx.y) * block_dim.x + thread_idx.x;
-    block * (block_dim.x * block_dim.y * block_dim.z) + thread
+    block * n_threads_in_block() + index_in_block()
 }
 
 /// This thread's index in a grid of one dimension:

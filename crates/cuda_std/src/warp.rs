@@ -1,5 +1,5 @@
 //! Operations of a warp's 32 threads: shuffles, votes, matches,
-//! reductions.
+//! reductions, scans.
 //!
 //! Every function that takes a `mask` waits until all lanes in it have reached the
 //! same call, like the `…_sync` functions of CUDA C++. `u32::MAX` is the whole
@@ -8,7 +8,13 @@
 //! They are LLVM intrinsics, which LLVM knows not to move into or out of
 //! branches; inline assembly would be moved.
 
+mod collectives;
+
+pub(crate) use collectives::first_lanes;
+pub use collectives::{broadcast, exclusive_scan, inclusive_scan, reduce};
+
 use crate::gpu_only;
+use crate::thread;
 
 /// The mask of all lanes.
 pub const FULL_MASK: u32 = u32::MAX;
@@ -94,9 +100,14 @@ pub use crate::thread::warp_size;
 /// `thread_idx`, x first.
 #[inline(always)]
 pub fn warp_id() -> u32 {
-    use crate::thread::{block_dim_x, block_dim_y, thread_idx};
-    let thread = thread_idx();
-    ((thread.z * block_dim_y() + thread.y) * block_dim_x() + thread.x) / 32
+    thread::index_in_block() / 32
+}
+
+/// The number of this warp's lanes that are threads of the block: 32, or fewer in the last warp of
+/// a block whose size is not a multiple of 32.
+#[inline(always)]
+pub fn n_lanes() -> u32 {
+    (thread::n_threads_in_block() - warp_id() * 32).min(32)
 }
 
 /// Waits until all lanes in `mask` have arrived, and makes what they wrote before
@@ -169,7 +180,7 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 // Shuffles
 // ---------------------------------------------------------------------------
 
-/// A value of one or two 32-bit registers, which lanes can exchange.
+/// A value of one or two 32-bit registers, which lanes can exchange, or a pair of values.
 pub trait WarpShuffleValue: Copy {
     /// The value with `exchange` applied to each of its 32-bit registers.
     #[doc(hidden)]
@@ -203,6 +214,16 @@ shuffle_value! {
     i8: |value, exchange| value.cast_unsigned().each_register(exchange).cast_signed();
     half::f16: |value, exchange| half::f16::from_bits(value.to_bits().each_register(exchange));
     half::bf16: |value, exchange| half::bf16::from_bits(value.to_bits().each_register(exchange));
+}
+
+impl<A: WarpShuffleValue, B: WarpShuffleValue> WarpShuffleValue for (A, B) {
+    #[inline(always)]
+    fn each_register(self, exchange: impl Fn(u32) -> u32) -> Self {
+        (
+            self.0.each_register(&exchange),
+            self.1.each_register(&exchange),
+        )
+    }
 }
 
 /// PTX's third shuffle operand: which bits of the lane number stay (bits 8 to
@@ -430,16 +451,6 @@ reduce_value! {
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: by this function's own contract.
     unsafe { value.reduce(mask, op) }
-}
-/// Lane 0's value in all lanes; the assembler knows that it is the same in all of them.
-///
-/// # Safety
-///
-/// All 32 lanes call it together.
-#[inline(always)]
-pub unsafe fn broadcast(value: u32) -> u32 {
-    // SAFETY: by this function's own contract.
-    unsafe { warp_shuffle_idx(FULL_MASK, value, 0, 32).0 }
 }
 
 /// Whether this is the lane that the warp elects: one of the 32, always the same. For work that

@@ -63,7 +63,7 @@ pub unsafe fn give_registers<const N: u32>() {
 #[inline(always)]
 pub unsafe fn index() -> u32 {
     // SAFETY: by this function's own contract.
-    unsafe { warp::broadcast(thread::thread_idx_x() / SIZE) }
+    unsafe { warp::broadcast(thread::thread_idx_x() / SIZE, 0) }
 }
 
 /// Waits for the other threads of the warpgroup only. `barrier` is one of the

@@ -197,7 +197,9 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// A static array in the block's shared memory, as `*mut T`.
+/// A static array in the block's shared memory, as `*mut T`; one of rows,
+/// `shared_array![[T; COLUMNS]; ROWS]`, as a `cuda_std::shared::Matrix`, which is indexed by
+/// `tile[row][column]` with bounds checked.
 ///
 /// `shared_array![T; N]`, or `shared_array![T; N, align = 128]` where the
 /// alignment of `T` is not enough (16-byte accesses to an `f32` array, swizzle

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, Expr, Ident, Result, Token, Type, parse::Parse, parse::ParseStream};
+use syn::{Error, Expr, Ident, Result, Token, Type, TypeArray, parse::Parse, parse::ParseStream};
 
 /// `T; N` or `T; N, align = A`.
 struct SharedArray {
@@ -83,6 +83,14 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         |expr| quote!(#expr),
     );
 
+    let array = match &element {
+        // Not in an `unsafe` block: whoever uses the array promises what `new` asks for.
+        Type::Array(TypeArray { elem, len, .. }) => quote! {
+            ::cuda_std::shared::Matrix::<#elem, { #n_elements }, { #len }>::new(pointer.cast())
+        },
+        _ => quote!(pointer),
+    };
+
     Ok(quote! {{
         const SIZE_BYTES: usize = ::core::mem::size_of::<#element>() * (#n_elements);
         const ALIGN_BYTES: usize = #align_bytes;
@@ -123,6 +131,6 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         };
         #[cfg(not(target_arch = "nvptx64"))]
         let pointer: *mut #element = ::cuda_std::shared::on_host();
-        pointer
+        #array
     }})
 }

@@ -7,6 +7,8 @@
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 #[cfg(feature = "library")]
+pub mod collectives;
+#[cfg(feature = "library")]
 pub mod generic;
 #[cfg(feature = "library")]
 pub mod library;
@@ -20,3 +22,5 @@ pub mod ordinary;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
+#[cfg(feature = "library")]
+pub mod shared;

@@ -1,45 +1,71 @@
 //! The well-bounded functions, on the device as on the host.
 
-use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
 
-/// The number of functions in [`all`].
-pub const N_FUNCTIONS: usize = 20;
+/// The number of results of [`all`].
+pub const N_FUNCTIONS: usize = 46;
 
-/// Every function of `GpuFloat`, of `x` and `y`.
-pub fn all<T: GpuFloat>(x: T, y: T) -> [T; N_FUNCTIONS] {
-    [
-        x.sin(),
-        x.cos(),
-        x.tan(),
-        x.asin(),
-        x.acos(),
-        x.atan(),
-        x.exp(),
-        x.exp2(),
-        x.ln(),
-        x.log2(),
-        x.log10(),
-        x.tanh(),
-        x.powf(y),
-        x.sqrt(),
-        x.mul_add(y, x),
-        x.floor(),
-        x.ceil(),
-        x.trunc(),
-        x.round_ties_even(),
-        x.recip_exact(),
-    ]
+/// Puts the results of all functions of `GpuFloat`.
+pub fn all<T: GpuFloat>(x: T, y: T, mut put: impl FnMut(T)) {
+    let (sin, cos) = x.sin_cos();
+    put(sin);
+    put(cos);
+    put(x.sin());
+    put(x.cos());
+    put(x.tan());
+    put(x.sqrt());
+    put(x.mul_add(y, x));
+    put(x.floor());
+    put(x.ceil());
+    put(x.trunc());
+    put(x.fract());
+    put(x.round());
+    put(x.round_ties_even());
+    put(x.recip_exact());
+    put(x.abs());
+    put(x.signum());
+    put(x.copysign(y));
+    put(x.div_euclid(y));
+    put(x.rem_euclid(y));
+    put(x.asin());
+    put(x.acos());
+    put(x.atan());
+    put(x.atan2(y));
+    put(x.exp());
+    put(x.exp2());
+    put(x.exp_m1());
+    put(x.ln());
+    put(x.ln_1p());
+    put(x.log(y));
+    put(x.log2());
+    put(x.log10());
+    put(x.sinh());
+    put(x.cosh());
+    put(x.tanh());
+    put(x.asinh());
+    put(x.acosh());
+    put(x.atanh());
+    put(x.cbrt());
+    put(x.hypot(y));
+    put(x.powf(y));
+    put(x.powi(0));
+    put(x.powi(1));
+    put(x.powi(3));
+    put(x.powi(-2));
+    put(x.powi(13));
+    put(x.powi(-16));
 }
 
-/// All functions of an `x` and a `y` per thread, in both precisions.
-#[kernel]
-pub unsafe fn all_functions(x: &[f64], y: &[f64], single: *mut f32, double: *mut f64) {
+/// All functions of an `x` and a `y` per thread.
+#[kernel(instances(
+    functions_f32 = functions::<f32>,
+    functions_f64 = functions::<f64>,
+))]
+pub unsafe fn functions<T: GpuFloat>(x: &[T], y: &[T], results: *mut T) {
     let i = thread::index_1d() as usize;
-    let singles = all(x[i] as f32, y[i] as f32);
-    let doubles = all(x[i], y[i]);
-    for (k, (a, b)) in singles.into_iter().zip(doubles).enumerate() {
-        *single.add(i * N_FUNCTIONS + k) = a;
-        *double.add(i * N_FUNCTIONS + k) = b;
-    }
+    let mut place = results.add(i * N_FUNCTIONS);
+    all(x[i], y[i], |value| {
+        place.write(value);
+        place = place.add(1);
+    });
 }

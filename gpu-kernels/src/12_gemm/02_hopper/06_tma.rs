@@ -56,7 +56,7 @@ pub unsafe fn gemm_copied(
 ) {
     let sizes = Sizes { m, n, k };
     let ring = Ring::<STAGES>::new(STAGE_BYTES, 0);
-    let is_first_warp = warp::broadcast(thread::thread_idx_x() / 32) == 0;
+    let is_first_warp = warp::broadcast(thread::thread_idx_x() / 32, 0) == 0;
     if is_first_warp && warp::is_elected() {
         ring.make(1);
     }

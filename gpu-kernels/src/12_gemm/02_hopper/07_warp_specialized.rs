@@ -151,7 +151,7 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EX
         if EXCHANGES {
             give_registers::<COPIER_REGISTERS>();
         }
-        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
+        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32, 0) == 0;
         if is_first && warp::is_elected() {
             copy::<T, BLOCKS>(a, b, ring, walk);
         }

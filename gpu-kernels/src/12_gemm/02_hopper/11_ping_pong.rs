@@ -240,7 +240,7 @@ pub(super) unsafe fn work<T, A, B, const BLOCKS: u32, const CUT: bool, S>(
     };
     if role == N_MULTIPLIERS {
         give_registers::<COPIER_REGISTERS>();
-        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
+        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32, 0) == 0;
         if is_first && warp::is_elected() {
             copy::<T, A, B, BLOCKS>(a, b, work);
         }
@@ -375,7 +375,7 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
         // The assembler, which sees the shares computed, does not know otherwise that this is the
         // same in all lanes, and would take each instruction's descriptor from a lane's registers.
         let further = if CUT {
-            warp::broadcast(further)
+            warp::broadcast(further, 0)
         } else {
             further
         };

@@ -3,7 +3,7 @@
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, KernelCrate};
 use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel};
-use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Report};
+use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Report, Simulator};
 use std::path::PathBuf;
 
 /// This package's folder, determined when a test runs: a checkout may have been moved.
@@ -28,6 +28,16 @@ pub fn ptx(module: &str) -> String {
     std::fs::read_to_string(path).expect("it was just made")
 }
 
+/// The opcodes of an entry.
+pub fn opcodes(ptx: &str, entry: &str) -> Vec<String> {
+    let module = ptx_sim::Module::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
+    let mut functions = module.ir().functions.iter();
+    let function = functions.find(|function| function.name == entry);
+    let body = function.and_then(|function| function.body.as_ref());
+    let instructions = body.expect("it is there").iter();
+    instructions.map(|one| one.opcode.clone()).collect()
+}
+
 /// A simulated device with the test kernels loaded.
 pub struct Bench {
     device: Device,
@@ -44,7 +54,19 @@ impl Bench {
 
     /// With the kernels of this PTX.
     pub fn of_text(text: String) -> Self {
-        let device = Device::simulator();
+        Self::on(Device::simulator(), text)
+    }
+
+    /// With the kernels of one of this crate's modules, whose launches are checked for races.
+    pub fn checked(module: &str) -> Self {
+        let settings = Simulator {
+            check: true,
+            ..Simulator::default()
+        };
+        Self::on(Device::simulator_with(settings), ptx(module))
+    }
+
+    fn on(device: Device, text: String) -> Self {
         let module = PtxModule::of_text("kernels.ptx", text).with_sources(root());
         let module = device.load(module).expect("rustc's PTX loads");
         Self {

@@ -1,6 +1,6 @@
 //! Instances of generic kernels: entries of their own, which do the work of code written out.
 
-use crate::bench::{Bench, ptx};
+use crate::bench::{Bench, opcodes, ptx};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap};
 use library_kernels::generic as kernels;
 use lockstep::LaunchConfig;
@@ -115,24 +115,7 @@ fn entries_are_named_and_bounded_as_asked() {
 #[test]
 fn an_instance_is_what_is_written_out() {
     let text = ptx("library");
-    // Opcodes of an entry, without the places of lines.
-    let opcodes = |name: &str| {
-        let (_, rest) = text
-            .split_once(&format!(".visible .entry {name}("))
-            .expect(name);
-        let (body, _) = rest.split_once("\n}\n").expect("it ends");
-        body.lines()
-            .filter_map(|line| {
-                line.trim_start_matches(['\t', ' '])
-                    .split_ascii_whitespace()
-                    .next()
-            })
-            .filter(|word| word.ends_with(';') || word.contains('.') && !word.starts_with('.'))
-            .filter(|word| !word.contains("param"))
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let instance = opcodes("sum_4_floats");
+    let instance = opcodes(&text, "sum_4_floats");
     assert!(instance.len() > 20, "{instance:?}");
-    assert_eq!(instance, opcodes("sum_4_floats_by_hand"));
+    assert_eq!(instance, opcodes(&text, "sum_4_floats_by_hand"));
 }

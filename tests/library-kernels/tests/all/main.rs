@@ -2,6 +2,7 @@
 //! kernels.
 
 mod bench;
+mod collectives;
 mod generic;
 mod library;
 mod math;
@@ -9,3 +10,4 @@ mod messages;
 mod ordinary;
 mod parameters;
 mod printing;
+mod shared;

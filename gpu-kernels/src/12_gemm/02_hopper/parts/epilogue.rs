@@ -338,7 +338,7 @@ impl<'a, O: Half, F: Finish> TmaEpilogue<'a, O, F> {
     /// same.
     #[inline(always)]
     unsafe fn hands_over() -> bool {
-        warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0 && warp::is_elected()
+        warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32, 0) == 0 && warp::is_elected()
     }
 
     /// Two adjacent elements as they are stored.

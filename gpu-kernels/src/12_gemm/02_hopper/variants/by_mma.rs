@@ -90,7 +90,7 @@ pub unsafe fn gemm_by_mma(
     let walk = || Walk::new::<f16, 1>(Sizes { m, n, k }, TILE_N, group, 0);
     if role == N_MULTIPLIERS {
         give_registers::<COPIER_REGISTERS>();
-        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / WARP_LANES) == 0;
+        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / WARP_LANES, 0) == 0;
         if is_first && warp::is_elected() {
             copy::<f16, 1>(a, b, ring, walk());
         }
@@ -109,7 +109,7 @@ unsafe fn multiply(
     sizes: &matrices::Sizes,
     scale: Scale,
 ) {
-    let warp = warp::broadcast(thread::thread_idx_x() / WARP_LANES);
+    let warp = warp::broadcast(thread::thread_idx_x() / WARP_LANES, 0);
     let lane = thread::thread_idx_x() % WARP_LANES;
     let (warp_row, warp_column) = (warp % WARP_ROWS * WARP_SIDE, warp / WARP_ROWS * WARP_SIDE);
     let a_rows = Addresses::of_a(ring.base + warp_row * ROW_BYTES, lane);
