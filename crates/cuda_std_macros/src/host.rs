@@ -127,7 +127,7 @@ fn implemented(
     let bounds = bounds(options.launch_bounds.as_ref());
     let safe_kernel = match function.sig.unsafety {
         Some(_) => TokenStream::new(),
-        None => view::safe_kernel(name, function, parameters),
+        None => view::safe_kernel(name, parameters),
     };
     quote! {
         #[cfg(not(target_arch = "nvptx64"))]

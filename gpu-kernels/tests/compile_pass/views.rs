@@ -100,8 +100,8 @@ pub fn meet<const TIMES: u32>(
 /// A row per block.
 #[kernel]
 pub fn rows(mut x: Disjoint<[[f32; n]; n], RowPerBlock<64>>, n: u32) {
-    for ((row, column), element) in x.own_elements() {
-        element.set((row + column) as f32);
+    for (column, element) in x.own_elements() {
+        element.set(column as f32);
     }
 }
 

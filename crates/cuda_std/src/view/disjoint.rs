@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::map::{Ids, Linear, Map};
+use super::map::{Ids, Linear, Map, Stride};
 use super::shape::Shape;
 use crate::device_copy::DeviceCopy;
 
@@ -40,25 +40,35 @@ impl<T: DeviceCopy, S: Shape, M: Map<Index = S::Index>> Disjoint<T, S, M> {
     /// This thread's own element, if the output has it; the first one, if the map gives it several.
     #[inline(always)]
     pub fn own(&mut self) -> Option<Element<'_, T>> {
-        self.own_elements().next().map(|(_, element)| element)
+        let index = M::index(&Ids::of_this_thread());
+        self.shape.offset(index).map(|offset| Element {
+            // SAFETY: the shape's offsets lie in the view's memory.
+            address: unsafe { self.base.add(offset) },
+            view: PhantomData,
+        })
     }
 
-    /// All of this thread's own elements, with their indices.
+    /// All of this thread's own elements, each with its index, or with its column in the thread's
+    /// row of a matrix.
     #[inline(always)]
-    pub fn own_elements(&mut self) -> impl Iterator<Item = (S::Index, Element<'_, T>)> {
-        let Self { base, shape, .. } = *self;
+    pub fn own_elements(&mut self) -> impl Iterator<Item = (u32, Element<'_, T>)>
+    where
+        M: Stride,
+    {
         let ids = Ids::of_this_thread();
-        let mut next = Some(M::index(&ids));
+        let (line, mut place) = self.shape.line(M::index(&ids));
+        // SAFETY: a line's offsets lie in the view's memory, as those of the shape.
+        let base = unsafe { self.base.add(line.first) };
         core::iter::from_fn(move || {
-            let index = next?;
-            let offset = shape.offset(index)?;
-            next = M::next(index, &ids);
+            let own = place;
+            let offset = line.length.offset(own)?;
+            place += M::stride(&ids);
             let element = Element {
-                // SAFETY: the shape's offsets lie in the view's memory.
+                // SAFETY: as above.
                 address: unsafe { base.add(offset) },
                 view: PhantomData,
             };
-            Some((index, element))
+            Some((own, element))
         })
     }
 }

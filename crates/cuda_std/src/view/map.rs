@@ -54,20 +54,13 @@ pub type Reason = &'static str;
 ///
 /// # Safety
 ///
-/// For every launch and output that `admits` accepts, all indices of all threads are different: a
-/// thread's are `index`, and those that `next` adds one by one until the output has no such element.
+/// For every launch and output that `admits` accepts, no two threads have the same index.
 pub unsafe trait Map: Copy + 'static {
     /// The index that names an element.
     type Index: Copy;
 
-    /// The index of a thread's first element.
+    /// The index of a thread's element, the first one if it has several.
     fn index(ids: &Ids) -> Self::Index;
-
-    /// The index of a thread's element after that at `index`, if the map gives a thread several.
-    #[inline(always)]
-    fn next(_index: Self::Index, _ids: &Ids) -> Option<Self::Index> {
-        None
-    }
 
     /// Whether the map holds for a launch, and an output of `n_elements`.
     ///
@@ -75,6 +68,18 @@ pub unsafe trait Map: Copy + 'static {
     ///
     /// The requirement that the launch does not meet.
     fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason>;
+}
+
+/// A map that gives a thread several elements, at equal distances from its first one to the end of
+/// its line: of the whole output, or of a row.
+///
+/// # Safety
+///
+/// For every launch and output that `admits` accepts, no two threads have the same element, and the
+/// first place after the line's end is less than 2³².
+pub unsafe trait Stride: Map {
+    /// The distance from one element to the next.
+    fn stride(ids: &Ids) -> u32;
 }
 
 /// One dimension, thread after thread. `BLOCK` is the number of threads in a block if the
@@ -133,8 +138,7 @@ unsafe impl<const ROWS: u32, const COLUMNS: u32> Map for Tiles<ROWS, COLUMNS> {
 #[derive(Clone, Copy, Debug)]
 pub struct GridStride;
 
-// SAFETY: threads start at different elements before the stride, which is the same for all. The
-// first index that the output lacks does not wrap.
+// SAFETY: it is the linear map.
 unsafe impl Map for GridStride {
     type Index = u32;
 
@@ -143,13 +147,17 @@ unsafe impl Map for GridStride {
         Linear::<0>::index(ids)
     }
 
-    #[inline(always)]
-    fn next(index: u32, ids: &Ids) -> Option<u32> {
-        Some(index + ids.grid_dim.x * ids.block_dim.x)
-    }
-
     fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason> {
         fits_in_32_bits(threads_in_line(launch, 0)? + n_elements)
+    }
+}
+
+// SAFETY: threads start at different elements before the stride, which is the same for all. The
+// elements and a stride more are at most 2³².
+unsafe impl Stride for GridStride {
+    #[inline(always)]
+    fn stride(ids: &Ids) -> u32 {
+        ids.grid_dim.x * ids.block_dim.x
     }
 }
 
@@ -158,8 +166,7 @@ unsafe impl Map for GridStride {
 #[derive(Clone, Copy, Debug)]
 pub struct RowPerBlock<const BLOCK: u32>;
 
-// SAFETY: a block has a row of its own. In it threads start at different columns below `BLOCK`,
-// and all go on by `BLOCK`. A column is at most the output's last one and `BLOCK`, and does not wrap.
+// SAFETY: a block has a row of its own, and in it each thread a column of its own.
 unsafe impl<const BLOCK: u32> Map for RowPerBlock<BLOCK> {
     type Index = (u32, u32);
 
@@ -168,14 +175,18 @@ unsafe impl<const BLOCK: u32> Map for RowPerBlock<BLOCK> {
         (ids.block_idx.x, ids.thread_idx.x)
     }
 
-    #[inline(always)]
-    fn next((row, column): (u32, u32), _ids: &Ids) -> Option<(u32, u32)> {
-        Some((row, column + BLOCK))
-    }
-
     fn admits(launch: Geometry, n_elements: u64) -> Result<(), Reason> {
         threads_in_line(launch, BLOCK)?;
         fits_in_32_bits(u64::from(BLOCK) + n_elements)
+    }
+}
+
+// SAFETY: in a row, threads start at different columns before `BLOCK`. The columns and a stride more
+// are at most 2³².
+unsafe impl<const BLOCK: u32> Stride for RowPerBlock<BLOCK> {
+    #[inline(always)]
+    fn stride(_ids: &Ids) -> u32 {
+        BLOCK
     }
 }
 
@@ -219,24 +230,33 @@ mod tests {
         Vec3 { x, y, z }
     }
 
-    /// All threads' indices: the first ones, and those after them that the output has.
-    fn all<M: Map>(launch: Geometry, shape: impl Shape<Index = M::Index>) -> Vec<M::Index> {
-        let of = |block_idx, thread_idx| {
-            let ids = Ids {
-                block_idx,
-                thread_idx,
-                block_dim: vector(launch.block),
-                grid_dim: vector(launch.grid),
-            };
-            let next = move |&index: &M::Index| {
-                let next = M::next(index, &ids)?;
-                shape.offset(next).map(|_| next)
-            };
-            core::iter::successors(Some(M::index(&ids)), next)
+    /// All threads' places.
+    fn threads(launch: Geometry) -> impl Iterator<Item = Ids> {
+        let of = move |block_idx, thread_idx| Ids {
+            block_idx,
+            thread_idx,
+            block_dim: vector(launch.block),
+            grid_dim: vector(launch.grid),
         };
         indices(launch.grid)
-            .flat_map(|block| indices(launch.block).flat_map(move |thread| of(block, thread)))
-            .collect()
+            .flat_map(move |block| indices(launch.block).map(move |thread| of(block, thread)))
+    }
+
+    /// All threads' indices.
+    fn all<M: Map>(launch: Geometry) -> Vec<M::Index> {
+        threads(launch).map(|ids| M::index(&ids)).collect()
+    }
+
+    /// The offsets of all threads' elements.
+    fn all_offsets<M: Stride>(launch: Geometry, shape: impl Shape<Index = M::Index>) -> Vec<usize> {
+        let of = |ids: Ids| {
+            let (line, first) = shape.line(M::index(&ids));
+            let places = core::iter::successors(Some(first), move |&place| {
+                Some(place.checked_add(M::stride(&ids)).expect("it fits"))
+            });
+            places.map_while(move |place| Some(line.first + line.length.offset(place)?))
+        };
+        threads(launch).flat_map(of).collect()
     }
 
     /// Small launches of every kind, most of which most maps refuse.
@@ -267,17 +287,13 @@ mod tests {
         GRIDS.into_iter().flat_map(with)
     }
 
-    /// The number of launches that the map admits; in each, no two threads share an index, and a
-    /// thread has none twice.
-    fn admitted<M: Map>(shape: impl Shape<Index = M::Index>) -> usize
-    where
-        M::Index: Ord,
-    {
-        let admits = |launch: &Geometry| M::admits(*launch, shape.n_elements()).is_ok();
+    /// The number of launches that the map admits; in each, no two threads share one of `all`.
+    fn admitted<M: Map, I: Copy + Ord>(all: impl Fn(Geometry) -> Vec<I>) -> usize {
+        let admits = |launch: &Geometry| M::admits(*launch, 63).is_ok();
         launches()
             .filter(admits)
             .map(|launch| {
-                let all = all::<M>(launch, shape);
+                let all = all(launch);
                 let distinct: BTreeSet<_> = all.iter().copied().collect();
                 assert_eq!(distinct.len(), all.len(), "{launch:?}");
             })
@@ -286,14 +302,15 @@ mod tests {
 
     #[test]
     fn no_two_threads_have_one_element() {
-        let (line, matrix) = (Length::new(70), Rows::new(3, 21));
-        assert_eq!(admitted::<Linear>(line), 12);
-        assert_eq!(admitted::<Linear<8>>(line), 3);
-        assert_eq!(admitted::<Tiles<4>>(matrix), 5);
-        assert_eq!(admitted::<Tiles<8>>(matrix), 5);
-        assert_eq!(admitted::<Tiles<4, 2>>(matrix), 5);
-        assert_eq!(admitted::<GridStride>(line), 12);
-        assert_eq!(admitted::<RowPerBlock<8>>(matrix), 3);
+        assert_eq!(admitted::<Linear, _>(all::<Linear>), 12);
+        assert_eq!(admitted::<Linear<8>, _>(all::<Linear<8>>), 3);
+        assert_eq!(admitted::<Tiles<4>, _>(all::<Tiles<4>>), 5);
+        assert_eq!(admitted::<Tiles<8>, _>(all::<Tiles<8>>), 5);
+        assert_eq!(admitted::<Tiles<4, 2>, _>(all::<Tiles<4, 2>>), 5);
+        let strided = |launch| all_offsets::<GridStride>(launch, Length::new(63));
+        assert_eq!(admitted::<GridStride, _>(strided), 12);
+        let in_rows = |launch| all_offsets::<RowPerBlock<8>>(launch, Rows::new(3, 21));
+        assert_eq!(admitted::<RowPerBlock<8>, _>(in_rows), 3);
     }
 
     #[test]
@@ -302,42 +319,37 @@ mod tests {
             grid: [3, 1, 1],
             block: [8, 1, 1],
         };
-        let elements: BTreeSet<_> = all::<GridStride>(launch, Length::new(70))
-            .into_iter()
-            .collect();
-        assert!(elements.into_iter().eq(0..70));
-        let elements: BTreeSet<_> = all::<RowPerBlock<8>>(launch, Rows::new(3, 21))
-            .into_iter()
-            .collect();
-        assert!(
-            elements
-                .into_iter()
-                .eq((0..3).flat_map(|row| (0..21).map(move |column| (row, column))))
-        );
+        for mut offsets in [
+            all_offsets::<GridStride>(launch, Length::new(63)),
+            all_offsets::<RowPerBlock<8>>(launch, Rows::new(3, 21)),
+        ] {
+            offsets.sort_unstable();
+            assert!(offsets.into_iter().eq(0..63));
+        }
     }
 
     #[test]
     fn a_launch_that_is_refused_would_have_threads_meet() {
-        let line = Length::new(16);
-        let meets = |all: Vec<u32>| all.iter().collect::<BTreeSet<_>>().len() < all.len();
+        fn meets<I: Ord>(all: &[I]) -> bool {
+            all.iter().collect::<BTreeSet<_>>().len() < all.len()
+        }
         let launch = |grid, block| Geometry { grid, block };
         let larger_block = launch([2, 1, 1], [8, 1, 1]);
-        assert!(Linear::<4>::admits(larger_block, 16).is_err());
-        assert!(meets(all::<Linear<4>>(larger_block, line)));
+        assert!(Linear::<4>::admits(larger_block, 63).is_err());
+        assert!(meets(&all::<Linear<4>>(larger_block)));
         let two_dimensions = launch([2, 1, 1], [4, 4, 1]);
-        assert!(Linear::<0>::admits(two_dimensions, 16).is_err());
-        assert!(meets(all::<Linear>(two_dimensions, line)));
-        assert!(GridStride::admits(two_dimensions, 16).is_err());
-        assert!(meets(all::<GridStride>(two_dimensions, line)));
-        let matrix = Rows::new(2, 16);
-        assert!(RowPerBlock::<4>::admits(larger_block, 32).is_err());
-        let columns = all::<RowPerBlock<4>>(larger_block, matrix);
-        assert!(meets(
-            columns
-                .iter()
-                .map(|(row, column)| 16 * row + column)
-                .collect()
-        ));
+        assert!(Linear::<0>::admits(two_dimensions, 63).is_err());
+        assert!(meets(&all::<Linear>(two_dimensions)));
+        assert!(GridStride::admits(two_dimensions, 63).is_err());
+        assert!(meets(&all_offsets::<GridStride>(
+            two_dimensions,
+            Length::new(63)
+        )));
+        assert!(RowPerBlock::<4>::admits(larger_block, 63).is_err());
+        assert!(meets(&all_offsets::<RowPerBlock<4>>(
+            larger_block,
+            Rows::new(3, 21)
+        )));
     }
 
     #[test]
@@ -354,10 +366,9 @@ mod tests {
         assert_eq!(Tiles::<8>::index(&ids), (22, 29));
         assert_eq!(Tiles::<4, 16>::index(&ids), (14, 53));
         assert_eq!(GridStride::index(&ids), 29);
-        assert_eq!(GridStride::next(29, &ids), Some(61));
+        assert_eq!(GridStride::stride(&ids), 32);
         assert_eq!(RowPerBlock::<8>::index(&ids), (3, 5));
-        assert_eq!(RowPerBlock::<8>::next((3, 5), &ids), Some((3, 13)));
-        assert_eq!(Linear::<0>::next(29, &ids), None);
+        assert_eq!(RowPerBlock::<8>::stride(&ids), 8);
     }
 
     #[test]

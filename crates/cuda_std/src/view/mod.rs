@@ -127,11 +127,11 @@ mod tile;
 pub use atomic::Atomic;
 pub use block::Block;
 #[doc(hidden)]
-pub use block::uniform;
+pub use block::{Scratch, uniform};
 pub use disjoint::{Disjoint, Element};
 pub use global::Global;
 pub use layout::{ThreadPerElement, TileLayout};
-pub use map::{Geometry, GridStride, Ids, Linear, Map, Reason, RowPerBlock, Tiles};
+pub use map::{Geometry, GridStride, Ids, Linear, Map, Reason, RowPerBlock, Stride, Tiles};
 pub use shape::{Length, Rows, Shape};
 pub use tile::{Adding, Filled, Filling, Phase};
 

@@ -5,7 +5,7 @@
 /// # Safety
 ///
 /// Different indices have different offsets, and every offset is less than `n_elements`,
-/// if that fits in 32 bits.
+/// if that fits in 32 bits. The offsets of a line's places are those of the indices along it.
 pub unsafe trait Shape: Copy {
     /// The index that names an element.
     type Index: Copy;
@@ -13,8 +13,22 @@ pub unsafe trait Shape: Copy {
     /// The element's distance from the first one, if there is such an element.
     fn offset(self, index: Self::Index) -> Option<usize>;
 
+    /// The line with the index, and the index's place there: the whole array, or a row of a
+    /// matrix.
+    #[doc(hidden)]
+    fn line(self, index: Self::Index) -> (Line, u32);
+
     /// Elements of memory that the view takes up.
     fn n_elements(self) -> u64;
+}
+
+/// Adjacent elements of a view. For [`Shape`].
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Line {
+    /// The first one's offset.
+    pub first: usize,
+    pub length: Length,
 }
 
 /// Elements in a row: `[T; n]`.
@@ -40,6 +54,15 @@ unsafe impl Shape for Length {
         (index < self.n_elements).then_some(index as usize)
     }
 
+    #[inline(always)]
+    fn line(self, index: u32) -> (Line, u32) {
+        let whole = Line {
+            first: 0,
+            length: self,
+        };
+        (whole, index)
+    }
+
     fn n_elements(self) -> u64 {
         self.n_elements.into()
     }
@@ -59,16 +82,6 @@ impl Rows {
     pub const fn new(n_rows: u32, n_columns: u32) -> Self {
         Self { n_rows, n_columns }
     }
-
-    /// Where a row begins, and its elements; none, if there is no such row.
-    #[inline(always)]
-    pub(super) fn row(self, row: u32) -> (usize, Length) {
-        if row < self.n_rows {
-            ((row * self.n_columns) as usize, Length::new(self.n_columns))
-        } else {
-            (0, Length::new(0))
-        }
-    }
 }
 
 // SAFETY: within the matrix, `row * n_columns + column` is one-to-one and less than
@@ -80,6 +93,17 @@ unsafe impl Shape for Rows {
     fn offset(self, (row, column): (u32, u32)) -> Option<usize> {
         (row < self.n_rows && column < self.n_columns)
             .then(|| (row * self.n_columns + column) as usize)
+    }
+
+    /// A row; without elements, if there is no such row.
+    #[inline(always)]
+    fn line(self, (row, column): (u32, u32)) -> (Line, u32) {
+        let (first, length) = match row < self.n_rows {
+            true => ((row * self.n_columns) as usize, self.n_columns),
+            false => (0, 0),
+        };
+        let length = Length::new(length);
+        (Line { first, length }, column)
     }
 
     fn n_elements(self) -> u64 {
@@ -106,9 +130,9 @@ mod tests {
             assert_eq!(offsets.len() as u64, shape.n_elements());
             assert!(distinct.into_iter().eq(0..shape.n_elements() as usize));
             for row in 0..=n_rows + 1 {
-                let (first, length) = shape.row(row);
                 for column in 0..=n_columns + 1 {
-                    let of_row = length.offset(column).map(|offset| first + offset);
+                    let (Line { first, length }, place) = shape.line((row, column));
+                    let of_row = length.offset(place).map(|offset| first + offset);
                     assert_eq!(of_row, shape.offset((row, column)));
                 }
             }

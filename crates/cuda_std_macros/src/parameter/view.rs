@@ -22,7 +22,7 @@ pub enum View {
         element: Type,
         layout: Type,
     },
-    /// `Block`, and `Block<THREADS>`: a token, for which the host passes nothing.
+    /// `Block`: a token, for which the host passes nothing.
     Block { written: TypePath },
 }
 
@@ -71,7 +71,7 @@ impl View {
                 element: element.clone(),
                 layout: layout.clone(),
             },
-            ("Block", _) => Self::Block {
+            ("Block", []) => Self::Block {
                 written: written.clone(),
             },
             ("Global" | "Disjoint" | "Atomic" | "Filling", _) => {

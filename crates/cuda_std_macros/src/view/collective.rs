@@ -19,20 +19,12 @@ use super::view_of;
 use crate::parameter::Parameter;
 use crate::parameter::view::{View, hidden};
 
-/// Operations that only wait. The others compute, in whole warps and with memory of their own.
+/// Operations that only wait. The others compute, with memory of their own.
 const WAITING: [&str; 2] = ["sync", "sync_for_adding"];
 
-/// A kernel's body as rewritten.
-pub struct Rewritten {
-    pub body: Block,
-    /// Whether the block's threads also compute together.
-    pub computes: bool,
-}
-
 /// The body, with the library's functions in place of the methods of the kernel's `Block`.
-pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Rewritten> {
+pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Block> {
     let mut body = (*function.block).clone();
-    let mut computes = false;
     let is_block = |parameter: &&Parameter| matches!(view_of(parameter), Some(View::Block { .. }));
     if let Some(Parameter { name, .. }) = parameters.iter().find(is_block) {
         let (mut scope, copies) = Scope::new(parameters);
@@ -41,14 +33,13 @@ pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Rewritte
         check_leaving(&body.stmts[..last.map_or(0, |last| last + 1)])?;
         let mut operations = Operations {
             block: name,
-            computes,
+            computes: false,
         };
         operations.rewrite(&mut body.stmts, &mut scope)?;
-        computes = operations.computes;
-        let scratch = computes.then(with_scratch);
+        let scratch = operations.computes.then(with_scratch);
         body.stmts.splice(..0, copies.into_iter().chain(scratch));
     }
-    Ok(Rewritten { body, computes })
+    Ok(body)
 }
 
 /// The statement that gives the token its memory.
@@ -56,8 +47,8 @@ fn with_scratch() -> Stmt {
     let token = hidden("block");
     parse_quote! {
         let #token = {
-            let scratch = ::cuda_std::shared_array![[u64; 32]; 2];
-            // SAFETY: it is for this token alone, and the launch was admitted.
+            let scratch = ::cuda_std::shared_array![::cuda_std::view::Scratch; 1];
+            // SAFETY: it is for this token alone.
             #[allow(unused_unsafe)]
             unsafe {
                 ::cuda_std::view::Block::with_scratch(#token, scratch)
@@ -68,6 +59,7 @@ fn with_scratch() -> Stmt {
 
 struct Operations<'k> {
     block: &'k Ident,
+    /// Whether any of them computes.
     computes: bool,
 }
 

@@ -12,8 +12,7 @@ use crate::parameter::{Kind, Parameter};
 /// `block` may be.
 pub fn body(function: &ItemFn, parameters: &[Parameter]) -> Block {
     // `check` has reported its errors.
-    let rewritten = collective::rewritten(function, parameters);
-    rewritten.map_or_else(|_| (*function.block).clone(), |rewritten| rewritten.body)
+    collective::rewritten(function, parameters).unwrap_or_else(|_| (*function.block).clone())
 }
 
 /// The parameters as the body sees them.
@@ -50,9 +49,8 @@ pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
 }
 
 /// `SafeKernel` for the host's unit struct.
-pub fn safe_kernel(name: &Ident, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let launch = hidden("launch");
-    let computes = collective::rewritten(function, parameters).is_ok_and(|kernel| kernel.computes);
     let mut types = Vec::new();
     let mut names = Vec::new();
     let mut checks = Vec::new();
@@ -87,9 +85,6 @@ pub fn safe_kernel(name: &Ident, function: &ItemFn, parameters: &[Parameter]) ->
             }) => checks.push(geometry(
                 quote!(::cuda_std::view::Filling::<#element, #layout>::admits(#launch)),
             )),
-            Some(View::Block { written }) if computes => {
-                checks.push(geometry(quote!(<#written>::admits(#launch))));
-            }
             Some(View::Block { .. }) => {}
             // A number: `check` has rejected everything else.
             None => {

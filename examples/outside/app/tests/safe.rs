@@ -17,14 +17,18 @@ fn checked() -> (Device, Module) {
 
 /// Numbers without a pattern.
 fn noise(n: u32) -> Vec<u32> {
-    (0..n).scan(1, |state: &mut u32, _| {
-        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        Some(*state >> 8 ^ *state << 16)
-    }).collect()
+    let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(1), next)
+        .map(|state| state >> 8 ^ state << 16)
+        .take(n as usize)
+        .collect()
 }
 
 fn floats(n: u32) -> Vec<f32> {
-    noise(n).into_iter().map(|word| (word % 1000) as f32 / 100.0 - 5.0).collect()
+    noise(n)
+        .into_iter()
+        .map(|word| (word % 1000) as f32 / 100.0 - 5.0)
+        .collect()
 }
 
 /// What the safe kernel gives, and both reports: its own first. The other gives the same bits.
@@ -72,7 +76,9 @@ fn counted(words: &[u32], n_blocks: u32) -> (Vec<u32>, [Report; 2]) {
     let mut counts = device.zeroed::<u32>("counts", BINS as usize).unwrap();
     let config = LaunchConfig::new([n_blocks, 1, 1], [histogram::THREADS, 1, 1]);
 
-    let safe = kernels.run(count_bytes, config, (words.input(), counts.output(), n)).unwrap();
+    let safe = kernels
+        .run(count_bytes, config, (words.input(), counts.output(), n))
+        .unwrap();
     let result = counts.read().unwrap();
 
     counts.fill(0).unwrap();
@@ -101,7 +107,10 @@ fn cells_move_towards_their_neighbours() {
                     + cell(row, column + 1);
                 let expected = own + 0.125 * (around - 4.0 * own);
                 let found = new[(row * n_columns + column) as usize];
-                assert_eq!(found, expected, "({row}, {column}) of {n_rows} × {n_columns}");
+                assert_eq!(
+                    found, expected,
+                    "({row}, {column}) of {n_rows} × {n_columns}"
+                );
             }
         }
     }
@@ -112,7 +121,10 @@ fn rows_become_shares_of_one() {
     for (n_rows, n_columns) in [(1, 1), (3, 255), (2, 256), (4, 1000)] {
         let x = floats(n_rows * n_columns);
         let (y, _) = softmax_of(&x, n_rows, n_columns);
-        for (x, y) in x.chunks(n_columns as usize).zip(y.chunks(n_columns as usize)) {
+        for (x, y) in x
+            .chunks(n_columns as usize)
+            .zip(y.chunks(n_columns as usize))
+        {
             let max = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let powers: Vec<f64> = x.iter().map(|x| f64::from(x - max).exp()).collect();
             let sum: f64 = powers.iter().sum();
@@ -138,28 +150,60 @@ fn bytes_are_counted() {
     }
 }
 
-/// The safe kernel costs what the other one does.
-fn expect_no_more([safe, plain]: &[Report; 2]) {
-    for report in [safe, plain] {
-        report.expect_no_local_memory();
-        report.expect_no_race();
-    }
-    let [own, of_plain] = [safe, plain].map(|report| *report.counts().unwrap());
-    println!("{}: {} {}", safe.place(), own.warp_instructions, of_plain.warp_instructions);
-    println!("{own:?}\n{of_plain:?}");
-}
-
 #[test]
-fn safety_costs_nothing() {
+fn safety_costs_next_to_nothing() {
     let (_, diffused) = diffused(&floats(64 * 96), 64, 96);
     let (_, softmax) = softmax_of(&floats(4 * 1024), 4, 1024);
     // Neighbouring lanes count in neighbouring bins.
     let ramp: Vec<u32> = (0..4096).map(|i| 0x0101_0101 * (i % BINS)).collect();
     let (_, counted) = counted(&ramp, 2);
-    for reports in [&diffused, &softmax, &counted] {
-        expect_no_more(reports);
-        for report in reports {
+    for reports in [diffused, softmax, counted] {
+        for report in &reports {
+            report.expect_no_local_memory();
             report.expect_bank_conflicts(0);
+            report.expect_no_race();
         }
+        let [mut safe, plain] = reports.map(|report| *report.counts().unwrap());
+        let [n_safe, n_plain] = [safe, plain].map(|counts| counts.warp_instructions);
+        assert!(
+            100 * n_safe <= 105 * n_plain,
+            "{n_safe} instead of {n_plain} instructions"
+        );
+        // Whatever they do to memory is the same.
+        safe.warp_instructions = plain.warp_instructions;
+        safe.thread_instructions = plain.thread_instructions;
+        assert_eq!(safe, plain);
+    }
+}
+
+#[test]
+fn launches_that_do_not_fit_are_refused() {
+    let (device, kernels) = checked();
+    let grid = device.upload("grid", &[0.0; 1024]).unwrap();
+    let mut new = device.alloc::<f32>("new", 1024).unwrap();
+    let mut run = |block, n_columns| {
+        let config = LaunchConfig::new([1, 4, 1], block);
+        let views = (grid.input(), new.output(), 32, n_columns, 0.5);
+        kernels
+            .run(diffuse, config, views)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(run([COLUMNS, ROWS, 1], 32), Ok(()));
+    for (refused, reason) in [
+        (
+            run([COLUMNS, ROWS, 1], 33),
+            "`old` has 1024 elements, but the kernel's other arguments say 1056",
+        ),
+        (
+            run([16, 16, 1], 32),
+            "`new` does not fit 1×4×1 blocks of 16×16×1 threads",
+        ),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(
+            error.contains("diffuse") && error.contains(reason),
+            "{error}"
+        );
     }
 }

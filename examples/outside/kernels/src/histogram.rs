@@ -66,5 +66,11 @@ pub unsafe fn count_bytes_by_pointers(words: *const u32, counts: *mut u32, n: u3
     }
     sync_threads();
     let count = *bins.add(bin);
-    atomic::add(counts.add(bin), count, atomic::Global, atomic::Device, atomic::Relaxed);
+    atomic::add(
+        counts.add(bin),
+        count,
+        atomic::Global,
+        atomic::Device,
+        atomic::Relaxed,
+    );
 }

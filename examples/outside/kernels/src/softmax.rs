@@ -5,17 +5,14 @@
 //! sum: a warp by shuffles, and the block's warps through shared memory.
 
 use core::f32::consts::LOG2_E;
+use cuda_std::block;
 use cuda_std::float::GpuFloatApprox;
 use cuda_std::prelude::*;
-use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, thread_idx_x};
 use cuda_std::view::{Block, Disjoint, Global, Length, RowPerBlock};
-use cuda_std::warp::{FULL_MASK, warp_shuffle_down, warp_shuffle_idx};
-
-use crate::LANES;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-const WARPS: u32 = THREADS / LANES;
 
 /// `exp(x)` by the special function unit, which has powers of two.
 fn exp(x: f32) -> f32 {
@@ -39,44 +36,17 @@ pub fn softmax_rows(
     mut y: Disjoint<[[f32; n_columns]; n_rows], RowPerBlock<THREADS>>,
     n_rows: u32,
     n_columns: u32,
-    block: Block<THREADS>,
+    block: Block,
 ) {
     let row = x.row(block_idx_x());
     let max = own_values(row).fold(f32::NEG_INFINITY, f32::max);
     let max = block.reduce(max, f32::max);
     let sum = own_values(row).map(|x| exp(x - max)).sum();
     let sum: f32 = block.sum(sum);
-    for (place, y) in y.own_elements() {
-        if let Some(x) = x.get(place) {
+    for (column, y) in y.own_elements() {
+        if let Some(x) = row.get(column) {
             y.set(exp(x - max) / sum);
         }
-    }
-}
-
-/// `op` over the values of all threads.
-///
-/// # Safety
-///
-/// All threads of the block call it together. `scratch` has `WARPS` elements of shared memory for
-/// this call alone.
-#[inline(always)]
-unsafe fn reduce(scratch: *mut f32, value: f32, op: impl Fn(f32, f32) -> f32) -> f32 {
-    let (warp, lane) = (thread_idx_x() / LANES, thread_idx_x() % LANES);
-    // SAFETY: by this function's own contract. The barrier is between stores and loads.
-    unsafe {
-        let mut value = value;
-        for delta in [16, 8, 4, 2, 1] {
-            value = op(value, warp_shuffle_down(FULL_MASK, value, delta, LANES).0);
-        }
-        if lane == 0 {
-            *scratch.add(warp as usize) = value;
-        }
-        sync_threads();
-        let mut value = *scratch.add(lane.min(WARPS - 1) as usize);
-        for delta in [4, 2, 1] {
-            value = op(value, warp_shuffle_down(FULL_MASK, value, delta, LANES).0);
-        }
-        warp_shuffle_idx(FULL_MASK, value, 0, LANES).0
     }
 }
 
@@ -87,26 +57,29 @@ unsafe fn reduce(scratch: *mut f32, value: f32, op: impl Fn(f32, f32) -> f32) ->
 /// `x` and `y` have `n_rows * n_columns` elements and do not overlap. A block has `THREADS` threads.
 #[kernel(launch_bounds(THREADS))]
 pub unsafe fn softmax_rows_by_pointers(x: *const f32, y: *mut f32, n_rows: u32, n_columns: u32) {
-    let scratch = shared_array![f32; 2 * WARPS as usize];
+    let scratch = shared_array![f32; block::SCRATCH];
     let row = block_idx_x();
     if row >= n_rows {
         return;
     }
-    let (x, y) = (x.add((row * n_columns) as usize), y.add((row * n_columns) as usize));
+    let (x, y) = (
+        x.add((row * n_columns) as usize),
+        y.add((row * n_columns) as usize),
+    );
     let mut max = f32::NEG_INFINITY;
     let mut column = thread_idx_x();
     while column < n_columns {
         max = max.max(*x.add(column as usize));
         column += THREADS;
     }
-    let max = reduce(scratch, max, f32::max);
+    let max = block::reduce(scratch, max, f32::max);
     let mut sum = 0.0;
     let mut column = thread_idx_x();
     while column < n_columns {
         sum += exp(*x.add(column as usize) - max);
         column += THREADS;
     }
-    let sum = reduce(scratch.add(WARPS as usize), sum, |a, b| a + b);
+    let sum = block::reduce(scratch, sum, |a, b| a + b);
     let mut column = thread_idx_x();
     while column < n_columns {
         *y.add(column as usize) = exp(*x.add(column as usize) - max) / sum;

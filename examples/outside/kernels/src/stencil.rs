@@ -44,7 +44,8 @@ pub fn diffuse(
     let (first_row, first_column) = (ROWS * block_idx_y(), COLUMNS * block_idx_x());
     tile.fill(|row, column| {
         let (row, column) = (first_row + row, first_column + column);
-        old.get((row.wrapping_sub(1), column.wrapping_sub(1))).unwrap_or(0.0)
+        old.get((row.wrapping_sub(1), column.wrapping_sub(1)))
+            .unwrap_or(0.0)
     });
     let tile = block.sync(tile);
 
