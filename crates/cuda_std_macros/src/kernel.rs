@@ -32,6 +32,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             Err(error) => errors.push(error),
         }
     }
+    view::number_tiles(&mut parameters);
     if errors.is_empty() {
         errors.extend(view::check(&function, &parameters, options.uses_pdl));
     }

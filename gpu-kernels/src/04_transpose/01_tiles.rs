@@ -6,7 +6,7 @@
 use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
 use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
-use cuda_std::view::{Barrier, Disjoint, Filling, Global, Tiles};
+use cuda_std::view::{Block, Disjoint, Filling, Global, Tiles};
 
 /// Side of a square tile, in elements, and of a square block, in threads.
 pub const TILE: u32 = 32;
@@ -225,7 +225,7 @@ pub fn transpose_safe(
     n_rows: u32,
     n_columns: u32,
     mut tile: Filling<f32, Swizzled>,
-    barrier: Barrier,
+    block: Block,
 ) {
     let (x, y) = (thread_idx_x(), thread_idx_y());
 
@@ -233,7 +233,7 @@ pub fn transpose_safe(
     if let Some(value) = input.get((row, column)) {
         tile.put(value); // tile[y][x]
     }
-    let tile = tile.sync(barrier);
+    let tile = block.sync(tile);
     // The thread's own element is output[TILE * block_idx_y() + y][TILE * block_idx_x() + x].
     if let Some(element) = output.own() {
         element.set(tile.get(x, y));

@@ -1,7 +1,9 @@
 //! A safe kernel of every kind of parameter, and what the host's launch knows of it.
 use cuda_std::launch::{Input, Kernel, KernelArgs, Output, SafeKernel, Unfit};
 use cuda_std::prelude::*;
-use cuda_std::view::{Barrier, Disjoint, Filling, Geometry, Global, Linear, Tiles};
+use cuda_std::view::{
+    Atomic, Block, Disjoint, Filled, Filling, Geometry, Global, GridStride, Linear, RowPerBlock, Tiles,
+};
 use gpu_kernels::coalescing::add_safe;
 
 const SIDE: u32 = 8;
@@ -9,7 +11,10 @@ const SIDE: u32 = 8;
 const fn row_by_row(row: u32, column: u32) -> usize {
     (row * SIDE + column) as usize
 }
-cuda_std::tile_layout! { Rows = row_by_row(SIDE, SIDE); }
+cuda_std::tile_layout! {
+    Rows = row_by_row(SIDE, SIDE);
+    Wide = row_by_row(2 * SIDE, SIDE), block = [SIDE, SIDE];
+}
 
 /// Scales and transposes.
 #[kernel(launch_bounds(64))]
@@ -21,14 +26,14 @@ pub fn turn(
     n_columns: u32,
     scale: f32,
     mut tile: Filling<f32, Rows>,
-    barrier: Barrier,
+    block: Block,
 ) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, column) = (SIDE * thread::block_idx_x(), SIDE * thread::block_idx_y());
     if let (Some(value), Some(factor)) = (input.get((row + y, column + x)), factors.get(x)) {
         tile.put(value * factor * scale);
     }
-    let tile = tile.sync(barrier);
+    let tile = block.sync(tile);
     if let Some(output) = output.own() {
         output.set(tile.get(x, y));
     }
@@ -43,6 +48,60 @@ pub fn turn(
 pub fn copy(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear<64>>, n: u32) {
     if let (Some(x), Some(y)) = (x.get(thread::index_1d()), y.own()) {
         y.set(x);
+    }
+}
+
+/// Any of a kernel's tiles.
+fn corner<const TILE: u32>(tile: &Filled<f32, Rows, TILE>) -> f32 {
+    tile.get(0, 0)
+}
+
+/// Loops in which threads meet: nested, counted by parameters, constants, places of blocks and each
+/// other's variables.
+#[kernel(instances(meet_twice = meet::<2>))]
+pub fn meet<const TIMES: u32>(
+    mut sums: Disjoint<[f32; n], GridStride>,
+    counts: Atomic<[u32; SIDE]>,
+    n: u32,
+    mut one: Filling<f32, Rows>,
+    mut two: Filling<f32, Rows>,
+    mut wide: Filling<u32, Wide>,
+    block: Block,
+) {
+    let n_rounds: u32 = n.div_ceil(SIDE) + thread::block_idx_x() % 2;
+    let mut sum = 0.0;
+    for round in (0..n_rounds).rev().step_by(TIMES as usize) {
+        one.put(1.0);
+        for _ in round..=(n_rounds - 1) << 1 {
+            two.put(2.0);
+            let read = block.sync((one, two));
+            sum += corner(&read.0) + corner(&read.1);
+            (one, two) = block.sync(read);
+        }
+        let mut bit = 1;
+        while bit < 4 {
+            if bit == round {
+                break;
+            }
+            bit <<= 1;
+        }
+    }
+    wide.fill(|row, column| row + column);
+    let wide = block.sync_for_adding(wide);
+    wide.add(1, 1, n);
+    let wide = block.sync(wide);
+    if counts.add(1, wide.get(0, 0)) == Some(0) {
+        for (i, element) in sums.own_elements() {
+            element.set(sum + i as f32);
+        }
+    }
+}
+
+/// A row per block.
+#[kernel]
+pub fn rows(mut x: Disjoint<[[f32; n]; n], RowPerBlock<64>>, n: u32) {
+    for (column, element) in x.own_elements() {
+        element.set(column as f32);
     }
 }
 
@@ -101,6 +160,20 @@ fn main() {
         "`y` does not fit 2×1×1 blocks of 96×1×1 threads: elements would have two threads, or none: a block must be \
          as long as the kernel says"
     );
+
+    // Several elements per thread: the grid is as large as one likes, and the block as the tiles are.
+    let met = |launch, n_counts, n: u32| {
+        let views = (output(256, n.into()), output(512, n_counts), n);
+        meet_twice::admit(launch, views).map(|_| ())
+    };
+    assert_eq!(meet_twice::PARAM_NAMES, ["sums", "counts", "n"]);
+    assert!(said(met(line, 8, 9)).starts_with("`one` does not fit 2×1×1 blocks of 64×1×1 threads: elements of the tile"));
+    assert!(said(met(fitting, 8, 9)).starts_with("`sums` does not fit 3×2×1 blocks of 8×8×1 threads: two threads"));
+    assert!(said(met(line, 7, 9)).starts_with("`counts` has 7 elements"));
+    assert!(said(met(line, 8, u32::MAX)).ends_with("more threads than 32-bit indices can count"));
+    let in_rows = |launch| rows::admit(launch, (output(256, 81), 9)).map(|_| ());
+    assert_eq!(in_rows(line), Ok(()));
+    assert!(said(in_rows(geometry([9, 1, 1], [32, 1, 1]))).ends_with("as long as the kernel says"));
 
     // The catalogue's are such kernels.
     let added = |launch| {

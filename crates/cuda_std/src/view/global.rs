@@ -1,6 +1,6 @@
 //! Global memory that the whole grid reads.
 
-use super::shape::Shape;
+use super::shape::{Length, Line, Rows, Shape};
 use crate::device_copy::DeviceCopy;
 
 /// An input: any thread reads any element, and nothing writes one during the launch.
@@ -33,5 +33,18 @@ impl<T: DeviceCopy, S: Shape> Global<T, S> {
         self.shape
             .offset(index)
             .map(|offset| unsafe { *self.base.add(offset) })
+    }
+}
+
+impl<T: DeviceCopy> Global<T, Rows> {
+    /// A row of the matrix. It has no elements if the matrix has no such row.
+    #[inline(always)]
+    pub fn row(self, row: u32) -> Global<T, Length> {
+        let (Line { first, length }, _) = self.shape.line((row, 0));
+        Global {
+            // SAFETY: the row's offsets lie in the view's memory.
+            base: unsafe { self.base.add(first) },
+            shape: length,
+        }
     }
 }

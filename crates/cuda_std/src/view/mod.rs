@@ -5,9 +5,10 @@
 //! | parameter | what the thread may do | PTX parameter |
 //! |---|---|---|
 //! | [`Global<[T; n]>`](Global) | read any element | address |
-//! | [`Disjoint<[T; n]>`](Disjoint) | write its own element | address |
-//! | [`Filling<T, L>`](Filling) | put its own element into a tile in shared memory | none |
-//! | [`Barrier`] | meet the block's other threads, once | none |
+//! | [`Disjoint<[T; n]>`](Disjoint) | write its own elements | address |
+//! | [`Atomic<[T; n]>`](Atomic) | add to any element | address |
+//! | [`Filling<T, L>`](Filling) | put its own elements into a tile in shared memory | none |
+//! | [`Block`] | wait for the block's other threads, and compute with them | none |
 //!
 //! The array types belong to the kernel macro: `n` is a parameter of type `u32` or a constant,
 //! and `[[T; n_columns]; n_rows]` is a matrix. A view has no length of its own on the
@@ -26,28 +27,77 @@
 //! }
 //! ```
 //!
-//! A map in the output's type says which element is a thread's own: [`Linear`] if none is
-//! written, and [`Tiles<SIDE>`](Tiles) for a matrix of which each block writes a tile.
+//! A map in the output's type says which elements are a thread's own: [`Linear`] if none is
+//! written, [`GridStride`] for several, and for a matrix [`Tiles<ROWS, COLUMNS>`](Tiles) or
+//! [`RowPerBlock<THREADS>`](RowPerBlock).
+//!
+//! # Tiles and barriers
+//!
+//! A tile is filled, read, and filled again; or filled, added to, and read. Between two of these
+//! phases is a barrier, which takes the tile and returns it in the next one:
+//!
+//! ```
+//! # use cuda_std::prelude::*;
+//! # use cuda_std::view::{Block, Disjoint, Filling, Global};
+//! # use thread::{block_idx_x, block_idx_y, thread_idx_x};
+//! const THREADS: u32 = 256;
+//!
+//! const fn in_a_row(_row: u32, column: u32) -> usize {
+//!     column as usize
+//! }
+//! cuda_std::tile_layout! { pub Part = in_a_row(1, THREADS); }
+//!
+//! /// The force of all bodies on each, on a line.
+//! #[kernel(launch_bounds(THREADS))]
+//! pub fn forces(
+//!     x: Global<[f32; n]>,
+//!     mut force: Disjoint<[f32; n]>,
+//!     n: u32,
+//!     mut part: Filling<f32, Part>,
+//!     block: Block,
+//! ) {
+//!     let own = x.get(thread::index_1d()).unwrap_or(0.0);
+//!     let mut sum = 0.0;
+//!     for first in (0..n).step_by(THREADS as usize) {
+//!         part.put(x.get(first + thread_idx_x()).unwrap_or(own));
+//!         let others = block.sync(part);
+//!         for i in 0..THREADS {
+//!             let distance = others.get(0, i) - own;
+//!             sum += distance / (distance * distance + 1.0);
+//!         }
+//!         part = block.sync(others);
+//!     }
+//!     if let Some(force) = force.own() {
+//!         force.set(sum);
+//!     }
+//! }
+//! ```
+//!
+//! The operations of [`Block`] are statements of the outermost level of a kernel, or of a `for` loop
+//! there that has the same number of rounds for all threads. A tile with more elements than the block
+//! has threads is filled by [`Filling::fill`].
 //!
 //! # Soundness
 //!
 //! - *Inside its memory.* Every access is tested against the view's shape, and the launch
 //!   has tested the shape against the buffer.
-//! - *One writer.* A thread writes nothing of an output but its own [`Element`], and a [`Map`]
+//! - *One writer.* A thread writes nothing of an output but its own [`Element`]s, and a [`Map`]
 //!   gives no two threads of a launch the same one. The map is part of the parameter's type,
 //!   not of the body, so all threads use the same one. Each map says which geometries it
-//!   holds for, and the launch checks that.
+//!   holds for, and the launch checks that. The same holds for a tile that is being filled, whose
+//!   layout says how large the block is.
 //! - *No reader of what is written.* An input and an output are never the same memory: on
-//!   the host one is borrowed, the other borrowed mutably.
-//! - *Shared memory in two phases.* While a tile is [`Filling`], a thread can only put its
-//!   own element; once [`Filled`], threads can only read. Between the two is the barrier,
-//!   and the tile goes through it by value.
-//! - *One way to the barrier.* `#[kernel]` allows [`Filling::sync`] only as a statement of
-//!   the body's outermost level, with the token [`Barrier`], which only `#[kernel]` makes.
-//!   A kernel has one tile and one barrier, so that no thread can exchange two of them.
-//!   So all threads reach the same barrier, or have ended, which counts as having reached
-//!   it. `return` and `?` before it are rejected where the macro sees them; hidden in another
-//!   macro they are harmless for the same reason.
+//!   the host one is borrowed, the other borrowed mutably. What is added to is not read.
+//! - *Phases.* All threads have a tile in the same phase: it is neither `Copy` nor `Clone`, goes
+//!   through each barrier by value, and its type says which of the kernel's tiles it is, so that no
+//!   thread can exchange two.
+//! - *The same barriers for all threads.* `#[kernel]` makes the only [`Block`], hides its name, and
+//!   allows its operations only where all threads get as often. The integers in a loop's range are
+//!   literals, constants, and copies of the kernel's parameters or of other such loops' variables;
+//!   no code can bind or change them. In a round, `break` and `continue` do not compile. So all threads
+//!   do the same operations in the same order, or have ended, which counts as having arrived.
+//!   `return` and `?` before the last operation are rejected where the macro sees them; hidden in
+//!   another macro they are harmless for the same reason.
 //!
 //! An element that no thread has put into a tile has whatever bits the memory held; for every type
 //! allowed here these are some value. The simulator's checks report such a read.
@@ -62,19 +112,27 @@
 //! a warp or of a block must do together: a function that a safe kernel calls cannot wait in
 //! diverged code without `unsafe`.
 //!
-//! Left out: kernels whose threads write several elements, or those of other threads; more than one
-//! tile; atomics; and programmatic dependent launch. These take pointers and are `unsafe`.
+//! Left out: outputs in which a thread writes what others own, barriers in branches, and programmatic
+//! dependent launch. These take pointers and are `unsafe`.
 
+mod atomic;
+mod block;
 mod disjoint;
 mod global;
+mod layout;
 mod map;
 mod shape;
 mod tile;
 
+pub use atomic::Atomic;
+pub use block::Block;
+#[doc(hidden)]
+pub use block::{Scratch, uniform};
 pub use disjoint::{Disjoint, Element};
 pub use global::Global;
-pub use map::{Geometry, Ids, Linear, Map, Reason, Tiles};
+pub use layout::{ThreadPerElement, TileLayout};
+pub use map::{Geometry, GridStride, Ids, Linear, Map, Reason, RowPerBlock, Stride, Tiles};
 pub use shape::{Length, Rows, Shape};
-pub use tile::{Barrier, Filled, Filling, TileLayout};
+pub use tile::{Adding, Filled, Filling, Phase};
 
 pub use crate::device_copy::DeviceCopy;

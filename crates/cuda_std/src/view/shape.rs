@@ -5,7 +5,7 @@
 /// # Safety
 ///
 /// Different indices have different offsets, and every offset is less than `n_elements`,
-/// if that fits in 32 bits.
+/// if that fits in 32 bits. The offsets of a line's places are those of the indices along it.
 pub unsafe trait Shape: Copy {
     /// The index that names an element.
     type Index: Copy;
@@ -13,8 +13,22 @@ pub unsafe trait Shape: Copy {
     /// The element's distance from the first one, if there is such an element.
     fn offset(self, index: Self::Index) -> Option<usize>;
 
+    /// The line with the index, and the index's place there: the whole array, or a row of a
+    /// matrix.
+    #[doc(hidden)]
+    fn line(self, index: Self::Index) -> (Line, u32);
+
     /// Elements of memory that the view takes up.
     fn n_elements(self) -> u64;
+}
+
+/// Adjacent elements of a view. For [`Shape`].
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Line {
+    /// The first one's offset.
+    pub first: usize,
+    pub length: Length,
 }
 
 /// Elements in a row: `[T; n]`.
@@ -38,6 +52,15 @@ unsafe impl Shape for Length {
     #[inline(always)]
     fn offset(self, index: u32) -> Option<usize> {
         (index < self.n_elements).then_some(index as usize)
+    }
+
+    #[inline(always)]
+    fn line(self, index: u32) -> (Line, u32) {
+        let whole = Line {
+            first: 0,
+            length: self,
+        };
+        (whole, index)
     }
 
     fn n_elements(self) -> u64 {
@@ -72,6 +95,17 @@ unsafe impl Shape for Rows {
             .then(|| (row * self.n_columns + column) as usize)
     }
 
+    /// A row; without elements, if there is no such row.
+    #[inline(always)]
+    fn line(self, (row, column): (u32, u32)) -> (Line, u32) {
+        let (first, length) = match row < self.n_rows {
+            true => ((row * self.n_columns) as usize, self.n_columns),
+            false => (0, 0),
+        };
+        let length = Length::new(length);
+        (Line { first, length }, column)
+    }
+
     fn n_elements(self) -> u64 {
         u64::from(self.n_rows) * u64::from(self.n_columns)
     }
@@ -95,6 +129,13 @@ mod tests {
             let distinct: BTreeSet<_> = offsets.iter().copied().collect();
             assert_eq!(offsets.len() as u64, shape.n_elements());
             assert!(distinct.into_iter().eq(0..shape.n_elements() as usize));
+            for row in 0..=n_rows + 1 {
+                for column in 0..=n_columns + 1 {
+                    let (Line { first, length }, place) = shape.line((row, column));
+                    let of_row = length.offset(place).map(|offset| first + offset);
+                    assert_eq!(of_row, shape.offset((row, column)));
+                }
+            }
             assert_eq!(shape.offset((u32::MAX, 0)), None);
             assert_eq!(shape.offset((0, u32::MAX)), None);
         }

@@ -7,20 +7,23 @@ use syn::{
     spanned::Spanned,
 };
 
-/// The outside memory and barriers that a safe kernel's body may use.
+/// The outside memory and the block's operations that a safe kernel's body may use.
 pub enum View {
     /// `Global<[T; n]>`.
     Global(Extent),
     /// `Disjoint<[T; n]>`, and `Disjoint<[T; n], M>` with a map.
     Disjoint(Extent),
+    /// `Atomic<[T; n]>`.
+    Atomic(Extent),
     /// `Filling<T, L>`: a tile in shared memory, for which the host passes nothing.
     Filling {
-        written: TypePath,
+        /// `Filling<T, L, NUMBER>`.
+        of: TypePath,
         element: Type,
         layout: Type,
     },
-    /// `Barrier`: a token, for which the host passes nothing.
-    Barrier { written: TypePath },
+    /// `Block`: a token, for which the host passes nothing.
+    Block { written: TypePath },
 }
 
 /// A view's type, and the array that it was written with.
@@ -56,42 +59,60 @@ impl View {
             ("Disjoint", [Type::Array(rows)]) if matches!(*rows.elem, Type::Array(_)) => {
                 return Err(Error::new(
                     written.span(),
-                    "say which tile of the matrix a block writes: `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`",
+                    "say which part of the matrix a block writes: `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`, \
+                     or `RowPerBlock<THREADS>`",
                 ));
             }
             ("Disjoint", [shape]) => Self::Disjoint(Extent::new(written, shape, None)?),
             ("Disjoint", [shape, map]) => Self::Disjoint(Extent::new(written, shape, Some(map))?),
+            ("Atomic", [shape]) => Self::Atomic(Extent::new(written, shape, None)?),
             ("Filling", [element, layout]) => Self::Filling {
-                written: written.clone(),
+                of: written.clone(),
                 element: element.clone(),
                 layout: layout.clone(),
             },
-            ("Barrier", []) => Self::Barrier {
+            ("Block", []) => Self::Block {
                 written: written.clone(),
             },
-            ("Global" | "Disjoint" | "Filling", _) => {
+            ("Global" | "Disjoint" | "Atomic" | "Filling", _) => {
                 return Err(Error::new(
                     written.span(),
-                    "write `Global<[T; n]>`, `Disjoint<[T; n]>` or `Filling<T, Layout>`",
+                    "write `Global<[T; n]>`, `Disjoint<[T; n]>`, `Atomic<[T; n]>` or `Filling<T, Layout>`",
                 ));
             }
             _ => return Ok(None),
         }))
     }
 
-    /// The type as the body sees it.
-    pub fn body_type(&self) -> &TypePath {
-        match self {
-            Self::Global(extent) | Self::Disjoint(extent) => &extent.view,
-            Self::Filling { written, .. } | Self::Barrier { written } => written,
+    /// Makes a tile the kernel's `number`th: each has a type of its own, so that no thread can
+    /// exchange two.
+    pub fn set_number(&mut self, number: u32) {
+        if let Self::Filling {
+            of,
+            element,
+            layout,
+        } = self
+            && let Some(last) = of.path.segments.last_mut()
+        {
+            last.arguments =
+                PathArguments::AngleBracketed(parse_quote!(<#element, #layout, #number>));
         }
     }
 
-    /// The pattern that binds the body's variable. A barrier's is hidden: the one statement that
-    /// may use it is rewritten ([`crate::view::body`]), and no other macro can name it.
+    /// The type as the body sees it.
+    pub fn body_type(&self) -> &TypePath {
+        match self {
+            Self::Global(extent) | Self::Disjoint(extent) | Self::Atomic(extent) => &extent.view,
+            Self::Filling { of, .. } => of,
+            Self::Block { written } => written,
+        }
+    }
+
+    /// The pattern that binds the body's variable. A block's is hidden: the statements that
+    /// may use it are rewritten ([`crate::view::body`]), and no other macro can name it.
     pub fn pattern(&self, written: &Pat) -> TokenStream {
         match self {
-            Self::Barrier { .. } => hidden("barrier").to_token_stream(),
+            Self::Block { .. } => hidden("block").to_token_stream(),
             _ => quote!(#written),
         }
     }
@@ -100,8 +121,10 @@ impl View {
     pub fn pointer(&self) -> Option<TokenStream> {
         match self {
             Self::Global(Extent { element, .. }) => Some(quote!(*const #element)),
-            Self::Disjoint(Extent { element, .. }) => Some(quote!(*mut #element)),
-            Self::Filling { .. } | Self::Barrier { .. } => None,
+            Self::Disjoint(Extent { element, .. }) | Self::Atomic(Extent { element, .. }) => {
+                Some(quote!(*mut #element))
+            }
+            Self::Filling { .. } | Self::Block { .. } => None,
         }
     }
 
@@ -111,10 +134,10 @@ impl View {
             Self::Global(Extent { element, .. }) => {
                 Some(quote!(::cuda_std::launch::DevicePtr<#element>))
             }
-            Self::Disjoint(Extent { element, .. }) => {
+            Self::Disjoint(Extent { element, .. }) | Self::Atomic(Extent { element, .. }) => {
                 Some(quote!(::cuda_std::launch::DevicePtrMut<#element>))
             }
-            Self::Filling { .. } | Self::Barrier { .. } => None,
+            Self::Filling { .. } | Self::Block { .. } => None,
         }
     }
 
@@ -135,6 +158,13 @@ impl View {
                     unsafe { ::cuda_std::view::Disjoint::<#element, _, #map>::new(#address, #shape) }
                 }
             }
+            Self::Atomic(extent) => {
+                let (shape, element) = (extent.shape(), &extent.element);
+                quote! {
+                    // SAFETY: the launch was admitted with this memory and shape.
+                    unsafe { ::cuda_std::view::Atomic::<#element, _>::new(#address, #shape) }
+                }
+            }
             Self::Filling {
                 element, layout, ..
             } => quote! {{
@@ -144,11 +174,11 @@ impl View {
                     align = ::cuda_std::tile::TILE_ALIGN_BYTES
                 ];
                 // SAFETY: an array of its own, and the launch was admitted with this geometry.
-                unsafe { ::cuda_std::view::Filling::<#element, #layout>::new(base) }
+                unsafe { ::cuda_std::view::Filling::<#element, #layout, _>::new(base) }
             }},
-            Self::Barrier { .. } => quote! {
-                // SAFETY: it is spent at the outermost level of the body, which was checked.
-                unsafe { ::cuda_std::view::Barrier::new() }
+            Self::Block { .. } => quote! {
+                // SAFETY: it is used only where all threads get, which was checked.
+                unsafe { ::cuda_std::view::Block::new() }
             },
         }
     }

@@ -2,35 +2,17 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Block, FnArg, Ident, ItemFn, Stmt, parse_quote};
+use syn::{Block, FnArg, Ident, ItemFn};
 
-use super::check::sync_of;
-use super::view_of;
+use super::{collective, view_of};
 use crate::parameter::view::{Extent, View, hidden};
 use crate::parameter::{Kind, Parameter};
 
-/// The body, in which `tile.sync(barrier)` is the library's function of that name, whatever
-/// else `tile` may be.
+/// The body, in which `block.sync(…)` is the library's function of that name, whatever else
+/// `block` may be.
 pub fn body(function: &ItemFn, parameters: &[Parameter]) -> Block {
-    let mut body = (*function.block).clone();
-    for parameter in parameters {
-        let Some(View::Barrier { .. }) = view_of(parameter) else {
-            continue;
-        };
-        let barrier = &parameter.name;
-        for statement in &mut body.stmts {
-            let Some((local, tile)) = sync_of(statement, barrier) else {
-                continue;
-            };
-            let mut local = local.clone();
-            if let Some(init) = &mut local.init {
-                let token = hidden("barrier");
-                *init.expr = parse_quote!(::cuda_std::view::Filling::sync(#tile, #token));
-            }
-            *statement = Stmt::Local(local);
-        }
-    }
-    body
+    // `check` has reported its errors.
+    collective::rewritten(function, parameters).unwrap_or_else(|_| (*function.block).clone())
 }
 
 /// The parameters as the body sees them.
@@ -57,8 +39,10 @@ pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
     let lengths = parameters
         .iter()
         .filter_map(|parameter| match view_of(parameter)? {
-            View::Global(extent) | View::Disjoint(extent) => Some(&extent.lengths),
-            View::Filling { .. } | View::Barrier { .. } => None,
+            View::Global(extent) | View::Disjoint(extent) | View::Atomic(extent) => {
+                Some(&extent.lengths)
+            }
+            View::Filling { .. } | View::Block { .. } => None,
         })
         .flatten();
     quote!(#(let _: u32 = #lengths;)*)
@@ -73,11 +57,7 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     for parameter in parameters {
         let name = &parameter.name;
         let text = name.to_string();
-        let geometry = |of: TokenStream| {
-            quote! {
-                #of::admits(#launch).map_err(::cuda_std::launch::Unfit::geometry(#text, #launch))?;
-            }
-        };
+        let geometry = |admits: TokenStream| quote!(#admits.map_err(::cuda_std::launch::Unfit::geometry(#text, #launch))?;);
         match view_of(parameter) {
             Some(View::Global(extent)) => {
                 let element = &extent.element;
@@ -85,19 +65,27 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                 names.push(name);
                 checks.push(extent.admitted(name));
             }
-            Some(View::Disjoint(extent)) => {
-                let (element, map) = (&extent.element, extent.map());
+            Some(view @ (View::Disjoint(extent) | View::Atomic(extent))) => {
+                let element = &extent.element;
                 types.push(quote!(::cuda_std::launch::Output<'a, #element>));
                 names.push(name);
-                checks.push(geometry(quote!(<#map as ::cuda_std::view::Map>)));
+                if let View::Disjoint(_) = view {
+                    let (map, shape) = (extent.map(), extent.shape());
+                    checks.push(geometry(quote! {
+                        <#map as ::cuda_std::view::Map>::admits(
+                            #launch,
+                            ::cuda_std::view::Shape::n_elements(#shape),
+                        )
+                    }));
+                }
                 checks.push(extent.admitted(name));
             }
             Some(View::Filling {
                 element, layout, ..
             }) => checks.push(geometry(
-                quote!(::cuda_std::view::Filling::<#element, #layout>),
+                quote!(::cuda_std::view::Filling::<#element, #layout>::admits(#launch)),
             )),
-            Some(View::Barrier { .. }) => {}
+            Some(View::Block { .. }) => {}
             // A number: `check` has rejected everything else.
             None => {
                 if let Kind::Scalar { number } = &parameter.kind {

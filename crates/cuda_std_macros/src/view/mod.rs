@@ -7,7 +7,9 @@
 //! compile.
 
 mod check;
+mod collective;
 mod expand;
+mod uniform;
 
 use quote::format_ident;
 use syn::Ident;
@@ -18,10 +20,24 @@ use crate::parameter::{Kind, Parameter};
 pub use check::check;
 pub use expand::{body, inputs, lengths_used, safe_kernel};
 
+/// Gives each tile among the parameters a type of its own.
+pub fn number_tiles(parameters: &mut [Parameter]) {
+    let views = parameters
+        .iter_mut()
+        .filter_map(|parameter| match &mut parameter.kind {
+            Kind::View(view) => Some(view),
+            _ => None,
+        });
+    let tiles = views.filter(|view| matches!(***view, View::Filling { .. }));
+    for (number, tile) in (0..).zip(tiles) {
+        tile.set_number(number);
+    }
+}
+
 /// The name of the body's variable for a parameter.
 pub fn argument(parameter: &Parameter) -> Ident {
     match view_of(parameter) {
-        Some(View::Barrier { .. }) => hidden("barrier"),
+        Some(View::Block { .. }) => hidden("block"),
         _ => parameter.name.clone(),
     }
 }

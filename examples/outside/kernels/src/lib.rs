@@ -1,4 +1,9 @@
-//! Sums of a matrix's rows, computed in two ways.
+//! Sums of a matrix's rows, computed in two ways; and kernels without `unsafe`, next to the same
+//! with pointers.
+
+pub mod histogram;
+pub mod softmax;
+pub mod stencil;
 
 use cuda_std::prelude::*;
 use cuda_std::warp::FULL_MASK;
