@@ -39,7 +39,7 @@
 //! ```
 //! # use cuda_std::prelude::*;
 //! # use cuda_std::view::{Block, Disjoint, Filling, Global};
-//! # use thread::{block_idx_x, block_idx_y, thread_idx_x};
+//! # use thread::thread_idx_x;
 //! const THREADS: u32 = 256;
 //!
 //! const fn in_a_row(_row: u32, column: u32) -> usize {

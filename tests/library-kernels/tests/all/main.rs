@@ -11,3 +11,4 @@ mod ordinary;
 mod parameters;
 mod printing;
 mod shared;
+mod views;
