@@ -127,7 +127,7 @@ mod tile;
 pub use atomic::Atomic;
 pub use block::Block;
 #[doc(hidden)]
-pub use block::{Scratch, uniform};
+pub use block::{Scratch, div_ceil, uniform};
 pub use disjoint::{Disjoint, Element};
 pub use global::Global;
 pub use layout::{ThreadPerElement, TileLayout};
