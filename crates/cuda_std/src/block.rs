@@ -82,7 +82,8 @@ pub unsafe fn scan<T: WarpShuffleValue>(
     unsafe {
         let n_lanes = warp::n_lanes();
         let inclusive = warp::inclusive_scan(n_lanes, value, &op);
-        let (before, exists) = warp::warp_shuffle_up(warp::first_lanes(n_lanes), inclusive, 1, 32);
+        let (before, exists) =
+            warp::warp_shuffle_up(warp::FULL_MASK >> (32 - n_lanes), inclusive, 1, 32);
         of_warps(scratch, inclusive, n_lanes - 1, |of_warp, n_warps| {
             warp::inclusive_scan(n_warps, of_warp, &op)
         });

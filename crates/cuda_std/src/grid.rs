@@ -1,5 +1,5 @@
-//! Launches that follow one another without a gap: *programmatic dependent
-//! launch* (PDL).
+//! The whole launch: a barrier of all its blocks ([`sync`]), and launches that follow one another
+//! without a gap, *programmatic dependent launch* (PDL).
 //!
 //! Launches of one stream run one after the other: none starts before the last
 //! block of the previous one has ended and everything it wrote is visible. Between
@@ -38,6 +38,10 @@
 //! as on the simulator, where launches run one after the other
 //! anyway; in a launch that is not allowed to start early the wait returns at
 //! once. So one source is right everywhere.
+
+mod barrier;
+
+pub use barrier::sync;
 
 /// Waits until the previous launches in the stream have ended, and what
 /// they wrote is visible (`griddepcontrol.wait`).

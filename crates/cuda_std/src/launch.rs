@@ -435,6 +435,9 @@ pub trait Kernel: Copy {
     /// Whether a launch may start before the previous one in the stream has ended:
     /// the kernel waits for it itself (`cuda_std::grid`).
     const USES_PDL: bool;
+    /// Whether its blocks may wait for each other (`cuda_std::grid::sync`), so that a launch needs
+    /// room for all of them at once.
+    const IS_COOPERATIVE: bool;
     /// Argument types, as a tuple.
     type Args: KernelArgs;
 }

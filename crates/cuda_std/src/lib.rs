@@ -31,6 +31,7 @@ pub mod atomic;
 pub mod block;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 pub mod bulk;
+pub mod clock;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 pub mod cluster;
 pub mod convert;

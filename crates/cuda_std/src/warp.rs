@@ -10,7 +10,6 @@
 
 mod collectives;
 
-pub(crate) use collectives::first_lanes;
 pub use collectives::{broadcast, exclusive_scan, inclusive_scan, reduce};
 
 use crate::gpu_only;
@@ -415,7 +414,7 @@ pub trait WarpReduceValue: Copy {
     ///
     /// As [`sync_warp`].
     #[doc(hidden)]
-    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+    unsafe fn redux(self, mask: u32, op: WarpReductionOp) -> Self;
 }
 
 macro_rules! reduce_value {
@@ -423,7 +422,7 @@ macro_rules! reduce_value {
         impl WarpReduceValue for $type {
             #[gpu_only]
             #[inline(always)]
-            unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+            unsafe fn redux(self, mask: u32, op: WarpReductionOp) -> Self {
                 let $value = self;
                 let $value = $to;
                 // SAFETY: by this function's own contract.
@@ -456,7 +455,7 @@ reduce_value! {
 #[inline(always)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: by this function's own contract.
-    unsafe { value.reduce(mask, op) }
+    unsafe { value.redux(mask, op) }
 }
 
 /// Whether this is the lane that the warp elects: one of the 32, always the same. For work that

@@ -121,7 +121,8 @@ fn implemented(
     parameters: &[Parameter],
     options: &Options,
 ) -> TokenStream {
-    let (name_text, uses_pdl) = (name.to_string(), options.uses_pdl);
+    let name_text = name.to_string();
+    let (uses_pdl, is_cooperative) = (options.uses_pdl, options.is_cooperative);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();
     let bounds = bounds(options.launch_bounds.as_ref());
@@ -138,6 +139,7 @@ fn implemented(
             const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
             const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
             const USES_PDL: bool = #uses_pdl;
+            const IS_COOPERATIVE: bool = #is_cooperative;
             type Args = (#(#argument_types,)*);
         }
 

@@ -140,6 +140,11 @@ use proc_macro::TokenStream;
 /// `cuda_std::grid::wait_for_previous` before it accesses memory that other
 /// launches access.
 ///
+/// # Cooperative launch
+///
+/// `#[kernel(cooperative)]` lets all blocks meet, by `cuda_std::grid::sync`. They must be resident
+/// at once: a launch of more blocks than the device has room for is refused.
+///
 /// # Requirements on the crate
 ///
 /// None: `cuda_builder` tells the compiler that the device has no standard library, and

@@ -11,6 +11,7 @@ use crate::instance::Instance;
 pub struct Options {
     pub launch_bounds: Option<LaunchBounds>,
     pub uses_pdl: bool,
+    pub is_cooperative: bool,
     pub instances: Vec<Instance>,
 }
 
@@ -26,6 +27,7 @@ impl Parse for Options {
             let name: Ident = input.parse()?;
             let is_new = match name.to_string().as_str() {
                 "pdl" => !std::mem::replace(&mut options.uses_pdl, true),
+                "cooperative" => !std::mem::replace(&mut options.is_cooperative, true),
                 "launch_bounds" => {
                     let bounds = launch_bounds(&name, input)?;
                     options.launch_bounds.replace(bounds).is_none()
@@ -37,13 +39,19 @@ impl Parse for Options {
                 _ => {
                     return Err(Error::new(
                         name.span(),
-                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `pdl` and, for a generic kernel, \
-                         `instances(NAME = FUNCTION::<…>, …)`",
+                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `pdl`, `cooperative` and, for a generic \
+                         kernel, `instances(NAME = FUNCTION::<…>, …)`",
                     ));
                 }
             };
             if !is_new {
                 return Err(Error::new(name.span(), format!("{name} is given twice")));
+            }
+            if options.uses_pdl && options.is_cooperative {
+                return Err(Error::new(
+                    name.span(),
+                    "a `cooperative` kernel cannot be `pdl`: the previous launch may not leave room for all its blocks",
+                ));
             }
             input.parse::<Option<Token![,]>>()?;
         }

@@ -32,10 +32,13 @@
 //! | [`reduce_shuffle`] | lanes hand values over in registers | one element per thread: the blocks are too short |
 //! | [`reduce_fast`] | many elements per thread, 16 bytes per load, one launch | |
 //!
+//! Outside a lesson, [`cuda_std::block::reduce`] does what [`reduce_shuffle`] does in a block, for any
+//! operator and any type of number.
+//!
 //! # Several blocks, one result
 //!
-//! No barrier spans the grid, so a block cannot wait for the others' sums. There
-//! are three ways out:
+//! No barrier spans the grid (except in a [cooperative launch](cuda_std::grid::sync), whose blocks
+//! must all fit at once), so a block cannot wait for the others' sums. There are three ways out:
 //!
 //! - *Launch again.* Each block writes its sum, and the sums are the next
 //!   launch's input, until one is left: 10⁸ → 781,250 → 6,104 → 48 → 1 by blocks

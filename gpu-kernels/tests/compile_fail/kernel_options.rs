@@ -7,6 +7,9 @@ pub unsafe fn no_bounds() {}
 #[kernel(max_threads = 128)]
 pub unsafe fn other_name() {}
 
+#[kernel(pdl, cooperative)]
+pub unsafe fn early_and_together() {}
+
 #[kernel]
 struct NotAFunction;
 

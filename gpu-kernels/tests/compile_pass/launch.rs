@@ -37,6 +37,11 @@ unsafe fn waits() {
     cuda_std::grid::wait_for_previous();
 }
 
+#[kernel(cooperative)]
+unsafe fn meets() {
+    cuda_std::grid::sync();
+}
+
 fn main() {
     let (input, output) = (DevicePtr::<f32>::new(256), DevicePtrMut::<f32>::new(512));
     launch(transpose_swizzled, (input, output, 3, 4));
@@ -55,6 +60,7 @@ fn main() {
     assert_eq!(sizes, [128, 4, 128, 8]);
     assert_eq!(nothing::LAUNCH_BOUNDS, None);
     assert_eq!([add::USES_PDL, nothing::USES_PDL, waits::USES_PDL], [false, false, true]);
+    assert_eq!([add::IS_COOPERATIVE, meets::IS_COOPERATIVE], [false, true]);
     assert!(waits::LAUNCH_BOUNDS.is_some());
 
     assert_eq!(ChunkSwizzle::<4, 32, 4, 128>::xor(5, 9), 12);

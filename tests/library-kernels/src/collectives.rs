@@ -1,4 +1,4 @@
-//! What a warp's lanes and a block's threads compute together.
+//! Reductions, scans and exchanges of warps and blocks.
 
 use core::ops::Add;
 use cuda_std::block::{self, Scan};

@@ -12,6 +12,8 @@ pub mod collectives;
 pub mod generic;
 #[cfg(feature = "library")]
 pub mod library;
+#[cfg(feature = "library")]
+pub mod grids;
 #[cfg(feature = "math")]
 pub mod math;
 #[cfg(feature = "messages")]

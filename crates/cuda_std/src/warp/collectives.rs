@@ -25,7 +25,7 @@ use super::{lane_id, llvm, warp_shuffle_xor};
 use crate::gpu_only;
 
 /// The mask of the first `n_lanes` lanes.
-pub(crate) const fn first_lanes(n_lanes: u32) -> u32 {
+const fn first_lanes(n_lanes: u32) -> u32 {
     FULL_MASK >> (32 - n_lanes)
 }
 

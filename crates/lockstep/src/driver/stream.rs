@@ -1,4 +1,4 @@
-//! Stream functions that `objects` lacks: launches with clusters or with an early start, graphs,
+//! Stream functions that `objects` lacks: launches with attributes (clusters, an early start), graphs,
 //! and waiting for an event without consuming it.
 
 use super::objects::{Event, Function, Stream};
@@ -9,6 +9,8 @@ use std::ffi::{c_int, c_uint, c_void};
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: a library may make other calls during the recording.
 const CAPTURE_MODE_RELAXED: c_int = 2;
 
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+const COOPERATIVE: c_int = 2;
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 const CLUSTER_DIMENSION: c_int = 4;
 /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
@@ -24,6 +26,8 @@ pub(crate) struct Geometry {
     pub(crate) cluster: Option<[u32; 3]>,
     /// Whether it may start before the work ahead of it in the stream has finished.
     pub(crate) uses_pdl: bool,
+    /// Whether all its blocks must be resident at once.
+    pub(crate) is_cooperative: bool,
 }
 
 impl Geometry {
@@ -45,7 +49,8 @@ impl Geometry {
         let pdl = self
             .uses_pdl
             .then(|| attribute(PROGRAMMATIC_STREAM_SERIALIZATION, &[1]));
-        cluster.into_iter().chain(pdl).collect()
+        let cooperative = self.is_cooperative.then(|| attribute(COOPERATIVE, &[1]));
+        cluster.into_iter().chain(pdl).chain(cooperative).collect()
     }
 }
 

@@ -36,6 +36,7 @@ pub struct Prepared {
     config: LaunchConfig,
     params: Vec<ParamValue>,
     uses_pdl: bool,
+    is_cooperative: bool,
 }
 
 impl Prepared {
@@ -57,6 +58,7 @@ impl Prepared {
         Ok(Self {
             topic: topic_of(K::MODULE_PATH),
             uses_pdl: K::USES_PDL,
+            is_cooperative: K::IS_COOPERATIVE,
             ..prepared
         })
     }
@@ -118,6 +120,7 @@ impl Prepared {
             config,
             params,
             uses_pdl: false,
+            is_cooperative: false,
         };
         match config.broken_rule(bounds) {
             Some(reason) => Err(EngineError::Refused {
@@ -165,6 +168,11 @@ impl Prepared {
     /// Whether it may start before the previous launch in the stream has finished.
     pub fn uses_pdl(&self) -> bool {
         self.uses_pdl
+    }
+
+    /// Whether its blocks may wait for each other, and must therefore be resident at once.
+    pub fn is_cooperative(&self) -> bool {
+        self.is_cooperative
     }
 
     /// The same launch on other memory: `to` maps each address to its place there.

@@ -161,10 +161,14 @@ impl Sim {
                 cluster: cluster.or(options.cluster),
                 // As on a GPU, a launch may ask for them.
                 non_portable_cluster: true,
+                cooperative: launch.is_cooperative(),
                 ..options
             },
         };
         let device = &mut self.state.borrow_mut().device;
+        if launch.is_cooperative() {
+            check_room(device, &loaded, launch)?;
+        }
         let launched = device.launch(&loaded.on_device, launch.entry(), &simulated);
         launched.map_err(|error| {
             let place = Place {
@@ -293,6 +297,32 @@ impl Sim {
         }
         Err(EngineError::no_such_kernel(launch, &modules))
     }
+}
+
+/// Refuses a cooperative launch whose blocks cannot all be resident at once.
+fn check_room(
+    device: &ptx_sim::Device,
+    loaded: &Loaded,
+    launch: &Prepared,
+) -> Result<(), EngineError> {
+    let config = launch.config();
+    let kernel = loaded.on_device.module().kernel(launch.entry());
+    let fixed = kernel.map_or(0, |kernel| kernel.static_shared_bytes);
+    let shared_bytes = fixed.saturating_add(config.dynamic_shared_bytes);
+    let n_threads = config.threads_per_block() as u32;
+    let room = device.config().resident_blocks(n_threads, shared_bytes);
+    let n_blocks: u64 = config.grid.iter().map(|&n| u64::from(n)).product();
+    if n_blocks <= room {
+        return Ok(());
+    }
+    Err(EngineError::Refused {
+        place: launch.place(),
+        reason: format!(
+            "{n_blocks} blocks that wait for each other, but only {room} of {n_threads} threads and \
+             {shared_bytes} bytes of shared memory are resident at once: launch fewer, and let each do \
+             more"
+        ),
+    })
 }
 
 fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, EngineError> {

@@ -54,6 +54,14 @@ pub unsafe fn copy_box(map: &TensorMap, x: i32, y: i32, out: *mut f32) {
     let _ = (map, x, y, out);
 }
 
+/// Thread 0 of each block stores the address of the memory in which a cooperative launch's blocks
+/// meet, as number `i` of `out`.
+#[kernel(cooperative)]
+pub unsafe fn meeting_place(out: *mut u64) {
+    // As above.
+    let _ = out;
+}
+
 /// A kernel that no module has.
 #[kernel]
 pub unsafe fn missing() {}
@@ -169,6 +177,21 @@ $done:
     mul.wide.u32 %rd6, %r1, 8;
     add.s64 %rd6, %rd5, %rd6;
     st.global.u64 [%rd6], %rd4;
+    ret;
+}
+
+.visible .entry meeting_place(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %envreg1;
+    mov.u32 %r2, %envreg2;
+    mov.b64 %rd1, {%r2, %r1};
+    mov.u32 %r3, %ctaid.x;
+    ld.param.u64 %rd2, [out];
+    mul.wide.u32 %rd3, %r3, 8;
+    add.s64 %rd2, %rd2, %rd3;
+    st.global.u64 [%rd2], %rd1;
     ret;
 }
 

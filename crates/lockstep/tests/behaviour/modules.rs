@@ -44,6 +44,31 @@ fn strided_by(module: &Module, out: &Buffer<u32>, stride: u32) {
 }
 
 #[test]
+fn a_cooperative_launch_has_a_meeting_place_and_room_for_all_blocks() {
+    let (device, module) = loaded();
+    let out = device.alloc::<u64>("out", 1 << 20).expect("there is room");
+    let launch = |n_blocks| {
+        let config = LaunchConfig::new([n_blocks, 1, 1], [1024, 1, 1]);
+        // SAFETY: a number for each block.
+        unsafe { module.launch(kernels::meeting_place, config, (out.as_mut_ptr(),)) }
+    };
+    launch(20).expect("it runs");
+    let found = out.read().expect("it is read");
+    assert!(found[0] != 0 && found[..20].iter().all(|place| *place == found[0]));
+
+    let error = launch(1 << 20).expect_err("no device has room for 2^30 threads");
+    let error = error.to_string();
+    let reasons = [
+        "only 264 of 1024 threads",
+        "too many blocks in cooperative launch",
+    ];
+    assert!(
+        reasons.iter().any(|reason| error.contains(reason)),
+        "{error}"
+    );
+}
+
+#[test]
 fn blocks_of_a_cluster_reach_each_others_shared_memory() {
     let device = crate::device();
     if device.properties().sm < 90 {

@@ -181,7 +181,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// A clock: nanoseconds since the launch.
-    pub fn clock(&self, _slice: i64) -> u64 {
+    pub fn clock(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
 

@@ -222,7 +222,7 @@ fn time_and_place() -> Vec<Rule> {
         &["mov"],
         false,
         format!(
-            "`%clock`, `%clock64` and `%globaltimer` count warp instructions, not time; `%smid` is {sm}, \
+            "`%clock`, `%clock64` and `%globaltimer` are the host's nanoseconds since the launch began; `%smid` is {sm}, \
              `%nsmid` {n_sm}, `%nwarpid` {n_warps}, `%gridid` {grid}, `%envreg` {env} (but 1 and 2 of a \
              cooperative launch, the address of its barrier); `%warpid` numbers warps in the order of \
              their threads."

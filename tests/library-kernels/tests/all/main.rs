@@ -4,6 +4,7 @@
 mod bench;
 mod collectives;
 mod generic;
+mod grids;
 mod library;
 mod math;
 mod messages;

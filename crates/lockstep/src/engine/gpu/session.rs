@@ -290,6 +290,7 @@ pub(super) struct Resolved {
     params: Vec<ParamValue>,
     /// Whether it may start before the work ahead of it in the stream has finished.
     uses_pdl: bool,
+    is_cooperative: bool,
 }
 
 impl Resolved {
@@ -305,6 +306,7 @@ impl Resolved {
             config: launch.config(),
             params: launch.params().to_vec(),
             uses_pdl,
+            is_cooperative: launch.is_cooperative(),
         })
     }
 
@@ -315,6 +317,7 @@ impl Resolved {
             shared_bytes: self.config.dynamic_shared_bytes,
             cluster: self.config.cluster.map(|cluster| cluster.map(u32::from)),
             uses_pdl: self.uses_pdl,
+            is_cooperative: self.is_cooperative,
         }
     }
 }
