@@ -158,7 +158,10 @@ impl Scope {
                 let Some(function) = method(&call.method) else {
                     return Err(differs(written));
                 };
-                let receiver = self.shared(&call.receiver)?;
+                let receiver = match &*call.receiver {
+                    Expr::Paren(inner) => self.shared(&inner.expr)?,
+                    receiver => self.shared(receiver)?,
+                };
                 let arguments = call.args.iter().map(|argument| self.shared(argument));
                 let arguments = arguments.collect::<Result<Vec<Expr>>>()?;
                 shared = parse_quote!(#function(#receiver #(, #arguments)*));
