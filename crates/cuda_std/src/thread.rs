@@ -11,7 +11,7 @@
 //! No type says which threads reach a call, so barriers are `unsafe`, like everything else here
 //! that threads must do together: shuffles and votes ([`crate::warp`]), barriers of a cluster,
 //! products of tiles. A kernel with pointers is an `unsafe fn` and calls them plainly. A safe
-//! one waits by [`Filling::sync`](crate::view::Filling::sync), which `#[kernel]` allows only
+//! one waits by [`Block::sync`](crate::view::Block::sync), which `#[kernel]` allows only
 //! where all threads reach it.
 
 use crate::gpu_only;

@@ -180,7 +180,11 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 // ---------------------------------------------------------------------------
 
 /// A value of one or two 32-bit registers, which lanes can exchange, or a pair of values.
-pub trait WarpShuffleValue: Copy {
+///
+/// # Safety
+///
+/// Lanes that call `each_register` together make the same calls of `exchange`.
+pub unsafe trait WarpShuffleValue: Copy {
     /// The value with `exchange` applied to each of its 32-bit registers.
     #[doc(hidden)]
     fn each_register(self, exchange: impl Fn(u32) -> u32) -> Self;
@@ -188,7 +192,8 @@ pub trait WarpShuffleValue: Copy {
 
 macro_rules! shuffle_value {
     ($($type:ty: |$value:ident, $exchange:ident| $body:expr;)*) => { $(
-        impl WarpShuffleValue for $type {
+        // SAFETY: a call for each register.
+        unsafe impl WarpShuffleValue for $type {
             #[inline(always)]
             fn each_register(self, $exchange: impl Fn(u32) -> u32) -> Self {
                 let $value = self;
@@ -215,7 +220,8 @@ shuffle_value! {
     half::bf16: |value, exchange| half::bf16::from_bits(value.to_bits().each_register(exchange));
 }
 
-impl<A: WarpShuffleValue, B: WarpShuffleValue> WarpShuffleValue for (A, B) {
+// SAFETY: both make the same calls.
+unsafe impl<A: WarpShuffleValue, B: WarpShuffleValue> WarpShuffleValue for (A, B) {
     #[inline(always)]
     fn each_register(self, exchange: impl Fn(u32) -> u32) -> Self {
         (

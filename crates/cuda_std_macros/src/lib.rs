@@ -90,8 +90,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// A view's length is another parameter, a `u32`, or a constant. In PTX a view is an
-/// address; parameters of the types `Filling` and `Barrier`, a tile in shared memory and
-/// the token for its barrier, do not appear there. On the host the unit struct also
+/// address; parameters of the types `Filling` and `Block`, a tile in shared memory and
+/// the token for what a block's threads do together, do not appear there. On the host the unit struct also
 /// implements `cuda_std::launch::SafeKernel`, which checks whether buffers and geometry fit.
 ///
 /// # Generic kernels

@@ -44,6 +44,20 @@ pub fn given_away_in_an_operation(tile: Filling<f32, Rows>, block: Block) {
     let tile = block.sync(wait_first(tile, &block));
 }
 
+/// A method that could do anything with the block.
+trait Wait {
+    fn wait(&self);
+}
+impl Wait for Block {
+    fn wait(&self) {}
+}
+
+#[kernel]
+pub fn by_another_method(tile: Filling<f32, Rows>, block: Block) {
+    block.wait();
+    let tile = block.sync(tile);
+}
+
 #[kernel]
 pub fn two_blocks(tile: Filling<f32, Rows>, block: Block, again: Block) {
     let tile = block.sync(tile);

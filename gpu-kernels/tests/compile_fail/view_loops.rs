@@ -73,6 +73,24 @@ pub fn of_odd_numbers(mut tile: Filling<f32, Rows>, block: Block) {
     }
 }
 
+/// A method of another trait by the name of one that is known.
+trait Rev {
+    fn rev(self) -> core::ops::Range<u32>;
+}
+impl Rev for u32 {
+    fn rev(self) -> core::ops::Range<u32> {
+        0..thread_idx_x()
+    }
+}
+
+#[kernel]
+pub fn by_another_method(mut tile: Filling<f32, Rows>, block: Block, n: u32) {
+    for _ in n.rev() {
+        let read = block.sync(tile);
+        tile = block.sync(read);
+    }
+}
+
 #[kernel]
 pub fn until_a_thread_is_done(mut tile: Filling<f32, Rows>, block: Block) {
     let mut i = 0;

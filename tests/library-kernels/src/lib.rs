@@ -26,3 +26,5 @@ pub mod parameters;
 pub mod printing;
 #[cfg(feature = "library")]
 pub mod shared;
+#[cfg(feature = "library")]
+pub mod views;

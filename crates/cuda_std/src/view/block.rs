@@ -130,6 +130,13 @@ macro_rules! integers {
 }
 integers!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize);
 
+/// The quotient, rounded up. For `#[kernel]`.
+#[doc(hidden)]
+#[inline(always)]
+pub const fn div_ceil(n: u32, of: u32) -> u32 {
+    n.div_ceil(of)
+}
+
 /// The number itself, if it is an integer. For `#[kernel]`.
 #[doc(hidden)]
 #[inline(always)]

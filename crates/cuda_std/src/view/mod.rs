@@ -39,7 +39,7 @@
 //! ```
 //! # use cuda_std::prelude::*;
 //! # use cuda_std::view::{Block, Disjoint, Filling, Global};
-//! # use thread::{block_idx_x, block_idx_y, thread_idx_x};
+//! # use thread::thread_idx_x;
 //! const THREADS: u32 = 256;
 //!
 //! const fn in_a_row(_row: u32, column: u32) -> usize {
@@ -127,7 +127,7 @@ mod tile;
 pub use atomic::Atomic;
 pub use block::Block;
 #[doc(hidden)]
-pub use block::{Scratch, uniform};
+pub use block::{Scratch, div_ceil, uniform};
 pub use disjoint::{Disjoint, Element};
 pub use global::Global;
 pub use layout::{ThreadPerElement, TileLayout};

@@ -50,11 +50,15 @@ impl<T: DeviceCopy, L: TileLayout> Memory<T, L> {
 }
 
 /// A phase of a tile, or of several in a tuple, that a barrier ends.
+///
+/// # Safety
+///
+/// `next` gives the same tiles.
 #[diagnostic::on_unimplemented(
     message = "a barrier turns over tiles, alone or as a tuple, and `{Self}` is none",
     label = "not a tile"
 )]
-pub trait Phase {
+pub unsafe trait Phase {
     /// What the tile is after the barrier.
     type Next;
 
@@ -218,7 +222,8 @@ pub trait Readable {}
 
 macro_rules! phases {
     ($($now:ident => $next:ident;)*) => { $(
-        impl<T, L, const TILE: u32> Phase for $now<T, L, TILE> {
+        // SAFETY: it has the same memory.
+        unsafe impl<T, L, const TILE: u32> Phase for $now<T, L, TILE> {
             type Next = $next<T, L, TILE>;
 
             #[inline(always)]
@@ -236,7 +241,8 @@ phases! {
 
 macro_rules! phases_of_several {
     ($(($($tile:ident: $of:ident),*);)*) => { $(
-        impl<$($of: Phase),*> Phase for ($($of,)*) {
+        // SAFETY: each has the same memory.
+        unsafe impl<$($of: Phase),*> Phase for ($($of,)*) {
             type Next = ($($of::Next,)*);
 
             #[inline(always)]

@@ -19,8 +19,11 @@ use super::view_of;
 use crate::parameter::Parameter;
 use crate::parameter::view::{View, hidden};
 
-/// Operations that only wait. The others compute, with memory of their own.
+/// Operations that only wait.
 const WAITING: [&str; 2] = ["sync", "sync_for_adding"];
+/// Those that compute, with memory of their own. There are no others: a method of another trait
+/// could do anything with the token.
+const COMPUTING: [&str; 3] = ["reduce", "scan", "sum"];
 
 /// The body, with the library's functions in place of the methods of the kernel's `Block`.
 pub fn rewritten(function: &ItemFn, parameters: &[Parameter]) -> Result<Block> {
@@ -75,9 +78,9 @@ impl Operations<'_> {
                 (Some(place), _) => self.rewrite_operation(statement).ok_or_else(|| {
                     let block = self.block;
                     let message = format!(
-                        "not all threads of the block would get here, or not as often: an operation of `{block}` is a \
-                         statement of its own, `let … = {block}.…;`, at the outermost level of the kernel or of a \
-                         `for` loop there"
+                        "not all threads of the block would get here, or not as often: an operation of `{block}` \
+                         (`sync`, `sync_for_adding`, `sum`, `reduce`, `scan`) is a statement of its own, \
+                         `let … = {block}.…;`, at the outermost level of the kernel or of a `for` loop there"
                     );
                     Error::new(place, message)
                 })?,
@@ -130,11 +133,13 @@ impl Operations<'_> {
         };
         let is_block =
             matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident(self.block));
-        if !is_block || !is_only_mention {
+        let (method, turbofish, arguments) = (&call.method, &call.turbofish, &call.args);
+        let is_one_of = |names: &[&str]| names.iter().any(|name| method == name);
+        let computes = is_one_of(&COMPUTING);
+        if !is_block || !is_only_mention || !computes && !is_one_of(&WAITING) {
             return None;
         }
-        let (method, turbofish, arguments) = (&call.method, &call.turbofish, &call.args);
-        self.computes |= !WAITING.iter().any(|waiting| method == waiting);
+        self.computes |= computes;
         let token = hidden("block");
         *operation =
             parse_quote!(::cuda_std::view::Block::#method #turbofish (&#token, #arguments));

@@ -2,7 +2,7 @@
 //!
 //! Every number in such a range is made one that other code cannot bind: a literal, a constant
 //! (`const { … }`), one of the copies that the kernel's body begins with, or a function of this
-//! library. So another variable of that name changes nothing about it.
+//! library; methods become functions. So no variable or trait of the same name changes anything.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -28,18 +28,6 @@ const FUNCTIONS: [&str; 9] = [
     "grid_dim_x",
     "grid_dim_y",
     "grid_dim_z",
-];
-
-/// Methods of integers and ranges.
-const METHODS: [&str; 8] = [
-    "div_ceil",
-    "next_multiple_of",
-    "saturating_sub",
-    "ilog2",
-    "min",
-    "max",
-    "rev",
-    "step_by",
 ];
 
 /// The integers that all threads share, by their names at some place of the body.
@@ -166,11 +154,17 @@ impl Scope {
                     **end = self.shared(end)?;
                 }
             }
-            Expr::MethodCall(call) if METHODS.iter().any(|known| call.method == known) => {
-                *call.receiver = self.shared(&call.receiver)?;
-                for argument in &mut call.args {
-                    *argument = self.shared(argument)?;
-                }
+            Expr::MethodCall(call) => {
+                let Some(function) = method(&call.method) else {
+                    return Err(differs(written));
+                };
+                let receiver = match &*call.receiver {
+                    Expr::Paren(inner) => self.shared(&inner.expr)?,
+                    receiver => self.shared(receiver)?,
+                };
+                let arguments = call.args.iter().map(|argument| self.shared(argument));
+                let arguments = arguments.collect::<Result<Vec<Expr>>>()?;
+                shared = parse_quote!(#function(#receiver #(, #arguments)*));
             }
             Expr::Call(call) if call.args.is_empty() => {
                 let Some(function) = function(&call.func) else {
@@ -229,6 +223,16 @@ fn is_arithmetic(op: BinOp) -> bool {
             | BinOp::BitOr(_)
             | BinOp::BitXor(_)
     )
+}
+
+/// The function that a method of integers and ranges is.
+fn method(name: &Ident) -> Option<TokenStream> {
+    Some(match name.to_string().as_str() {
+        "div_ceil" => quote!(::cuda_std::view::div_ceil),
+        "max" | "min" => quote!(::core::cmp::Ord::#name),
+        "rev" | "step_by" => quote!(::core::iter::Iterator::#name),
+        _ => return None,
+    })
 }
 
 /// The function of `cuda_std::thread` that a path names.

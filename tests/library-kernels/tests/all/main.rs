@@ -12,3 +12,4 @@ mod ordinary;
 mod parameters;
 mod printing;
 mod shared;
+mod views;

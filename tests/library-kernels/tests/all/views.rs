@@ -1,0 +1,130 @@
+//! Safe kernels with loops over tiles, operations of a block, and several elements per thread.
+
+use crate::bench::{opcodes, ptx};
+use cuda_std::view::DeviceCopy;
+use library_kernels::views::{self, COLUMNS, ROWS, SIDE, THREADS};
+use lockstep::{Buffer, Device, LaunchConfig, Module, Simulator};
+
+/// A simulator with all checks on, and the kernels.
+fn checked() -> (Device, Module) {
+    let device = Device::simulator_with(Simulator {
+        check: true,
+        ..Simulator::default()
+    });
+    let module = device.load(ptx("library")).expect("it is PTX");
+    (device, module)
+}
+
+fn read<T: DeviceCopy>(buffer: &Buffer<T>) -> Vec<T> {
+    buffer.read().expect("it is there")
+}
+
+fn tiles(n: u32) -> u32 {
+    n.div_ceil(SIDE)
+}
+
+#[test]
+fn a_product_goes_through_its_tiles() {
+    let (device, module) = checked();
+    for (m, n, k) in [
+        (16, 16, 16),
+        (1, 1, 1),
+        (20, 33, 50),
+        (7, 40, 15),
+        (3, 3, 0),
+    ] {
+        let matrix = |n: u32, seed: u32| (0..n).map(move |i| (i * seed % 11) as f32 - 5.0);
+        let (a, b): (Vec<f32>, Vec<f32>) = (matrix(m * k, 7).collect(), matrix(k * n, 5).collect());
+        let a_buffer = device.upload("a", &a).expect("there is room");
+        let b_buffer = device.upload("b", &b).expect("there is room");
+        let mut c = device
+            .alloc::<f32>("c", (m * n) as usize)
+            .expect("there is room");
+        let config = LaunchConfig::new([tiles(n), tiles(m), 1], [SIDE, SIDE, 1]);
+        let arguments = (a_buffer.input(), b_buffer.input(), c.output(), m, n, k);
+        let report = module.run(views::product, config, arguments);
+        report.expect("it runs").expect_bank_conflicts(0);
+        for (place, found) in (0..).zip(read(&c)) {
+            let (row, column) = (place / n, place % n);
+            let term = |i: u32| a[(row * k + i) as usize] * b[(i * n + column) as usize];
+            let expected: f32 = (0..k).map(term).sum();
+            assert_eq!(found, expected, "({row}, {column})");
+        }
+    }
+}
+
+/// Loads, stores, barriers and arithmetic are those of a kernel with pointers.
+#[test]
+fn a_product_of_tiles_does_the_work_of_one_with_pointers() {
+    let text = ptx("library");
+    let count = |kernel: &str, start: &str| {
+        let all = opcodes(&text, kernel);
+        let counted = all
+            .iter()
+            .filter(|opcode| opcode.starts_with(start))
+            .count();
+        (counted, all.len())
+    };
+    for start in [
+        "ld.",
+        "st.",
+        "bar.",
+        "mul.rn.f32",
+        "add.rn.f32",
+        "fma",
+        "call",
+        "trap",
+        "div",
+        "rem",
+    ] {
+        let (safe, of_safe) = count("product", start);
+        let (plain, of_plain) = count("product_by_pointers", start);
+        assert_eq!(safe, plain, "{start}");
+        assert!(of_safe <= of_plain + 4, "{of_safe} instead of {of_plain}");
+    }
+}
+
+#[test]
+fn blocks_of_any_size_scan_and_reduce() {
+    let (device, module) = checked();
+    for n_threads in [1, 31, 32, 40, 96, 1000, 1024] {
+        let (n, n_blocks) = (n_threads * 2 - 1, 2);
+        let x: Vec<u64> = (0..n).map(|i| u64::from(i * 37 % 101) << 30).collect();
+        let x_buffer = device.upload("x", &x).expect("there is room");
+        let mut sums = device.alloc::<u64>("sums", x.len()).expect("there is room");
+        let mut largest = device.zeroed::<u64>("largest", 1).expect("there is room");
+        let config = LaunchConfig::new([n_blocks, 1, 1], [n_threads, 1, 1]);
+        let arguments = (x_buffer.input(), sums.output(), largest.output(), n);
+        let report = module.run(views::running_sums, config, arguments);
+        report.expect("it runs").expect_no_local_memory();
+        let parts = || x.chunks(n_threads as usize);
+        let running = parts().flat_map(|part| {
+            part.iter().scan(0, |sum, x| {
+                *sum += x;
+                Some(*sum)
+            })
+        });
+        let expected: Vec<u64> = running.collect();
+        assert_eq!(read(&sums), expected, "{n_threads} threads");
+        let max = parts().map(|part| part.iter().max().expect("it is not empty"));
+        let expected: u64 = max.sum();
+        assert_eq!(read(&largest), [expected], "{n_threads} threads");
+    }
+}
+
+#[test]
+fn threads_meet_in_nested_loops() {
+    let (device, module) = checked();
+    for (n, n_sums) in [(0, 7), (1, 1), (4, 500)] {
+        let mut sums = device
+            .alloc::<u32>("sums", n_sums as usize)
+            .expect("there is room");
+        let config = LaunchConfig::new([1, 1, 1], [THREADS, 1, 1]);
+        let report = module.run(views::rounds, config, (sums.output(), n_sums, n));
+        report.expect("it runs").expect_no_local_memory();
+        let of_tile = |round| ROWS * COLUMNS * round + 1 + THREADS;
+        let sum: u32 = (0..n).map(|round| (round + 1) * of_tile(round)).sum();
+        let expected: Vec<u32> = (0..n_sums).map(|i| sum + i).collect();
+        assert_eq!(read(&sums), expected, "{n} rounds");
+    }
+}
