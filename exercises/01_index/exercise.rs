@@ -9,7 +9,8 @@
 //!   rows  8 … 15         block (0, 1)  block (1, 1)  …
 //! ```
 //!
-//! The matrix is stored row by row.
+//! The matrix is stored row by row. A thread finds its place by functions: `thread::thread_idx_x()`,
+//! `thread::block_idx_x()`, `thread::block_dim_x()`, and the same with `y`.
 //!
 //! **Predict:** the matrix has 21 rows and 100 columns. Which element does thread (5, 2) of block
 //! (3, 1) have? And thread (4, 0) of block (3, 0)?

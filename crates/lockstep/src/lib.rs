@@ -10,7 +10,7 @@
 //! # const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
 //! #     .visible .entry double(.param .u64 x, .param .u64 n, .param .u64 y) { ret; }";
 //!
-//! `kernels::double` is a `#[kernel]` function; `PTX` is its crate, compiled by `cuda_builder`.
+//! // `kernels::double` is a `#[kernel]` function; `PTX` is its crate, compiled by `cuda_builder`.
 //! let device = Device::open()?;
 //! let module = device.load(PTX)?;
 //! let x = device.upload("x", &[1.0f32; 1000])?;
