@@ -433,7 +433,8 @@ fn every_shared_array_is_memory_of_its_own() {
     let variables = Module::parse(&ptx("library")).unwrap();
     let mut arrays = Vec::new();
     for variable in &variables.ir().variables {
-        if variable.name.starts_with("library_kernels_shared_") {
+        // Other kernels of the module have none of this size.
+        if variable.name.starts_with("library_kernels_shared_") && variable.size_bytes == 128 {
             arrays.push((variable.size_bytes, variable.align));
         }
     }
