@@ -7,6 +7,7 @@
 
 use cuda_builder::CudaBuilder;
 use lockstep_tests::ptx;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// PTX without what line tables add to it: which file and line an instruction
@@ -30,10 +31,57 @@ fn code(ptx: &str) -> Vec<String> {
             || is_label("$L__func_end")
             || is_label("$L__info_string"))
         {
-            code.push(without_hashes(line));
+            code.push(line.to_owned());
         }
     }
+    by_content(code)
+}
+
+/// The code with the content of constants without a name in place of their numbers, and their
+/// definitions sorted at the end: the compiler numbers them in an order that depends on the
+/// numbers of crates.
+fn by_content(code: Vec<String>) -> Vec<String> {
+    let (definitions, mut code): (Vec<_>, Vec<_>) = code
+        .into_iter()
+        .partition(|line| line.starts_with(".global") && definition(line).is_some());
+    let mut contents: HashMap<String, String> = HashMap::new();
+    let mut sorted = Vec::new();
+    for line in &definitions {
+        // A constant stands behind those that it refers to.
+        let line = with_contents(line, &contents);
+        let (name, content) = definition(&line).expect("it was one");
+        contents.insert(name.to_owned(), format!("<{content}>"));
+        sorted.push(without_hashes(&line.replace(name, "")));
+    }
+    sorted.sort();
+    for line in &mut code {
+        *line = without_hashes(&with_contents(line, &contents));
+    }
+    code.append(&mut sorted);
     code
+}
+
+/// A nameless constant's number, with what stands around it, and its content.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    let (declared, content) = line.split_once(" = ")?;
+    let name = &declared[declared.find(ANONYMOUS)?..];
+    Some((&name[..name.find('[')?], content))
+}
+
+fn with_contents(line: &str, contents: &HashMap<String, String>) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(ANONYMOUS) {
+        let (before, name) = rest.split_at(at);
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        let end = name.find(|c| !is_of_name(c)).unwrap_or(name.len());
+        text += before;
+        text += contents
+            .get(&name[..end])
+            .map_or(&name[..end], String::as_str);
+        rest = &name[end..];
+    }
+    text + rest
 }
 
 /// Without the numbers that cargo gives to crates, which differ with every setting:
@@ -107,6 +155,19 @@ fn the_catalogue_is_the_same_code_without_line_tables() {
         let without = without_line_tables("../gpu-kernels", arch, module.topic());
         assert_same_code(module.text().expect("it compiles"), &without);
     }
+}
+
+#[test]
+fn constants_without_a_name_are_known_by_their_content() {
+    let code = |first: &str, second: &str, used: u32| {
+        code(&format!(
+            ".global .b8 anon_$_6_$_1[1] = {{{first}}};\n.global .b8 anon_$_6_$_2[1] = {{{second}}};\n\
+             .global .u64 anon_$_6_$_3[1] = {{generic(anon_$_6_$_{used})}};\nmov.b64 %rd1, anon_$_6_$_3;"
+        ))
+    };
+    assert_eq!(code("48", "49", 1), code("49", "48", 2));
+    assert_ne!(code("48", "49", 1), code("48", "49", 2));
+    assert_ne!(code("48", "49", 1), code("48", "50", 1));
 }
 
 #[test]
