@@ -105,6 +105,7 @@ macro_rules! tile_layout {
     (@block [$($default:tt)*] $block:expr) => { $block };
     (@thread_per_element $name:ident) => {
         // SAFETY: it is the default.
+        #[diagnostic::do_not_recommend]
         unsafe impl $crate::view::ThreadPerElement for $name {}
     };
     (@thread_per_element $name:ident $block:expr) => {};
