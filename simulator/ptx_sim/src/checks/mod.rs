@@ -9,7 +9,8 @@
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
 //! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
-//! on their registers, all together [`beside`]; [`written`], reads of unwritten memory;
+//! on their registers, all together [`beside`]; [`written`], reads of unwritten memory; [`stores`] and their [`pattern`], who
+//! should have written what nobody has;
 //! [`convergence`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
 //! read from nobody; [`remote_shared`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what
@@ -36,10 +37,12 @@ mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
+pub(crate) mod pattern;
 mod products;
 pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
+pub(crate) mod stores;
 pub(crate) mod prefilter;
 pub(crate) mod convergence;
 pub mod trace;
