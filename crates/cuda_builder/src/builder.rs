@@ -186,6 +186,7 @@ impl CudaBuilder {
         let warnings: Vec<_> = compiled.iter().flat_map(|c| c.warnings.clone()).collect();
         messages::show(&warnings);
         if cargo::in_build_script() {
+            warn_of_other_copy(&setup.packages, &compiled);
             let sources = compiled.into_iter().flat_map(|compiled| compiled.sources);
             watch(setup.packages.watched().into_iter().chain(sources));
             output::export(&self.exported_as, &setup.packages, &ptx);
@@ -287,9 +288,51 @@ impl Setup {
     }
 }
 
+/// Warns if the target folder has served another copy of the workspace with other sources: cargo may
+/// keep the libraries that it made of them for the host, except the build script's own package.
+fn warn_of_other_copy(packages: &Packages, compiled: &[Compiled]) {
+    let root = &packages.workspace_root;
+    let is_own = |source: &Path| own_package().is_some_and(|own| source.starts_with(own));
+    for compiled in compiled {
+        let Some(other) = &compiled.other_copy else {
+            continue;
+        };
+        let is_equal = |file: &Path| {
+            let read = |root: &Path| fs::read(root.join(file)).ok();
+            read(other) == read(root)
+        };
+        let sources = compiled.sources.iter().filter(|source| !is_own(source));
+        let files = sources.filter_map(|source| source.strip_prefix(root).ok());
+        let differing: Vec<_> = files
+            .filter(|file| !is_equal(file))
+            .map(|file| file.display().to_string())
+            .collect();
+        if !differing.is_empty() {
+            println!(
+                "cargo::warning=this target folder was last used for {}, which differs in {}: the \
+                 kernels are compiled again, but cargo may keep the other copy's code for the \
+                 host; touch these files, or set cargo's `build.build-dir` so that every copy has \
+                 its own folder",
+                other.display(),
+                differing.join(", ")
+            );
+            return;
+        }
+    }
+}
+
+/// The folder of the package whose build script this is.
+fn own_package() -> Option<PathBuf> {
+    std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from)
+}
+
 /// Tells cargo which changes to rerun the build script for.
+///
+/// Among the paths is one in the build script's own package: to cargo such a path is another one in
+/// another copy of the package, so that a target folder that copies share is not taken as it is.
 fn watch(paths: impl Iterator<Item = PathBuf>) {
-    let paths: BTreeSet<PathBuf> = paths.collect();
+    let own = own_package().map(|dir| dir.join("Cargo.toml"));
+    let paths: BTreeSet<PathBuf> = paths.chain(own).collect();
     for path in paths {
         println!("cargo::rerun-if-changed={}", path.display());
     }

@@ -23,6 +23,7 @@ use crate::record::{self, Record};
 use crate::toolchain::Progress;
 use crate::{Arch, cargo, messages};
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
@@ -170,7 +171,12 @@ impl KernelCrate {
             Some(module) => format!("{}.{module}.{arch}", self.name),
             None => format!("{}.{arch}", self.name),
         };
-        let dir = self.target_dir.join("ptx");
+        // A crate that shares the target folder with another copy of it has its own place there,
+        // the same one after both were moved together.
+        let mut hasher = DefaultHasher::new();
+        record::relative(&self.dir, &self.target_dir).hash(&mut hasher);
+        let place = format!("{:08x}", hasher.finish() as u32);
+        let dir = self.target_dir.join("ptx").join(place);
         Files {
             ptx: dir.join(format!("{name}.ptx")),
             record: dir.join(format!("{name}.json")),

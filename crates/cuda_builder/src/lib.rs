@@ -34,6 +34,7 @@ mod arch;
 mod builder;
 mod built_core;
 mod cargo;
+mod copies;
 pub mod dep_info;
 mod error;
 mod inlining;

@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::built_core::BuiltCore;
+use crate::copies::Copies;
 use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
@@ -71,6 +72,8 @@ pub(crate) struct Compiled {
     pub warnings: Vec<Warning>,
     /// The sources that it was made from, in this crate and in other folders.
     pub sources: Vec<PathBuf>,
+    /// The root of the other copy of the workspace that the target folder was last used for.
+    pub other_copy: Option<PathBuf>,
 }
 
 impl Nested<'_> {
@@ -87,6 +90,7 @@ impl Nested<'_> {
             target: TARGET,
         };
         core.lay_out();
+        let other_copy = self.take_over(&profile, progress)?;
         let warnings = self.run(arch, &profile, &assembly, progress)?;
         core.keep();
         let no_ptx = || BuildError::NoPtx {
@@ -103,7 +107,37 @@ impl Nested<'_> {
             ptx: tensor_maps::apply(&launch_bounds::apply(&ptx)?)?,
             warnings,
             sources,
+            other_copy,
         })
+    }
+
+    /// Has cargo forget what it compiled here of another copy of the workspace; returns that copy's
+    /// root.
+    fn take_over(
+        &self,
+        profile: &str,
+        progress: &dyn Progress,
+    ) -> Result<Option<PathBuf>, BuildError> {
+        let note = self.target_dir.join(format!("{profile}.copies"));
+        let copies = Copies::read(&note);
+        let mut other_copy = None;
+        if let Some((root, packages)) = copies.other(self.packages) {
+            other_copy = Some(root.to_path_buf());
+            let mut command = self.cargo("clean", profile);
+            command.args(packages.iter().flat_map(|package| ["--package", package]));
+            let failed = |output: String| BuildError::Cargo {
+                command: "cargo clean".into(),
+                output,
+            };
+            let (status, complaint) = cargo::run(&mut command, progress, |_| {}).map_err(failed)?;
+            if !status.success() {
+                return Err(failed(complaint));
+            }
+        }
+        copies
+            .claim(self.packages, &note)
+            .map_err(|e| BuildError::io("write", note, e))?;
+        Ok(other_copy)
     }
 
     /// A profile, and with it a folder, for each set of settings except the features.
@@ -190,21 +224,10 @@ impl Nested<'_> {
         } else {
             "json"
         };
-        let mut command = cargo::command(self.manifest);
+        let mut command = self.cargo("rustc", profile);
         command
-            .args(["rustc", "--lib", "--crate-type=cdylib", "-Zbuild-std=core"])
-            .arg(format!("--target={TARGET}"))
-            .arg(format!("--profile={profile}"))
+            .args(["--lib", "--crate-type=cdylib", "-Zbuild-std=core"])
             .arg(format!("--message-format={format}"))
-            .args(cargo::profile(profile, self.release, self.line_tables))
-            .arg("--manifest-path")
-            .arg(self.manifest)
-            .arg("--target-dir")
-            .arg(self.target_dir)
-            .env("RUSTC", &self.toolchain.rustc)
-            // The compiler is a stable one; `-Zbuild-std`, the `ptx-kernel` ABI
-            // and `asm!` for this target are not stable yet.
-            .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", linker)
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",
@@ -232,6 +255,27 @@ impl Nested<'_> {
         }
         command.args(self.extra_args);
         Ok(command)
+    }
+
+    /// A command of cargo for what it compiles here with this profile.
+    fn cargo(&self, name: &str, profile: &str) -> Command {
+        let mut command = cargo::command(self.manifest);
+        command
+            .arg(name)
+            .arg(format!("--target={TARGET}"))
+            .arg(format!("--profile={profile}"))
+            .args(cargo::profile(profile, self.release, self.line_tables))
+            .arg("--manifest-path")
+            .arg(self.manifest)
+            .arg("--target-dir")
+            .arg(self.target_dir)
+            // A user's setting may split the folder.
+            .env("CARGO_BUILD_BUILD_DIR", self.target_dir)
+            .env("RUSTC", &self.toolchain.rustc)
+            // The compiler is a stable one; `-Zbuild-std`, the `ptx-kernel` ABI
+            // and `asm!` for this target are not stable yet.
+            .env("RUSTC_BOOTSTRAP", "1");
+        command
     }
 
     /// Flags for the kernel crate *and* `core`: functions with different architectures are not

@@ -17,8 +17,9 @@ pub(crate) struct Packages {
     dir: PathBuf,
     /// The root of the workspace, where `Cargo.lock` is.
     pub workspace_root: PathBuf,
-    /// Folders of the packages that come from a path, the kernel crate among them.
-    pub local: BTreeSet<PathBuf>,
+    /// The packages that come from a path, the kernel crate among them: their folders, and cargo's
+    /// names for them.
+    pub local: BTreeMap<PathBuf, String>,
     /// Folders that hold packages from a registry.
     pub registries: BTreeSet<PathBuf>,
 }
@@ -74,7 +75,7 @@ impl Packages {
             crate_name: library(root).unwrap_or_default().replace('-', "_"),
             dir: manifest_of(root)?.parent()?.into(),
             workspace_root: metadata["workspace_root"].as_str()?.into(),
-            local: BTreeSet::new(),
+            local: BTreeMap::new(),
             registries: BTreeSet::new(),
         };
         let mut seen = BTreeSet::new();
@@ -86,7 +87,7 @@ impl Packages {
             let package = packages.get(id)?;
             let folder = manifest_of(package)?.parent()?.to_path_buf();
             if package["source"].is_null() {
-                found.local.insert(folder);
+                found.local.insert(folder, id.to_owned());
             } else {
                 found.registries.insert(folder.parent()?.to_path_buf());
             }
@@ -96,15 +97,22 @@ impl Packages {
         Some(found)
     }
 
+    /// The packages in the workspace's folder: their folders relative to its root, and cargo's names.
+    pub fn in_workspace(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.local.iter().filter_map(|(dir, id)| {
+            let dir = dir.strip_prefix(&self.workspace_root).ok()?;
+            Some((dir, id.as_str()))
+        })
+    }
+
     /// The PTX with the source files of the workspace's own packages named relative to its root,
     /// wherever the workspace was when they were compiled; only a package in the root itself must
     /// still be where it was.
     pub fn own_paths_relative(&self, ptx: &str) -> String {
         let root = format!("{}/", with_slashes(&self.workspace_root));
         let own: Vec<String> = self
-            .local
-            .iter()
-            .filter_map(|dir| dir.strip_prefix(&self.workspace_root).ok())
+            .in_workspace()
+            .map(|(dir, _)| dir)
             .filter(|dir| !dir.as_os_str().is_empty())
             .map(|dir| format!("/{}/", with_slashes(dir)))
             .collect();
@@ -140,7 +148,7 @@ impl Packages {
         let own = self.dir.join("src");
         let mut paths: Vec<PathBuf> = self
             .local
-            .iter()
+            .keys()
             .flat_map(|package| ["Cargo.toml", "src", "build.rs"].map(|part| package.join(part)))
             .chain(["Cargo.toml", "Cargo.lock"].map(|file| self.workspace_root.join(file)))
             .filter(|path| *path != own && path.exists())
@@ -198,7 +206,7 @@ mod tests {
             dir: "/w/kernels".into(),
             workspace_root: "/w".into(),
             local: ["/w/kernels", "/w/crates/std", "/elsewhere/x"]
-                .map(PathBuf::from)
+                .map(|dir| (dir.into(), String::new()))
                 .into(),
             registries: BTreeSet::new(),
         };
@@ -215,7 +223,7 @@ mod tests {
             packages.own_paths_relative(on_windows),
             "\t.file\t1 \"kernels/src/lib.rs\"\n\t.file\t2 \"core/a.rs\"\n"
         );
-        packages.local = ["/w"].map(PathBuf::from).into();
+        packages.local = [("/w".into(), String::new())].into();
         assert_eq!(
             packages.own_paths_relative("\t.file\t1 \"/w/src/lib.rs\"\n"),
             "\t.file\t1 \"src/lib.rs\"\n"
@@ -247,10 +255,8 @@ mod tests {
         });
         let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
         assert_eq!(found.crate_name, "kernels_lib");
-        assert_eq!(
-            found.local,
-            ["/w/kernels", "/w/std"].map(PathBuf::from).into()
-        );
+        let named = |id: &str| (format!("/w/{id}").into(), id.to_owned());
+        assert_eq!(found.local, ["kernels", "std"].map(named).into());
         assert_eq!(found.registries, ["/w"].map(PathBuf::from).into());
     }
 }

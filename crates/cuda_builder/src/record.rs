@@ -104,7 +104,7 @@ fn nanoseconds(time: SystemTime) -> u128 {
 
 /// `path` relative to the folder `from`, both absolute; unchanged if they have nothing in common
 /// but the root.
-fn relative(path: &Path, from: &Path) -> PathBuf {
+pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     let common = path
         .components()
         .zip(from.components())

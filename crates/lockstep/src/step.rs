@@ -25,6 +25,8 @@ pub(crate) enum Move {
         to: *mut u8,
         address: u64,
         size_bytes: usize,
+        /// Of a single value.
+        value_bytes: usize,
     },
     Copy {
         to: u64,
@@ -64,10 +66,11 @@ impl Move {
                 to,
                 address,
                 size_bytes,
+                value_bytes,
             } => {
                 // SAFETY: as above, and that nothing else uses them.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(to, size_bytes) };
-                sim.read(address, bytes)
+                sim.read_values(address, bytes, value_bytes)
             }
             Self::Copy {
                 to,
@@ -97,6 +100,7 @@ impl Move {
                 to,
                 address,
                 size_bytes,
+                value_bytes: _,
             } => {
                 // SAFETY: as above.
                 unsafe { driver::memory::enqueue_read(stream, to, address, size_bytes) }

@@ -169,6 +169,7 @@ impl Stream {
             to,
             address: from.address(),
             size_bytes,
+            value_bytes: size_of::<T>(),
         }))
     }
 

@@ -1,6 +1,7 @@
 //! Reports of launches on the simulator, and failures of tests that claim something else.
 
 mod behaviour;
+mod unwritten;
 
 use behaviour::{kernels, loaded};
 use lockstep::{Device, Error, LaunchConfig, Report, Simulator};

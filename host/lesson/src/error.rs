@@ -34,7 +34,9 @@ impl CaseError {
     pub fn can_be_profiled(&self) -> bool {
         matches!(
             self,
-            Self::Wrong(_) | Self::Counts { .. } | Self::Engine(EngineError::Fault { .. })
+            Self::Wrong(_)
+                | Self::Counts { .. }
+                | Self::Engine(EngineError::Fault { .. } | EngineError::Unwritten(_))
         )
     }
 

@@ -3,6 +3,7 @@
 //! Several host threads may use it at once; [`DeviceConfig::concurrent`] says what they
 //! wait for.
 
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use crate::checks::prefilter::Pool;
 use crate::clock::Started;
+use crate::gaps::{Gaps, Omission};
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::global::ADDRESS_END;
@@ -143,6 +145,8 @@ pub struct Device {
     contents: RwLock<()>,
     /// What launches with checks reuse.
     pool: Pool,
+    /// What launches with checks have left unwritten.
+    gaps: Mutex<Gaps>,
 }
 
 /// An allocation, as [`Device::allocation_at`] finds it.
@@ -245,6 +249,7 @@ impl Device {
             config,
             contents: RwLock::new(()),
             pool: Pool::default(),
+            gaps: Mutex::default(),
         }
     }
 
@@ -285,6 +290,10 @@ impl Device {
 
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    pub(crate) fn gaps(&self) -> MutexGuard<'_, Gaps> {
+        self.gaps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until others let a copy begin.
@@ -540,6 +549,7 @@ impl Device {
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
         let mut heap = self.heap();
         if !heap.is_kernel_heap(address) && heap.free(address) {
+            self.gaps().forget(address);
             Ok(())
         } else {
             Err(MemoryError::NotAllocated {
@@ -608,8 +618,38 @@ impl Device {
         found(&heap, address, n_bytes)?;
         if let Some((start, written)) = heap.written_mut(address) {
             written.forget(start, start + n_bytes);
+            self.gaps().forget(address - start);
         }
         Ok(())
+    }
+
+    /// The bytes of a range that neither the host nor a kernel has written, as ranges of
+    /// addresses, in order. A launch without [`LaunchOptions::check`] may have written
+    /// anything: after it there are none.
+    ///
+    /// # Errors
+    /// If they do not lie within an allocation.
+    ///
+    /// [`LaunchOptions::check`]: crate::LaunchOptions::check
+    pub fn unwritten(&self, address: u64, n_bytes: u64) -> Result<Vec<Range<u64>>, MemoryError> {
+        let mut heap = self.heap();
+        found(&heap, address, n_bytes)?;
+        let Some((start, written)) = heap.written_mut(address) else {
+            return Ok(Vec::new());
+        };
+        let base = address - start;
+        let ranges = written.missing(start, start + n_bytes).into_iter();
+        Ok(ranges
+            .map(|range| base + range.start..base + range.end)
+            .collect())
+    }
+
+    /// The thread that would have written at an address that [`Device::unwritten`] gives, if the
+    /// other threads' stores are a pattern that leaves no choice: the address is linear in the
+    /// coordinates of block and thread.
+    pub fn omission(&self, address: u64) -> Option<Omission> {
+        let base = self.heap().memory().find(address)?.base;
+        self.gaps().omission(base, address)
     }
 
     /// Reads bytes.

@@ -22,7 +22,7 @@
 //!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
-//! - `device`, `launch`, `report`, [`trace`]: what a host uses;
+//! - `device`, `launch`, `report`, `gaps`, [`trace`]: what a host uses;
 //! - `occupancy`, `attributes`: what a driver reports of kernels.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
@@ -41,6 +41,7 @@ mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;
+mod gaps;
 mod in_flight;
 mod lanes;
 mod launch;
@@ -76,6 +77,7 @@ pub use device::{
     AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
 };
 pub use diagnostics::LaunchError;
+pub use gaps::Omission;
 pub use lanes::has_wide_vectors;
 pub use launch::{
     Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_GRID, NotSearched, OrderError,

@@ -10,6 +10,7 @@ mod cases;
 mod divergence;
 mod errors;
 mod fail;
+mod gaps;
 mod kernel_heap;
 mod matrix;
 mod memory;

@@ -47,17 +47,9 @@ pub(super) fn left_out(manifest: &Manifest, run: &Run) -> Option<String> {
     let mut outputs = outputs.filter(|(argument, _)| argument.output.is_some());
     outputs.find_map(|(argument, contents)| {
         let contents = contents.as_ref()?;
-        // A byte can have any value.
-        let size = Some(contents.number.size_bytes()).filter(|size| *size > 1)?;
-        let mut elements = contents.after.chunks(size);
-        let index = elements.position(|element| is_untouched(contents.number, element))?;
+        let index = contents.unwritten.first()?.start / contents.number.size_bytes();
         Some(format!("it has not written {}[{index}]", argument.name))
     })
-}
-
-/// Whether an element of an output is unchanged since before the launch.
-fn is_untouched(number: Number, element: &[u8]) -> bool {
-    element.iter().all(|byte| *byte == number.poison())
 }
 
 /// An input that was changed.
@@ -98,7 +90,7 @@ fn wrong(
     let wrong: Vec<usize> = pairs
         .clone()
         .enumerate()
-        .filter(|(_, pair)| is_wrong(pair))
+        .filter(|(index, pair)| got.is_unwritten(*index) || is_wrong(pair))
         .map(|(index, _)| index)
         .collect();
     if wrong.is_empty() {
@@ -109,20 +101,23 @@ fn wrong(
         "{} of {n_elements} elements of `{name}` are wrong:",
         wrong.len()
     );
+    let mut omission = got.omission.as_ref();
     for &index in wrong.iter().take(N_SHOWN) {
         let at = index * size..(index + 1) * size;
         let place = match columns {
             Some(columns) => format!("row {}, column {}", index / columns, index % columns),
             None => format!("{name}[{index}]"),
         };
-        let got_bytes = &got.after[at.clone()];
-        let is_unwritten = argument.output.is_some() && is_untouched(got.number, got_bytes);
+        let is_unwritten = got.is_unwritten(index);
         let value = match is_unwritten {
             true => "has not been written".to_owned(),
-            false => format!("is {}", got.number.read(got_bytes).1),
+            false => format!("is {}", got.number.read(&got.after[at.clone()]).1),
         };
         let wanted = got.number.read(&expected.after[at]).1;
         message += &format!("\n  {place} {value}, expected {wanted}");
+        if let Some(omission) = omission.take_if(|_| is_unwritten) {
+            message += &format!("\n    by the other threads' stores, it is {omission:#}");
+        }
     }
     if wrong.len() > N_SHOWN {
         message += &format!("\n  … and {} more", wrong.len() - N_SHOWN);
@@ -136,6 +131,8 @@ mod tests {
     use crate::format::Argument;
     use crate::judge::launch::Contents;
     use crate::values::Number;
+    use ptx_sim::Omission;
+    use std::ops::Range;
 
     fn argument(text: &str) -> Argument {
         toml::from_str(text).expect("an argument")
@@ -147,6 +144,8 @@ mod tests {
             number: Number::F32,
             before: bytes(before),
             after: bytes(after),
+            unwritten: Vec::new(),
+            omission: None,
         }
     }
 
@@ -165,11 +164,30 @@ mod tests {
         assert_eq!(message(1e-3, 0.000_5, 0.0), None, "or to 1");
         assert!(message(1e9, f32::NAN, 1.0).is_some());
         assert!(message(1e9, f32::INFINITY, 1.0).is_some());
-        let untouched = message(0.0, f32::from_bits(u32::MAX), 2.0).expect("it is wrong");
-        assert!(
-            untouched.contains("y[0] has not been written, expected 2"),
-            "{untouched}"
-        );
+    }
+
+    #[test]
+    fn what_is_not_written_is_wrong_whatever_it_holds() {
+        let output = argument("name = \"y\"\noutput = \"f32\"");
+        let expected = contents(&[0.0; 3], &[1.0; 3]);
+        let got = Contents {
+            // The second half of the second element.
+            unwritten: vec![Range { start: 6, end: 8 }],
+            omission: Some(Omission {
+                place: Default::default(),
+                block: [1, 0, 0],
+                thread: [5, 0, 0],
+                grid: [1, 1, 1],
+            }),
+            ..contents(&[0.0; 3], &[1.0; 3])
+        };
+        let failure = wrong(&output, None, &got, &expected).expect("it is wrong");
+        let message = "\
+1 of 3 elements of `y` are wrong:
+  y[1] has not been written, expected 1
+    by the other threads' stores, it is that of block (1, 0, 0), thread (5, 0, 0), which a grid of \
+1×1×1 blocks does not have";
+        assert_eq!(failure.message, message);
     }
 
     #[test]

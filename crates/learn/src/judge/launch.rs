@@ -3,7 +3,10 @@
 use crate::format::{Argument, Geometry, Manifest, Role};
 use crate::values::Number;
 use crate::workshop::Built;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, MemoryError, Report, Schedule};
+use ptx_sim::{
+    Device, Launch, LaunchError, LaunchOptions, MemoryError, Omission, Report, Schedule,
+};
+use std::ops::Range;
 
 /// Warp instructions that a launch may take by default: far more than any case needs, and about a
 /// second's worth.
@@ -21,6 +24,21 @@ pub(super) struct Contents {
     pub number: Number,
     pub before: Vec<u8>,
     pub after: Vec<u8>,
+    /// Bytes of an output that nobody has written.
+    pub unwritten: Vec<Range<usize>>,
+    /// The thread that the first of them is left to, where the other threads' stores tell.
+    pub omission: Option<Omission>,
+}
+
+impl Contents {
+    /// Whether nobody has written all of an element.
+    pub fn is_unwritten(&self, index: usize) -> bool {
+        let size = self.number.size_bytes();
+        let (start, end) = (index * size, (index + 1) * size);
+        let next = self.unwritten.partition_point(|gap| gap.end <= start);
+        let gap = self.unwritten.get(next);
+        gap.is_some_and(|gap| gap.start < end)
+    }
 }
 
 /// Why there was no launch.
@@ -82,10 +100,20 @@ pub(super) fn run(
         };
         let mut after = vec![0; before.len()];
         device.read(address, &mut after)?;
+        let unwritten = device.unwritten(address, before.len() as u64)?;
+        let omission = unwritten
+            .first()
+            .and_then(|first| device.omission(first.start));
+        let offset = |at: u64| (at - address) as usize;
         Ok(Some(Contents {
             number,
             before,
             after,
+            unwritten: unwritten
+                .into_iter()
+                .map(|range| offset(range.start)..offset(range.end))
+                .collect(),
+            omission,
         }))
     };
     let buffers = arguments.into_iter().map(read).collect::<Result<_, _>>()?;

@@ -150,26 +150,68 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     }
 
     /// Copies all values to the host.
+    ///
+    /// # Errors
+    ///
+    /// On a simulator with [`Simulator::check`](crate::Simulator::check): nobody has written some of
+    /// them ([`EngineError::Unwritten`]).
     pub fn read(&self) -> Result<Vec<T>, EngineError> {
+        self.read_of(0..self.len)
+    }
+
+    /// Copies this range of values to the host: what a kernel has filled of a buffer that has room
+    /// for more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::read`].
+    ///
+    /// # Panics
+    ///
+    /// The range is out of bounds.
+    pub fn read_of(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
+        let (address, len) = self.part(values);
+        self.fetch(len as usize, |bytes| {
+            self.engine.read_values(address, bytes, size_of::<T>())
+        })
+    }
+
+    /// Copies all values to the host, whether or not somebody has written them: for buffers with
+    /// gaps, such as padded rows. What nobody has written is [`POISON`].
+    pub fn read_with_gaps(&self) -> Result<Vec<T>, EngineError> {
+        self.fetch(self.len, |bytes| self.engine.read(self.address, bytes))
+    }
+
+    /// `len` values that `copy` copies.
+    fn fetch(
+        &self,
+        len: usize,
+        copy: impl FnOnce(&mut [u8]) -> Result<(), EngineError>,
+    ) -> Result<Vec<T>, EngineError> {
         let mut values = Vec::new();
-        values.try_reserve_exact(self.len).map_err(|_| {
-            let what = format!("the host has no room for {} bytes", self.size_bytes());
+        values.try_reserve_exact(len).map_err(|_| {
+            let what = format!("the host has no room for {} bytes", len * size_of::<T>());
             EngineError::Memory(what)
         })?;
         // SAFETY: the bytes are zeroed before they are used as values, and `DeviceCopy` promises
         // that every bit pattern is valid.
         unsafe {
-            std::ptr::write_bytes(values.as_mut_ptr(), 0, self.len);
-            values.set_len(self.len);
+            std::ptr::write_bytes(values.as_mut_ptr(), 0, len);
+            values.set_len(len);
         }
-        self.read_into(&mut values)?;
+        copy(as_bytes_mut(&mut values))?;
         Ok(values)
     }
 
     /// Copies all values into `values`, which must be as long as the buffer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::read`].
     pub fn read_into(&self, values: &mut [T]) -> Result<(), EngineError> {
         self.check_len(values.len())?;
-        self.engine.read(self.address, as_bytes_mut(values))
+        let bytes = as_bytes_mut(values);
+        self.engine.read_values(self.address, bytes, size_of::<T>())
     }
 
     fn check_len(&self, len: usize) -> Result<(), EngineError> {

@@ -1,6 +1,7 @@
 //! Errors of engines. Every message names the kernel, the place and, if there is one, the remedy.
 
 use super::config::LaunchConfig;
+use super::unwritten::Unwritten;
 use cuda_driver::{DriverError, LoadError};
 use ptx_sim::Schedule;
 use std::fmt;
@@ -107,6 +108,10 @@ pub enum EngineError {
         /// What it did, and where.
         report: String,
     },
+
+    /// The host read values that nobody has written.
+    #[error("{0}")]
+    Unwritten(Box<Unwritten>),
 
     /// The kernel did not end within the limit.
     #[error("{place}: {report}")]

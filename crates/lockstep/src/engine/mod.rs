@@ -4,7 +4,7 @@
 //! deliberately untyped, so that one `&dyn Engine` serves for everything; types come from the thin
 //! layer on top of it: [`Buffer<T>`] for memory and [`Prepared`] for launches.
 //!
-//! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which defines
+//! Reading order: `config`, `unwritten`, [`error`], [`module`], [`mod@launch`], `interface`, which defines
 //! [`Engine`], [`buffer`], [`mod@tensor_map`], [`timing`] (with [`library`] and [`product`]), then
 //! the two engines, [`sim`] and [`gpu`], and [`machine`], which is either of them.
 
@@ -30,6 +30,7 @@ pub mod machine;
 pub mod record;
 
 mod panic;
+mod unwritten;
 
 pub use buffer::Buffer;
 pub use config::LaunchConfig;
@@ -42,3 +43,4 @@ pub use module::{ModuleId, PtxModule};
 pub use product::{Major, Matmul, MatrixType, Stored};
 pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
+pub use unwritten::Unwritten;

@@ -2,6 +2,7 @@
 
 use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
+use super::unwritten::Unwritten;
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, LaunchConfig, Observe, Place, Prepared,
     PtxModule, Timed, Timing,
@@ -368,6 +369,35 @@ fn memory(error: impl std::fmt::Display) -> EngineError {
     EngineError::Memory(error.to_string())
 }
 
+/// An error if nobody has written some of these values.
+fn refuse_unwritten(
+    device: &ptx_sim::Device,
+    address: u64,
+    n_bytes: u64,
+    value_bytes: u64,
+) -> Result<(), EngineError> {
+    let ranges = device.unwritten(address, n_bytes).map_err(memory)?;
+    let (Some(range), Some(buffer)) = (ranges.first(), device.allocation_at(address)) else {
+        return Ok(());
+    };
+    let value_at = |byte: u64| (byte - buffer.address) / value_bytes;
+    let mut n_unwritten = 0;
+    // A value may be written in part, and be in two ranges.
+    let mut next = 0;
+    for range in &ranges {
+        let end = value_at(range.end - 1) + 1;
+        n_unwritten += end - value_at(range.start).max(next);
+        next = end;
+    }
+    Err(EngineError::Unwritten(Box::new(Unwritten {
+        first: value_at(range.start),
+        n_unwritten,
+        n_read: n_bytes / value_bytes,
+        omission: device.omission(range.start),
+        buffer: buffer.label,
+    })))
+}
+
 /// Distinguishes what the simulator distinguishes.
 fn launch_error(place: Place, error: &LaunchError) -> EngineError {
     let report = error.to_string();
@@ -422,6 +452,19 @@ impl Engine for Sim {
             .device
             .read(address, bytes)
             .map_err(memory)
+    }
+
+    fn read_values(
+        &self,
+        address: u64,
+        bytes: &mut [u8],
+        value_bytes: usize,
+    ) -> Result<(), EngineError> {
+        if self.check {
+            let device = &self.state.borrow().device;
+            refuse_unwritten(device, address, bytes.len() as u64, value_bytes as u64)?;
+        }
+        self.read(address, bytes)
     }
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {

@@ -119,7 +119,8 @@ impl<'e> Problem<'e> {
         n_neighbors.truncate(self.n_atoms as usize);
         Ok(Answer {
             n_neighbors,
-            list: self.list.read()?,
+            // An atom's list has room for more than it has.
+            list: self.list.read_with_gaps()?,
             overflow: self.overflow.read()?[0],
             layout,
         })

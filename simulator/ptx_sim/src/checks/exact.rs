@@ -196,6 +196,13 @@ impl Judge for Exact<'_> {
                 first.get_or_insert(Finding::Unwritten { at, this });
             }
         }
+        if access.writes && !is_shared {
+            // The end of the kernel is enough for what comes after it; whoever reads it before is
+            // found otherwise.
+            for range in &access.touch.ranges {
+                self.written.mark_range(range);
+            }
+        }
         let order = &block.order;
         if is_shared {
             let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
@@ -213,12 +220,9 @@ impl Judge for Exact<'_> {
         } else {
             bulk::end(&mut self.lines, &mut self.sites, order, access, by);
         }
-        if access.writes {
+        if access.writes && access.touch.space == Space::Shared {
             for range in &access.touch.ranges {
-                match access.touch.space {
-                    Space::Shared => block.memory.written.mark_range(range),
-                    _ => self.written.mark_range(range),
-                }
+                block.memory.written.mark_range(range);
             }
         }
     }

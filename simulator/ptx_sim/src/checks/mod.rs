@@ -9,7 +9,7 @@
 //! unordered accesses; [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what
 //! works on shared memory alongside the threads, including [`products`] of warpgroups, and
 //! [`fragments`] on their registers, combined in [`beside`]; [`written`], reads of unwritten
-//! memory; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
+//! memory; [`stores`] and their [`pattern`], the threads that should have written it; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
 //! shuffles that read from absent lanes; [`remote_shared`], what others do in a block's shared
 //! memory, and its end. [`judge`] is the interface to what judges accesses to memory: [`exact`],
 //! which reports what is wrong, and [`prefilter`], which only says whether anything could be.
@@ -35,10 +35,12 @@ mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
+pub(crate) mod pattern;
 mod products;
 pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
+pub(crate) mod stores;
 pub(crate) mod prefilter;
 pub(crate) mod convergence;
 pub mod trace;

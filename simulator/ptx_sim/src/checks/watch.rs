@@ -18,6 +18,7 @@ use super::passed_on::only_passed_on;
 use super::recorder::Recorder;
 use super::remote_shared::RemoteAccesses;
 use super::shadow::Mix;
+use super::stores::Stores;
 use super::tracer::Tracer;
 use super::undefined::Undefined;
 use super::written::LocalWritten;
@@ -65,6 +66,7 @@ pub(crate) struct Checks<'a, J: Judge> {
     order: GridOrder,
     depth: Depth,
     judge: J,
+    stores: Stores,
     /// Bulk copies that are not known to be done.
     copies: Vec<BulkCopy>,
     /// The first defect.
@@ -132,14 +134,15 @@ impl<'a, J: Judge> Checks<'a, J> {
             order: GridOrder::new(launch.cluster.n_blocks() > 1),
             depth: Depth::of(launch.n_blocks()),
             judge,
+            stores: Stores::default(),
             copies: Vec::new(),
             finding: None,
         }
     }
 
-    /// The judge of accesses to memory.
-    pub fn into_judge(self) -> J {
-        self.judge
+    /// The judge of accesses to memory, and the places where the launch has stored.
+    pub fn into_parts(self) -> (J, Stores) {
+        (self.judge, self.stores)
     }
 
     /// Where the block's state is.
@@ -164,6 +167,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         if self.finding.is_some() {
             return self.judge.may_write(access);
         }
+        self.stores.add(self.launch, instruction, access);
         match access.space {
             Space::Local => self.local_access(instruction, access),
             Space::Shared | Space::Global => {

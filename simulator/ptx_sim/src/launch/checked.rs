@@ -11,10 +11,12 @@ use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::judge::Judge;
 use crate::checks::prefilter::{Prefilter, Undo, WrittenBy, discard, restore};
+use crate::checks::stores::Stores;
 use crate::checks::watch::{Checks, Watch};
 use crate::context::LaunchContext;
 use crate::device::Device;
 use crate::diagnostics::LaunchError;
+use crate::gaps::StoredBy;
 use crate::memory::heap::Heap;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
@@ -54,17 +56,21 @@ pub(super) fn run(
             restore(launch.memory, &kept);
         }
         discard(device.pool(), kept);
-        if let Some((report, written_by)) = passed {
+        if let Some((report, written_by, stores)) = passed {
             written_by.mark(&mut written);
             heap.give_written(written);
+            note_stores(device, heap, launch, stores);
             return Ok(report);
         }
     }
     let before = launch.options.options.go_on;
     let before = before.then(|| Snapshot::of(launch.memory));
-    let (report, written) = exact(device, launch, written);
-    match written {
-        Some(written) => heap.give_written(written),
+    let (report, watched) = exact(device, launch, written);
+    match watched {
+        Some((written, stores)) => {
+            heap.give_written(written);
+            note_stores(device, heap, launch, stores);
+        }
         None => heap.written_by_anyone(),
     }
     if is_for_the_prefilter && report.is_ok() {
@@ -79,7 +85,7 @@ fn prefiltered(
     launch: &Prepared<'_>,
     written: &[Written],
     undo: &Undo<'_>,
-) -> Option<(Report, WrittenBy)> {
+) -> Option<(Report, WrittenBy, Stores)> {
     let plan = launch.loaded.module().plan(launch.id);
     // Blocks burn the launch's fuel in the order in which they run.
     let may_spread = plan.is_order_independent && launch.options.options.fuel.is_none();
@@ -90,7 +96,7 @@ fn prefiltered(
     };
     let context = device.context(launch, n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
-    let (counters, prefilters, result) = watched(&context, n_workers, prefilter);
+    let (counters, prefilters, stores, result) = watched(&context, n_workers, prefilter);
     // The lines show which block prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
@@ -99,37 +105,43 @@ fn prefiltered(
     let written_by = Prefilter::merged(prefilters)?;
     let mut report = launch.report(counters);
     report.printed = context.printed.into_lines();
-    Some((report, written_by))
+    Some((report, written_by, stores))
 }
 
-/// Runs a launch under the exact judge; also gives what has been written of each allocation.
+/// Runs a launch under the exact judge; also gives what has been written of each allocation, and
+/// by which stores.
 fn exact(
     device: &Device,
     launch: &Prepared<'_>,
     written: Vec<Written>,
-) -> (Result<Report, LaunchError>, Option<Vec<Written>>) {
+) -> (Result<Report, LaunchError>, Option<(Vec<Written>, Stores)>) {
     let context = device.context(launch, 1);
     let written = Mutex::new(written);
     let judge = || {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         Exact::new(context.memory, std::mem::take(&mut written))
     };
-    let (counters, mut judges, result) = watched(&context, 1, judge);
+    let (counters, mut judges, stores, result) = watched(&context, 1, judge);
     let written = judges.pop().map(Exact::into_written);
+    let watched = written.map(|written| (written, stores));
     let report = result.map(|()| {
         let mut report = launch.report(counters);
         report.printed = context.printed.into_lines();
         report
     });
-    (report, written)
+    (report, watched)
 }
 
-/// Runs a launch with counters and checks; gives both of each worker, and how it ended.
+/// What the workers of a launch have counted, who judged, where the launch has stored, and how it
+/// ended.
+type Watched<J> = (Vec<Counters>, Vec<J>, Stores, Result<(), LaunchError>);
+
+/// Runs a launch with counters and checks.
 fn watched<'a, J: Judge>(
     context: &'a LaunchContext<'a>,
     n_workers: usize,
     judge: impl Fn() -> J + Sync,
-) -> (Vec<Counters>, Vec<J>, Result<(), LaunchError>) {
+) -> Watched<J> {
     let numbering = &context.plan.numbering;
     let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering),
@@ -137,10 +149,41 @@ fn watched<'a, J: Judge>(
         recorder: None,
     });
     let (mut counters, mut judges) = (Vec::new(), Vec::new());
+    let mut stores = Stores::default();
     for watch in watches {
         counters.push(watch.counters);
-        let checks = watch.checks;
-        judges.extend(checks.map(|checks| checks.into_judge()));
+        if let Some(checks) = watch.checks {
+            let (judge, of_worker) = checks.into_parts();
+            judges.push(judge);
+            stores.join(of_worker);
+        }
     }
-    (counters, judges, result)
+    (counters, judges, stores, result)
+}
+
+/// Keeps where a launch has stored in allocations that are still not wholly written.
+fn note_stores(device: &Device, heap: &mut Heap, launch: &Prepared<'_>, stores: Stores) {
+    let mut context = None;
+    for (instruction, pattern) in stores.into_patterns() {
+        let Some(allocation) = launch.memory.find(pattern.address()) else {
+            continue;
+        };
+        let (base, size_bytes) = (allocation.base, allocation.size_bytes);
+        let Some((_, written)) = heap.written_mut(base) else {
+            continue;
+        };
+        if written.has(0, size_bytes) {
+            continue;
+        }
+        let context = context.get_or_insert_with(|| device.context(launch, 1));
+        device.gaps().add(
+            base,
+            StoredBy {
+                place: context.numbered_place(instruction),
+                grid: launch.options.grid,
+                block: launch.options.block,
+                pattern,
+            },
+        );
+    }
 }

@@ -1,6 +1,8 @@
 //! The bytes of an allocation that have been written, for the check that finds reads of
 //! uninitialized memory.
 
+use std::ops::Range;
+
 /// The bytes of an allocation that have been written.
 #[derive(Clone)]
 pub struct Written {
@@ -94,6 +96,19 @@ impl Written {
         }
     }
 
+    /// The ranges of `start..end` that are not written, in order and apart.
+    pub fn missing(&self, start: u64, end: u64) -> Vec<Range<u64>> {
+        let ranges = match &self.state {
+            State::All => return Vec::new(),
+            State::Bits(bits) => return bits.missing(start, end),
+            State::Ranges(ranges) => ranges,
+        };
+        let starts = std::iter::once(start).chain(ranges.iter().map(|range| range.1));
+        let ends = ranges.iter().map(|range| range.0).chain([end]);
+        let between = starts.zip(ends).map(|(a, b)| a.max(start)..b.min(end));
+        between.filter(|range| !range.is_empty()).collect()
+    }
+
     /// Whether all bytes of `start..end` are written.
     #[inline]
     pub fn has(&self, start: u64, end: u64) -> bool {
@@ -162,6 +177,26 @@ impl Bits {
         });
     }
 
+    /// The ranges of `start..end` that are not set, in order and apart.
+    fn missing(&self, start: u64, end: u64) -> Vec<Range<u64>> {
+        let mut missing: Vec<Range<u64>> = Vec::new();
+        Self::words(start, end, |word, bits| {
+            let mut absent = bits & !self.0.get(word).copied().unwrap_or(0);
+            while absent != 0 {
+                let first = absent.trailing_zeros();
+                let n = (absent >> first).trailing_ones();
+                absent &= !(u64::MAX >> (64 - n) << first);
+                let first = word as u64 * 64 + u64::from(first);
+                match missing.last_mut().filter(|last| last.end == first) {
+                    Some(last) => last.end += u64::from(n),
+                    None => missing.push(first..first + u64::from(n)),
+                }
+            }
+            true
+        });
+        missing
+    }
+
     /// Whether all of `start..end` are set.
     #[inline]
     pub fn has(&self, start: u64, end: u64) -> bool {
@@ -209,6 +244,25 @@ mod tests {
         assert!(written.has(0, 100));
         written.forget(99, 100);
         assert!(!written.has(98, 100));
+    }
+
+    #[test]
+    fn what_is_missing_is_listed() {
+        let mut written = Written::none(300);
+        assert_eq!(written.missing(10, 20), [10..20]);
+        for (start, end) in [(10, 60), (100, 130), (200, 300)] {
+            written.mark(start, end);
+        }
+        let missing = [60..100, 130..200];
+        for _ in 0..2 {
+            assert_eq!(written.missing(5, 300), [&[5..10], &missing[..]].concat());
+            assert_eq!(written.missing(70, 140), [70..100, 130..140]);
+            assert_eq!(written.missing(20, 60), []);
+            // Now bit by bit.
+            written.watch();
+        }
+        written.mark_all();
+        assert_eq!(written.missing(0, 300), []);
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! again.
 #![cfg(unix)]
 
+mod copies;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -77,21 +79,25 @@ impl Project {
 
     /// What `cargo run` prints, or its error output.
     fn run(&self) -> Result<String, String> {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+        self.build_and_run().map(|(printed, _)| printed)
+    }
+
+    /// What the program prints, and what cargo says; or only that.
+    fn build_and_run(&self) -> Result<(String, String), String> {
         let output = Command::new(env!("CARGO"))
             // This makes the packages of build scripts the same as this repository's.
             .args(["--config", "profile.dev.package.\"*\".debug=false"])
             .args(["run", "--offline"])
             .current_dir(self.0.path())
-            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TARGET_DIR", target())
             .env_remove("RUSTC_BOOTSTRAP")
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        if output.status.success() {
-            Ok(text(&output.stdout))
-        } else {
-            Err(text(&output.stderr))
+        let said = text(&output.stderr);
+        match output.status.success() {
+            true => Ok((text(&output.stdout), said)),
+            false => Err(said),
         }
     }
 
@@ -102,6 +108,11 @@ impl Project {
         assert!(printed.contains(".target sm_80"), "{printed}");
         assert!(printed.contains(".visible .entry double("), "{printed}");
     }
+}
+
+/// This repository's target folder.
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
 }
 
 fn repository() -> &'static Path {
