@@ -30,11 +30,13 @@
 //!
 //! Left out: checking the PTX, and knowing any kernel.
 
+mod advice;
 mod arch;
 mod builder;
 mod built_core;
 mod cargo;
 pub mod dep_info;
+mod device_errors;
 mod error;
 mod inlining;
 mod kernel_crate;
@@ -49,6 +51,7 @@ pub mod tensor_maps;
 
 pub use arch::Arch;
 pub use builder::CudaBuilder;
+pub use device_errors::DeviceErrors;
 pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};

@@ -6,6 +6,7 @@
 //! Whether a type is allowed for a parameter is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod device_errors;
 mod entry;
 mod format_string;
 mod gpu_only;
@@ -252,6 +253,16 @@ pub fn print(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {
     print::expand(input.into(), "\n")
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// The PTX that a build script has compiled, for `lockstep::kernels!`: the text, and the folder of
+/// its sources. The argument is the environment variable for its path.
+#[doc(hidden)]
+#[proc_macro]
+pub fn embedded_kernels(input: TokenStream) -> TokenStream {
+    device_errors::embedded(input.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

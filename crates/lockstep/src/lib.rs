@@ -52,6 +52,8 @@ mod report;
 mod step;
 mod stream;
 
+#[doc(hidden)]
+pub use cuda_std::embedded_kernels;
 pub use device::{Device, Simulator};
 pub use engine::record;
 pub use engine::tensor_map::{self, TensorMap};
@@ -73,16 +75,17 @@ pub use stream::Stream;
 /// ```
 ///
 /// It uses the paths in the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` at compile time;
-/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`.
+/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`. If the kernels do not compile, it
+/// does not either, and the errors of the device's compiler appear at their places.
 #[macro_export]
 macro_rules! kernels {
     () => {
         $crate::kernels!("KERNELS_PTX")
     };
-    ($name:literal) => {
-        $crate::PtxModule::of_text("kernels.ptx", include_str!(env!($name)))
-            .with_sources(env!(concat!($name, "_SOURCES")))
-    };
+    ($name:literal) => {{
+        let (text, sources) = $crate::embedded_kernels!($name);
+        $crate::PtxModule::of_text("kernels.ptx", text).with_sources(sources)
+    }};
 }
 
 /// Values of type `T` in the memory of a [`Device`], which the buffer keeps alive.
