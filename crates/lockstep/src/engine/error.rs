@@ -37,8 +37,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why an engine could not do what it was asked.
-#[derive(Clone, Debug, thiserror::Error)]
+/// Why an engine could not do what it was asked. Its `Debug` is its `Display`, for `unwrap` and for
+/// `main`.
+#[derive(Clone, thiserror::Error)]
 pub enum EngineError {
     /// There is no driver.
     #[error(transparent)]
@@ -170,6 +171,12 @@ pub enum EngineError {
         /// What it found.
         what: String,
     },
+}
+
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl EngineError {
