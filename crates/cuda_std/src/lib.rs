@@ -58,7 +58,7 @@ pub mod warpgroup;
 pub mod wgmma;
 
 #[doc(hidden)]
-pub use cuda_std_macros::embedded_kernels;
+pub use cuda_std_macros::kernels;
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
 pub use tensor_map::TensorMap;

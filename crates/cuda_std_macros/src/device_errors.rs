@@ -79,18 +79,26 @@ pub fn at_first_kernel(name: Span) -> TokenStream {
     error
 }
 
-/// The text of the PTX, and the folder of its sources: `include_str!` of the path in the variable
-/// `input`, or an error.
+/// The module of the PTX whose path is in a variable, `KERNELS_PTX` if `input` names none; or an
+/// error.
 pub fn embedded(input: TokenStream) -> Result<TokenStream> {
-    let variable: LitStr = syn::parse2(input)?;
+    let variable = match input.is_empty() {
+        true => LitStr::new("KERNELS_PTX", Span::call_site()),
+        false => syn::parse2(input)?,
+    };
     let sources = LitStr::new(&format!("{}_SOURCES", variable.value()), variable.span());
+    let module = |text, sources| {
+        quote! {
+            ::lockstep::PtxModule::of_text("kernels.ptx", #text).with_sources(#sources)
+        }
+    };
     match report() {
-        None => Ok(quote!((
-            ::core::include_str!(::core::env!(#variable)),
-            ::core::env!(#sources)
-        ))),
+        None => Ok(module(
+            quote!(::core::include_str!(::core::env!(#variable))),
+            quote!(::core::env!(#sources)),
+        )),
         Some(report) if report.is_to_fail => Err(Error::new(Span::call_site(), report.summary)),
         // The host's compiler finds the errors itself; if not, the library cannot be linked.
-        Some(_) => Ok(quote!(("", ""))),
+        Some(_) => Ok(module(quote!(""), quote!(""))),
     }
 }

@@ -257,11 +257,18 @@ pub fn println(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// The PTX that a build script has compiled, for `lockstep::kernels!`: the text, and the folder of
-/// its sources. The argument is the environment variable for its path.
-#[doc(hidden)]
+/// The kernels that the package's build script compiled with `cuda_builder`, as a module to load,
+/// with the folder of their sources: `lockstep::kernels!()`.
+///
+/// ```ignore
+/// let kernels = device.load(lockstep::kernels!())?;
+/// ```
+///
+/// It uses the paths in the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` at compile time;
+/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`. If the kernels do not compile, it does
+/// not either, and the errors of the device's compiler appear at their places in the source.
 #[proc_macro]
-pub fn embedded_kernels(input: TokenStream) -> TokenStream {
+pub fn kernels(input: TokenStream) -> TokenStream {
     device_errors::embedded(input.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()

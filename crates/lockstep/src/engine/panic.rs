@@ -24,8 +24,10 @@ pub(super) fn explain(
                 .map(|line| format!("\n    {line}"))
                 .unwrap_or_default();
             let message = match record.message() {
-                "" => "\n  its message takes registers: it is here if the kernels' `cuda_std` has the \
-                       feature `panic-messages`",
+                "" => {
+                    "\n  its message takes registers: it is here if the kernels' `cuda_std` has the \
+                       feature `panic-messages`"
+                }
                 _ => "",
             };
             EngineError::Fault {
