@@ -52,10 +52,11 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
         }
         Some(_) => false,
         None if message.starts_with("cannot find macro") => of_std(message).is_some(),
-        // About assembly of the device, or about nothing in the sources.
+        // About assembly of the device, entries of one name, or nothing in the sources.
         None => {
             let places = diagnostic["spans"].as_array();
-            message.contains("asm") || places.is_none_or(Vec::is_empty)
+            let is_late = message.contains("asm") || message.ends_with("is already defined");
+            is_late || places.is_none_or(Vec::is_empty)
         }
     }
 }

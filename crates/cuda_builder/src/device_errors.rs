@@ -27,9 +27,6 @@ const FOLDER: &str = "LOCKSTEP_DEVICE_ERRORS";
 /// The variable that names the crate that has the errors, if it is the build script's own package.
 const CRATE: &str = "LOCKSTEP_DEVICE_ERRORS_CRATE";
 
-/// A library that does not exist, by a name that says why the crate cannot be linked.
-const LIBRARY: &str = "kernels_that_compile_for_the_device";
-
 /// The errors of a crate of kernels, as the device's compiler found them.
 #[derive(Clone, Default)]
 pub struct DeviceErrors(Vec<DeviceError>);
@@ -65,9 +62,9 @@ impl DeviceErrors {
         texts.collect()
     }
 
-    /// Leaves them for the compilation of the build script's package: `is_own` if that package has
-    /// the kernels, in `crate_name`, and `exported_as` is the variable for the path of their PTX.
-    /// Paths in messages are relative to `root`.
+    /// Leaves them for the compilation of the build script's package. `exported_as` is the variable
+    /// for the path of the PTX, `own` the crate of the kernels if it is in that package, and `root`
+    /// the folder that the messages' paths are relative to if the package is outside of it.
     pub(crate) fn leave(
         &self,
         out_dir: &Path,
@@ -98,7 +95,7 @@ impl DeviceErrors {
         // For `include_str!`, which says that it cannot read this.
         let none: PathBuf = out_dir.join(format!("no PTX, because {summary}"));
         println!("cargo::rustc-env={exported_as}={}", none.display());
-        println!("cargo::rustc-link-lib=static={LIBRARY}");
+        println!("cargo::rustc-link-lib=static={}", self.library());
         // What does not exist has always changed: the next build tries again.
         println!("cargo::rerun-if-changed={}", none.display());
         Ok(())
@@ -112,13 +109,26 @@ impl DeviceErrors {
         self.0.iter().map(line).collect()
     }
 
+    /// A library that does not exist, by a name that says why the crate cannot be linked. rustc
+    /// takes what follows a colon for another name.
+    fn library(&self) -> String {
+        let first = self.first().map_or_else(String::new, |first| {
+            let place = place(first).unwrap_or_default();
+            format!(" ({place}, {})", text(first, "message"))
+        });
+        let name = format!("kernels that compile for the device{first}");
+        name.replace(':', " ").replace('\n', " ")
+    }
+
+    /// The first error, if possible one that the host's compiler does not show itself.
+    fn first(&self) -> Option<&Value> {
+        let of_device = self.0.iter().find(|error| error.is_of_device);
+        of_device.or(self.0.first()).map(|error| &error.diagnostic)
+    }
+
     /// A sentence with a place.
     fn summary(&self) -> String {
-        // One that the host's compiler does not show at its place itself, if there is one.
-        let (of_device, of_both): (Vec<_>, Vec<_>) =
-            self.0.iter().partition(|error| error.is_of_device);
-        let mut errors = of_device.into_iter().chain(of_both);
-        let first = errors.find_map(|error| place(&error.diagnostic));
+        let first = self.first().and_then(place);
         let first = first.map_or_else(String::new, |first| {
             format!("; the first error is at {first}")
         });

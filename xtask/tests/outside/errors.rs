@@ -155,7 +155,7 @@ fn errors_of_kernels_in_another_package_have_their_places() {
     );
     let (passed, text) = cargo(outside.path(), &["build"]);
     assert!(
-        !passed && text.contains("kernels_that_compile_for_the_device"),
+        !passed && text.contains("kernels that compile for the device (kernels/src/lib.rs"),
         "{text}"
     );
 }
