@@ -144,13 +144,51 @@ impl CudaBuilder {
         self
     }
 
-    /// Builds; on an error, prints it and ends the build script, so that cargo shows rustc's
-    /// messages rather than a panic.
+    /// Builds; on an error, ends the build script.
+    ///
+    /// If the kernels do not compile, the script ends *without* an error, and the compilation of
+    /// its package fails instead, with the errors of the device's compiler at their places in the
+    /// source: that way editors show them too. It fails wherever `#[kernel]` or
+    /// `lockstep::kernels!` is used or the PTX is included, otherwise when it is linked. With
+    /// [`CudaBuilder::copy_to`], and for all other errors, the script prints the error and fails.
     pub fn build_or_exit(self) -> BuildOutput {
-        self.build().unwrap_or_else(|error| {
+        let progress = Terminal::default();
+        let built = self.set_up(&progress).and_then(|setup| {
+            self.build_in(&setup, &progress).or_else(|error| {
+                if self.leave(&error, &setup)? {
+                    std::process::exit(0);
+                }
+                Err(error)
+            })
+        });
+        built.unwrap_or_else(|error| {
             eprintln!("{error}");
             std::process::exit(1);
         })
+    }
+
+    /// Leaves the kernels' errors for the package's compilation, if there will be one.
+    fn leave(&self, error: &BuildError, setup: &Setup) -> Result<bool, BuildError> {
+        let variable = |name| std::env::var_os(name).map(PathBuf::from);
+        let (Some(out_dir), Some(package), BuildError::Compile { errors, .. }) =
+            (variable("OUT_DIR"), variable("CARGO_MANIFEST_DIR"), error)
+        else {
+            return Ok(false);
+        };
+        if !cargo::in_build_script() || self.copy_to.is_some() {
+            return Ok(false);
+        }
+        let is_own = cargo::canonical(&package.join("Cargo.toml"))
+            .is_ok_and(|manifest| manifest == setup.manifest);
+        let root = &setup.packages.workspace_root;
+        let left = errors.leave(
+            &out_dir,
+            &self.exported_as,
+            is_own.then_some(&setup.packages.crate_name),
+            (!package.starts_with(root)).then_some(root),
+        );
+        left.map_err(|e| BuildError::io("write the kernels' errors into", out_dir, e))?;
+        Ok(true)
     }
 
     /// Compiles for every architecture.
@@ -167,15 +205,24 @@ impl CudaBuilder {
     pub fn build(self) -> Result<BuildOutput, BuildError> {
         let progress = Terminal::default();
         let setup = self.set_up(&progress)?;
+        self.build_in(&setup, &progress)
+    }
+
+    fn build_in(
+        &self,
+        setup: &Setup,
+        progress: &(dyn Progress + Sync),
+    ) -> Result<BuildOutput, BuildError> {
         let is_second = cargo::is_second();
-        let compiled = if is_second {
-            Vec::new()
-        } else {
-            self.compile(&setup, &progress)?
+        let compiled = match is_second {
+            true => Vec::new(),
+            false => self
+                .compile(setup, progress)
+                .inspect_err(|_| self.forget_ptx(setup))?,
         };
         let mut ptx = Vec::new();
         for (index, arch) in self.arches().enumerate() {
-            let path = self.ptx_path(arch, index == 0, &setup);
+            let path = self.ptx_path(arch, index == 0, setup);
             let text = compiled.get(index).map_or("", |compiled| &compiled.ptx);
             if !is_second || !path.exists() {
                 write_if_different(&path, text)?;
@@ -194,8 +241,17 @@ impl CudaBuilder {
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),
             ptx,
-            toolchain: setup.toolchain,
+            toolchain: setup.toolchain.clone(),
         })
+    }
+
+    /// Removes the PTX of an earlier build, unless the user chose its place.
+    fn forget_ptx(&self, setup: &Setup) {
+        for (index, arch) in self.arches().enumerate() {
+            if self.copy_to.is_none() {
+                let _ = fs::remove_file(self.ptx_path(arch, index == 0, setup));
+            }
+        }
     }
 
     fn arches(&self) -> impl Iterator<Item = &Arch> {

@@ -1,12 +1,14 @@
 //! The crate's errors, worded so that the reader knows what to do.
 
+use crate::device_errors::DeviceErrors;
 use crate::launch_bounds::LaunchBoundsError;
 use crate::tensor_maps::TensorMapError;
 use crate::toolchain::ToolchainError;
+use std::fmt;
 use std::path::PathBuf;
 
-/// Why there is no PTX.
-#[derive(Debug, thiserror::Error)]
+/// Why there is no PTX. Its `Debug` is its `Display`, for `unwrap` and for `main`.
+#[derive(thiserror::Error)]
 pub enum BuildError {
     /// No compiler for the kernels.
     #[error(transparent)]
@@ -17,6 +19,8 @@ pub enum BuildError {
     Compile {
         /// rustc's messages as it prints them, then cargo's summary.
         rendered: String,
+        /// The errors among them, each with its places.
+        errors: DeviceErrors,
     },
 
     /// The package has only programs.
@@ -69,6 +73,12 @@ pub enum BuildError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl BuildError {

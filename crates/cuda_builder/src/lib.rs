@@ -30,12 +30,14 @@
 //!
 //! Left out: checking the PTX, and knowing any kernel.
 
+mod advice;
 mod arch;
 mod builder;
 mod built_core;
 mod cargo;
 mod copies;
 pub mod dep_info;
+mod device_errors;
 mod error;
 mod inlining;
 mod kernel_crate;
@@ -50,6 +52,7 @@ pub mod tensor_maps;
 
 pub use arch::Arch;
 pub use builder::CudaBuilder;
+pub use device_errors::DeviceErrors;
 pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};

@@ -1,18 +1,17 @@
 //! The second cargo's messages, in its JSON form.
 
+use crate::advice::plain;
 use crate::cargo;
+use crate::device_errors::DeviceErrors;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::io::Write;
 
 /// What one run says about the kernel crate and its dependencies.
-#[derive(Default)]
 pub(crate) struct Messages {
-    /// Errors as rustc renders them.
-    pub errors: Vec<String>,
+    pub errors: DeviceErrors,
     pub warnings: Vec<Warning>,
-    /// Packages that need the standard library.
-    wanting_std: BTreeSet<String>,
+    /// Whether texts have colours.
+    is_coloured: bool,
 }
 
 /// A warning about the sources.
@@ -25,54 +24,57 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
+    /// Of a run that has not begun.
+    pub fn new(is_coloured: bool) -> Self {
+        Self {
+            errors: DeviceErrors::default(),
+            warnings: Vec::new(),
+            is_coloured,
+        }
+    }
+
     /// Reads one line.
     pub fn take(&mut self, line: &str) {
-        let Ok(message) = serde_json::from_str::<Value>(line) else {
+        let Ok(mut message) = serde_json::from_str::<Value>(line) else {
             return;
         };
         if message["reason"] != "compiler-message" {
             return;
         }
-        let diagnostic = &message["message"];
-        let text = diagnostic["message"].as_str().unwrap_or_default();
-        let rendered = diagnostic["rendered"].as_str().unwrap_or(text).to_string();
+        let diagnostic = message["message"].take();
         match diagnostic["level"].as_str() {
             Some("warning") => {
                 // A warning without a place in the sources is about our own command line: PTX
                 // versions as target features are unstable.
-                if let Some(place) = place(diagnostic) {
-                    let text = text.lines().next().unwrap_or_default();
+                if let Some(place) = place(&diagnostic) {
+                    let text = diagnostic["message"].as_str().unwrap_or_default();
+                    let rendered = diagnostic["rendered"].as_str().unwrap_or(text);
                     self.warnings.push(Warning {
-                        line: format!("{place}: {text}"),
-                        rendered,
+                        line: format!("{place}: {}", text.lines().next().unwrap_or_default()),
+                        rendered: self.shown(rendered.into()),
                     });
                 }
             }
             Some(level) if level.starts_with("error") => {
-                if diagnostic["code"]["code"] == NO_CRATE && text.contains("`std`") {
-                    self.wanting_std.extend(package(&message["package_id"]));
-                }
-                self.errors.push(rendered);
+                let package = package(&message["package_id"]);
+                self.errors.take(diagnostic, package.as_deref());
             }
             _ => {}
         }
     }
 
-    /// Help with errors that rustc offers none for.
-    pub fn help(&self) -> String {
-        let line = |package: &String| {
-            format!(
-                "help: `{package}` needs the standard library, which GPU code cannot use. If only \
-                 host code uses this package, list it in Cargo.toml under\n      \
-                 [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]\n"
-            )
-        };
-        self.wanting_std.iter().map(line).collect()
+    /// The errors as rustc prints them.
+    pub fn rendered(&self) -> String {
+        self.shown(self.errors.rendered())
+    }
+
+    fn shown(&self, text: String) -> String {
+        match self.is_coloured {
+            true => text,
+            false => plain(&text),
+        }
     }
 }
-
-/// rustc's code for "can't find crate".
-const NO_CRATE: &str = "E0463";
 
 /// The name in a package's id: `registry+https://…#name@1.0.0`, or `path+file:///…/name#1.0.0` if
 /// the folder has the package's name.
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn errors_and_warnings_about_the_sources_are_kept() {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
-        let mut messages = Messages::default();
+        let mut messages = Messages::new(false);
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
         let given = json!([{"file_name": "<crate attribute>", "line_start": 1}]);
         messages.take(&message("warning", "unused attribute", given));
@@ -131,34 +133,34 @@ mod tests {
         messages.take(&message("error", "mismatched types", place));
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
-        assert_eq!(messages.errors, ["error: mismatched types\n"]);
+        assert_eq!(messages.rendered(), "error: mismatched types\n");
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);
-        assert_eq!(messages.help(), "");
     }
 
     #[test]
     fn what_wants_the_standard_library_is_named() {
-        let mut messages = Messages::default();
+        let mut messages = Messages::new(false);
         for id in [
             "registry+https://r/i#anyhow@1.0.0",
             "path+file:///w/tools#0.1.0",
         ] {
             let message = json!({"reason": "compiler-message", "package_id": id, "message": {
                 "level": "error", "message": "can't find crate for `std`",
-                "code": {"code": "E0463"}, "spans": [],
+                "rendered": "error[E0463]: can't find crate for `std`\n\n",
+                "code": {"code": "E0463"}, "spans": [], "children": [],
             }});
             messages.take(&message.to_string());
         }
-        let help = messages.help();
-        let names: Vec<_> = help
+        let rendered = messages.rendered();
+        let names: Vec<_> = rendered
             .lines()
             .filter(|line| line.contains("needs the standard"))
             .collect();
         assert!(
             names[0].contains("`anyhow`") && names[1].contains("`tools`"),
-            "{help}"
+            "{rendered}"
         );
-        assert!(help.contains("cfg(not(target_arch"), "{help}");
+        assert!(rendered.contains("cfg(not(target_arch"), "{rendered}");
     }
 }

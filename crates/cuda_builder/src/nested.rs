@@ -202,7 +202,7 @@ impl Nested<'_> {
             command: "cargo rustc".into(),
             output,
         };
-        let mut messages = Messages::default();
+        let mut messages = Messages::new(wants_colour());
         let (status, complaint) =
             cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {
@@ -211,23 +211,20 @@ impl Nested<'_> {
         if messages.errors.is_empty() {
             return Err(failed(complaint));
         }
-        let (errors, help) = (messages.errors.concat(), messages.help());
-        let rendered = format!("{errors}{help}{}", complaint.trim_end());
-        Err(BuildError::Compile { rendered })
+        let rendered = format!("{}{}", messages.rendered(), complaint.trim_end());
+        Err(BuildError::Compile {
+            rendered,
+            errors: messages.errors,
+        })
     }
 
     fn command(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Command, BuildError> {
         let linker = nolink::do_nothing_linker(self.target_dir)
             .map_err(|e| BuildError::io("write a linker into", self.target_dir, e))?;
-        let format = if wants_colour() {
-            "json-diagnostic-rendered-ansi"
-        } else {
-            "json"
-        };
         let mut command = self.cargo("rustc", profile);
         command
             .args(["--lib", "--crate-type=cdylib", "-Zbuild-std=core"])
-            .arg(format!("--message-format={format}"))
+            .arg("--message-format=json-diagnostic-rendered-ansi")
             .env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", linker)
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",

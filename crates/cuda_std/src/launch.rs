@@ -421,6 +421,12 @@ pub struct LaunchBounds {
 }
 
 /// A kernel as the host sees it; implemented only by `#[kernel]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel",
+    label = "not a kernel",
+    note = "a launch takes a function that has `#[kernel]` above it, by its name alone; of a generic one, an instance: \
+            `#[kernel(instances(NAME = FUNCTION::<…>))]`"
+)]
 pub trait Kernel: Copy {
     /// Entry name in the PTX.
     const NAME: &'static str;

@@ -59,6 +59,8 @@ pub mod warpgroup;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod wgmma;
 
+#[doc(hidden)]
+pub use cuda_std_macros::kernels;
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use float::GpuFloat;
 pub use half;

@@ -1,8 +1,8 @@
 //! A kernel as seen by the host: a unit struct that knows name, parameters and limits.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Attribute, Ident, ItemFn};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Ident, ItemFn, spanned::Spanned};
 
 use crate::instance::Instance;
 use crate::options::{LaunchBounds, Options};
@@ -125,6 +125,7 @@ fn implemented(
     let (uses_pdl, is_cooperative) = (options.uses_pdl, options.is_cooperative);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();
+    let checked = checked_bounds(options.launch_bounds.as_ref());
     let bounds = bounds(options.launch_bounds.as_ref());
     let safe_kernel = match function.sig.unsafety {
         Some(_) => TokenStream::new(),
@@ -143,8 +144,22 @@ fn implemented(
             type Args = (#(#argument_types,)*);
         }
 
+        #checked
         #safe_kernel
     }
+}
+
+/// An error at bounds that no block can have.
+fn checked_bounds(given: Option<&LaunchBounds>) -> TokenStream {
+    given.map_or_else(TokenStream::new, |LaunchBounds { max_threads, .. }| {
+        quote_spanned! { max_threads.span() =>
+            #[cfg(not(target_arch = "nvptx64"))]
+            const _: () = ::core::assert!(
+                ::core::matches!(#max_threads, 1..=1024),
+                "launch_bounds: a block has from 1 to 1024 threads"
+            );
+        }
+    })
 }
 
 fn bounds(given: Option<&LaunchBounds>) -> TokenStream {

@@ -9,7 +9,7 @@ use syn::{Error, FnArg, ItemFn, Result, ReturnType, Type, parse_quote, spanned::
 use crate::instance::{Instance, is_generic};
 use crate::options::Options;
 use crate::parameter::Parameter;
-use crate::{entry, host, view};
+use crate::{device_errors, entry, host, view};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
@@ -42,12 +42,14 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     }) {
         return Err(first);
     }
+    let errors = device_errors::at_first_kernel(function.sig.ident.span());
     if is_generic(&function.sig.generics) {
-        return generic(&function, &parameters, &options);
+        let generic = generic(&function, &parameters, &options)?;
+        return Ok(quote! { #errors #generic });
     }
     let device = entry::of_function(&function, &parameters, options.launch_bounds.as_ref());
     let host = host::of_function(&function, &parameters, &options);
-    Ok(quote! { #device #host })
+    Ok(quote! { #errors #device #host })
 }
 
 /// A generic function, which is kept as it is, and its instances.

@@ -6,6 +6,7 @@
 //! Whether a type is allowed for a parameter is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod device_errors;
 mod entry;
 mod format_string;
 mod gpu_only;
@@ -259,6 +260,23 @@ pub fn print(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {
     print::expand(input.into(), "\n")
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// The kernels that the package's build script compiled with `cuda_builder`, as a module to load,
+/// with the folder of their sources: `lockstep::kernels!()`.
+///
+/// ```ignore
+/// let kernels = device.load(lockstep::kernels!())?;
+/// ```
+///
+/// It uses the paths in the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` at compile time;
+/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`. If the kernels do not compile, it does
+/// not either, and the errors of the device's compiler appear at their places in the source.
+#[proc_macro]
+pub fn kernels(input: TokenStream) -> TokenStream {
+    device_errors::embedded(input.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -52,6 +52,8 @@ mod report;
 mod step;
 mod stream;
 
+#[doc(inline)]
+pub use cuda_std::kernels;
 pub use device::{Device, Simulator};
 pub use engine::record;
 pub use engine::tensor_map::{self, TensorMap};
@@ -64,26 +66,6 @@ pub use pinned::Pinned;
 pub use report::Report;
 pub use source::{own_place, own_source};
 pub use stream::Stream;
-
-/// The kernels that the package's build script compiled with `cuda_builder`, as a module to
-/// [load](Device::load), with the folder of their sources.
-///
-/// ```ignore
-/// let kernels = device.load(lockstep::kernels!())?;
-/// ```
-///
-/// It uses the paths in the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` at compile time;
-/// `kernels!("OTHER")` those in `OTHER` and `OTHER_SOURCES`.
-#[macro_export]
-macro_rules! kernels {
-    () => {
-        $crate::kernels!("KERNELS_PTX")
-    };
-    ($name:literal) => {
-        $crate::PtxModule::of_text("kernels.ptx", include_str!(env!($name)))
-            .with_sources(env!(concat!($name, "_SOURCES")))
-    };
-}
 
 /// Values of type `T` in the memory of a [`Device`], which the buffer keeps alive.
 pub type Buffer<T> = engine::Buffer<'static, T>;

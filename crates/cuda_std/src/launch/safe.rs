@@ -213,6 +213,12 @@ impl Unfit {
 ///
 /// A launch of the kernel with a geometry that `admit` accepted and the arguments that it
 /// returned is sound while the lifetime of its views lasts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a safe kernel",
+    label = "not a safe kernel",
+    note = "a safe launch (`run`) takes a safe `fn` that has `#[kernel]` above it; a kernel that is an `unsafe fn` is \
+            launched by `unsafe {{ module.launch(…) }}`"
+)]
 pub unsafe trait SafeKernel: Kernel {
     /// Argument types, as a tuple: [`Input`]s, [`Output`]s and numbers.
     type Views<'a>;

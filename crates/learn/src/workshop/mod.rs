@@ -116,7 +116,7 @@ impl Workshop {
         ];
         let ptx = match crate_.ptx(Some(&exercise.name), &arch, progress) {
             Ok(path) => read(&path)?,
-            Err(BuildError::Compile { rendered }) => {
+            Err(BuildError::Compile { rendered, .. }) => {
                 let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
                 return Ok(Compiled::Refused(said.iter().fold(rendered, replace)));
             }
@@ -204,7 +204,7 @@ impl Workshop {
         let arch = Arch::new(arch);
         let ptx = match KernelCrate::open(&dir, &self.target)?.ptx(None, &arch, progress) {
             Ok(path) => read(&path)?,
-            Err(BuildError::Compile { rendered }) => {
+            Err(BuildError::Compile { rendered, .. }) => {
                 let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
                 return Ok(Compiled::Refused(said.iter().fold(rendered, replace)));
             }

@@ -23,9 +23,16 @@ pub(super) fn explain(
                 .line(record.file(), record.line())
                 .map(|line| format!("\n    {line}"))
                 .unwrap_or_default();
+            let message = match record.message() {
+                "" => {
+                    "\n  its message takes registers: it is here if the kernels' `cuda_std` has the \
+                       feature `panic-messages`"
+                }
+                _ => "",
+            };
             EngineError::Fault {
                 place,
-                report: format!("{record}{line}\n  {report}"),
+                report: format!("{record}{line}{message}\n  {report}"),
             }
         }
         other => other,

@@ -9,22 +9,25 @@ use std::path::Path;
 use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
 use ptx::ir::Space;
 
-/// The barriers' names in a language.
-struct Barriers {
-    block: &'static str,
-    warp: &'static str,
+/// The names of functions in a language.
+struct Names {
+    block_barrier: &'static str,
+    warp_barrier: &'static str,
+    atomic_add: &'static str,
 }
 
-const RUST: Barriers = Barriers {
-    block: "sync_threads",
-    warp: "sync_warp",
+const RUST: Names = Names {
+    block_barrier: "sync_threads",
+    warp_barrier: "sync_warp",
+    atomic_add: "atomic::add",
 };
-const CUDA: Barriers = Barriers {
-    block: "__syncthreads()",
-    warp: "__syncwarp()",
+const CUDA: Names = Names {
+    block_barrier: "__syncthreads()",
+    warp_barrier: "__syncwarp()",
+    atomic_add: "atomicAdd()",
 };
 
-impl Barriers {
+impl Names {
     /// In the language of a place's source.
     fn at(place: &Place) -> &'static Self {
         let source = place.source.as_ref();
@@ -74,8 +77,21 @@ impl Fault {
             if other.kind == AccessKind::AsyncCopy && other.place.opcode.contains(".bulk") {
                 return Some(AFTER_BULK.into());
             }
-            let advice = self.against_race(*space, *access, other.kind, &other.thread);
-            return Some(advice);
+            let order = self.against_race(*space, *access, other.kind, &other.thread);
+            let is_plain = |kind| matches!(kind, AccessKind::Load | AccessKind::Store);
+            // `*sum += x` loads and stores at the same column; `a[i] = a[i + 1]` does not.
+            let is_one_statement = self.place.source.is_some()
+                && self.place.source == other.place.source
+                && self.place.inlined_at == other.place.inlined_at;
+            if is_one_statement && is_plain(*access) && is_plain(other.kind) {
+                let add = Names::at(&self.place).atomic_add;
+                let atomic = format!(
+                    "if threads update one element here (`+=`), make the update atomic ({add}); \
+                     otherwise, {order}"
+                );
+                return Some(atomic.into());
+            }
+            return Some(order);
         }
         self.usual_advice().map(Cow::Borrowed)
     }
@@ -293,7 +309,11 @@ impl Fault {
         other: AccessKind,
         by: &ThreadPlace,
     ) -> Cow<'static, str> {
-        let Barriers { block, warp } = Barriers::at(&self.place);
+        let Names {
+            block_barrier: block,
+            warp_barrier: warp,
+            ..
+        } = Names::at(&self.place);
         let is_atomic = |kind| kind == AccessKind::Atomic;
         if other == AccessKind::AsyncCopy {
             let advice = format!(
@@ -368,7 +388,7 @@ mod tests {
             source,
             ..Place::default()
         };
-        Barriers::at(&place).block
+        Names::at(&place).block_barrier
     }
 
     #[test]

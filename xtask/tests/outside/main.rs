@@ -3,6 +3,9 @@
 //! unoptimised simulator, which compiles fastest: their kernels are small.
 #![cfg(unix)]
 
+mod errors;
+mod mistakes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +19,12 @@ fn root() -> &'static Path {
 
 /// What cargo prints in a project, and whether it succeeds.
 fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
+    let (succeeds, out, err) = cargo_apart(project, arguments);
+    (succeeds, out + &err)
+}
+
+/// The same, with what it prints to its standard output and to its standard error.
+fn cargo_apart(project: &Path, arguments: &[&str]) -> (bool, String, String) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .expect("it is in the target folder");
@@ -32,10 +41,11 @@ fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
         .env_remove("RUSTC_BOOTSTRAP")
         .output()
         .expect("cargo is there");
-    let text = [output.stdout, output.stderr].concat();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (
         output.status.success(),
-        String::from_utf8_lossy(&text).into_owned(),
+        text(output.stdout),
+        text(output.stderr),
     )
 }
 
@@ -55,10 +65,9 @@ fn edit(file: PathBuf, from: &str, to: &str) {
     fs::write(file, text.replace(from, to)).expect("it is written");
 }
 
-#[test]
-fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
-    let outside = outside();
-    let project = outside.path().join("my-first");
+/// A project made by `cargo xtask new`.
+fn new_project(outside: &TempDir, name: &str) -> PathBuf {
+    let project = outside.path().join(name);
     let made = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .arg("new")
         .arg(&project)
@@ -70,6 +79,45 @@ fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
         "{said}"
     );
     lock(&project);
+    project
+}
+
+/// A copy of `examples/outside`.
+fn example(outside: &TempDir) {
+    let example = root().join("examples/outside");
+    for file in [
+        "Cargo.toml",
+        "kernels/Cargo.toml",
+        "kernels/src/histogram.rs",
+        "kernels/src/lib.rs",
+        "kernels/src/softmax.rs",
+        "kernels/src/stencil.rs",
+        "app/Cargo.toml",
+        "app/build.rs",
+        "app/src/lib.rs",
+        "app/src/main.rs",
+        "app/tests/page.rs",
+        "app/tests/safe.rs",
+        "app/tests/sums.rs",
+    ] {
+        let to = outside.path().join(file);
+        fs::create_dir_all(to.parent().expect("it has a folder")).expect("there is room");
+        fs::copy(example.join(file), to).expect("it is copied");
+    }
+    let crates = root().join("crates");
+    let manifest = outside.path().join("Cargo.toml");
+    edit(
+        manifest,
+        "../../crates",
+        crates.to_str().expect("a path in UTF-8"),
+    );
+    lock(outside.path());
+}
+
+#[test]
+fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
+    let outside = outside();
+    let project = new_project(&outside, "my-first");
 
     let (ran, text) = cargo(&project, &["run"]);
     assert!(ran && text.contains("output[7][0] is 7\n"), "{text}");
@@ -109,34 +157,7 @@ fn a_new_project_overwrites_nothing() {
 #[test]
 fn the_example_outside_passes_and_its_tests_see_defects() {
     let outside = outside();
-    let example = root().join("examples/outside");
-    for file in [
-        "Cargo.toml",
-        "kernels/Cargo.toml",
-        "kernels/src/histogram.rs",
-        "kernels/src/lib.rs",
-        "kernels/src/softmax.rs",
-        "kernels/src/stencil.rs",
-        "app/Cargo.toml",
-        "app/build.rs",
-        "app/src/lib.rs",
-        "app/src/main.rs",
-        "app/tests/page.rs",
-        "app/tests/safe.rs",
-        "app/tests/sums.rs",
-    ] {
-        let to = outside.path().join(file);
-        fs::create_dir_all(to.parent().expect("it has a folder")).expect("there is room");
-        fs::copy(example.join(file), to).expect("it is copied");
-    }
-    let crates = root().join("crates");
-    let manifest = outside.path().join("Cargo.toml");
-    edit(
-        manifest,
-        "../../crates",
-        crates.to_str().expect("a path in UTF-8"),
-    );
-    lock(outside.path());
+    example(&outside);
 
     let (passed, text) = cargo(outside.path(), &["test"]);
     assert!(passed && text.contains("2 passed"), "{text}");
