@@ -117,7 +117,7 @@ impl DeviceErrors {
             format!(" ({place}, {})", text(first, "message"))
         });
         let name = format!("kernels that compile for the device{first}");
-        name.replace(':', " ").replace('\n', " ")
+        name.replace([':', '\n'], " ")
     }
 
     /// The first error, if possible one that the host's compiler does not show itself.

@@ -131,7 +131,8 @@ fn what_is_freed_or_forgotten_starts_anew() {
     let gap = buffer + 8 * 128;
     let unwritten = || device.unwritten(buffer, 8 * 256).expect("the buffer");
     run(true);
-    assert_eq!(unwritten(), [gap..buffer + 8 * 256]);
+    let after = unwritten();
+    assert_eq!((after.len(), &after[0]), (1, &(gap..buffer + 8 * 256)));
     assert!(device.omission(gap).is_some());
     device.mark_unwritten(buffer, 8).expect("the buffer");
     assert_eq!(unwritten(), [buffer..buffer + 8, gap..buffer + 8 * 256]);

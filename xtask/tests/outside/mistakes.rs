@@ -50,15 +50,35 @@ impl Mistake {
             .replace("__", "_")
     }
 
-    /// Its message as a reader would get it, in files named as in a new project.
+    /// Its message in files named as in a new project, without what changes with every line of
+    /// the libraries or of the compiler.
     fn shown(&self, message: &str) -> String {
         let name = self.name();
         let crates = format!("{}/crates/", root().display());
-        message
+        let message = message
             .replace(&format!("src/launches/{name}.rs"), "src/main.rs")
             .replace(&format!("src/mistakes/{name}.rs"), "src/kernels.rs")
             .replace(&format!("mistakes::{name}::"), "")
-            .replace(&crates, "…/crates/")
+            .replace(&format!("{name}::"), "");
+        let mut lines: Vec<&str> = Vec::new();
+        let mut is_in_note = false;
+        for line in message.lines() {
+            // A note with an excerpt of a library ends with the next part of the message.
+            let is_library = line.contains(&crates) || line.contains("/rustc/");
+            if is_library && line.trim_start().starts_with("-->") {
+                if !is_in_note {
+                    lines.pop();
+                }
+                is_in_note = true;
+            }
+            is_in_note &= !["error", "note", "help"]
+                .iter()
+                .any(|of| line.starts_with(of));
+            if !is_in_note && !is_library {
+                lines.push(line);
+            }
+        }
+        without_numbers(&lines.join("\n"), "PTX line ")
             .trim_end()
             .to_owned()
     }
@@ -71,6 +91,16 @@ impl Mistake {
         let _ = write!(text, "\n```text\n{message}\n```\n");
         text
     }
+}
+
+/// A text with `…` for every number that follows `before`.
+fn without_numbers(text: &str, before: &str) -> String {
+    let mut parts = text.split(before);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        format!("{text}{before}…{rest}")
+    })
 }
 
 /// The texts of the blocks in a language.

@@ -3,7 +3,6 @@
 use super::launch::{Contents, Run};
 use super::verdict::Failure;
 use crate::format::{Argument, Manifest, Role};
-use crate::values::Number;
 
 /// Wrong elements that are shown.
 const N_SHOWN: usize = 3;

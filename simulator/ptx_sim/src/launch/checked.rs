@@ -108,13 +108,16 @@ fn prefiltered(
     Some((report, written_by, stores))
 }
 
+/// What a launch has written of each allocation, and by which stores.
+type LeftBehind = (Vec<Written>, Stores);
+
 /// Runs a launch under the exact judge; also gives what has been written of each allocation, and
 /// by which stores.
 fn exact(
     device: &Device,
     launch: &Prepared<'_>,
     written: Vec<Written>,
-) -> (Result<Report, LaunchError>, Option<(Vec<Written>, Stores)>) {
+) -> (Result<Report, LaunchError>, Option<LeftBehind>) {
     let context = device.context(launch, 1);
     let written = Mutex::new(written);
     let judge = || {

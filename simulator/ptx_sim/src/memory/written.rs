@@ -249,13 +249,14 @@ mod tests {
     #[test]
     fn what_is_missing_is_listed() {
         let mut written = Written::none(300);
-        assert_eq!(written.missing(10, 20), [10..20]);
+        let all = written.missing(10, 20);
+        assert_eq!((all.len(), &all[0]), (1, &(10..20)));
         for (start, end) in [(10, 60), (100, 130), (200, 300)] {
             written.mark(start, end);
         }
-        let missing = [60..100, 130..200];
+        let missing = [5..10, 60..100, 130..200];
         for _ in 0..2 {
-            assert_eq!(written.missing(5, 300), [&[5..10], &missing[..]].concat());
+            assert_eq!(written.missing(5, 300), missing);
             assert_eq!(written.missing(70, 140), [70..100, 130..140]);
             assert_eq!(written.missing(20, 60), []);
             // Now bit by bit.
