@@ -128,7 +128,7 @@ fn read() -> (String, Vec<Mistake>) {
 
 /// The document with these messages.
 fn written(head: &str, mistakes: &[Mistake], messages: &BTreeMap<String, String>) -> String {
-    let mut table = "| mistake | what is said first |\n|---|---|\n".to_owned();
+    let mut table = "| mistake | first line of the message |\n|---|---|\n".to_owned();
     let mut chapters = String::new();
     let mut found = "";
     for mistake in mistakes {
