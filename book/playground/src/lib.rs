@@ -1,7 +1,7 @@
 //! The kernels of the book's live pages: the lessons' kernels, with parameters for what a reader
 //! may change.
 //!
-//! - `tile_…`: a tile goes to shared memory by rows, laid out as [`Place`] says, and comes back
+//! - `tile_…`: a tile goes to shared memory by rows, laid out as `Place` says, and comes back
 //!   by rows or by columns, an element per lane ([`tile_4`] and others), or by `ldmatrix`
 //!   ([`tile_ldmatrix`]);
 //! - `strided_…`: lanes read global memory some elements apart.

@@ -1,6 +1,6 @@
 //! The simulator for pages of the book: a question in JSON, an answer in JSON.
 //!
-//! Compiled to WebAssembly, it runs in the reader's browser (pages call it by [`abi`]).
+//! Compiled to WebAssembly, it runs in the reader's browser (pages call it by `abi`).
 //! Compiled for the host, it makes what pages show before anything is changed, and what they
 //! show without WebAssembly. Both are the same code: a test compares their answers
 //! byte for byte.

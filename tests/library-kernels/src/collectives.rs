@@ -10,7 +10,7 @@ use cuda_std::warp::WarpShuffleValue;
 pub trait Number: WarpShuffleValue + Add<Output = Self> + Default {}
 impl<T: WarpShuffleValue + Add<Output = Self> + Default> Number for T {}
 
-/// Results per thread of [`collect`].
+/// Results per thread of `collect`.
 pub const N_RESULTS: usize = 8;
 
 /// `op` over warps and over the block: 8 results per thread.

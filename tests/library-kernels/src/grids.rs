@@ -18,7 +18,7 @@ unsafe fn add_around(values: *mut u32, n_rounds: u32) {
     }
 }
 
-/// [`add_around`], whose blocks are all there at once.
+/// `add_around`, whose blocks are all there at once.
 #[kernel(cooperative)]
 pub unsafe fn adds_around(values: *mut u32, n_rounds: u32) {
     add_around(values, n_rounds);

@@ -148,7 +148,7 @@ impl Memcpy3D {
         })
     }
 
-    /// As a [`Transfer`].
+    /// As a transfer between two sides.
     pub fn transfer(&self) -> Outcome<Transfer> {
         Status::INVALID_VALUE.when(self.from_level != 0 || self.to_level != 0)?;
         let pitch = |pitch: usize, x: usize| if pitch == 0 { x + self.width } else { pitch };

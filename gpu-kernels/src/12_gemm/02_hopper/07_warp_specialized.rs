@@ -9,7 +9,7 @@
 //!
 //! A thread that multiplies needs 128 registers for sums and more for the rest, but 384 threads
 //! get only 168 each. So the copiers give most of theirs up, and the multipliers
-//! take them ([`warpgroup`](cuda_std::warpgroup)).
+//! take them ([`warpgroup`]).
 //!
 //! # 8: persistent blocks
 //!
@@ -19,7 +19,7 @@
 //!
 //! # 9: the epilogue stores tiles
 //!
-//! [`TmaEpilogue`](super::epilogue::TmaEpilogue) instead of [`Direct`](super::epilogue::Direct).
+//! [`TmaEpilogue`] instead of [`Direct`].
 //!
 //! # 10: pairs of blocks
 //!

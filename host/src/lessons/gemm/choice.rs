@@ -13,7 +13,7 @@
 //! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of the
 //! lines that both copy.
 //!
-//! The numbers per kernel ([`Cost`]) were fitted to times of all of them on 29 products on an H200,
+//! The numbers per kernel (`Cost`) were fitted to times of all of them on 29 products on an H200,
 //! without a pause; tiles of the same size take the same time per step. There are five for each
 //! kernel, and none depends on a product. The choices are checked on products that no kernel was
 //! tuned for ([`super::contest`]).
