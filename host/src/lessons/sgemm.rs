@@ -520,7 +520,7 @@ impl<'e> OnDevice<'e> {
                 "the flag of block {block} is not 0 after the launch: the next launch would fail"
             )));
         }
-        let mut c = self.matrices.c.read()?;
+        let mut c = self.matrices.c.read_with_gaps()?;
         let guard = c.split_off(c.len() - GUARD);
         let poison = f32::from_le_bytes([lockstep::engine::buffer::POISON; 4]).to_bits();
         match guard.iter().position(|value| value.to_bits() != poison) {

@@ -380,7 +380,7 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         matrices.first_output += room(n_rows, n_columns);
     }
 
-    let outputs = matrices.output.read()?;
+    let outputs = matrices.output.read_with_gaps()?;
     check_guard(&outputs[..GUARD], "before the first output")?;
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {

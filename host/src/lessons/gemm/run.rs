@@ -152,7 +152,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
             return Ok(());
         }
         let (n, pitch) = (self.sizes.n as usize, self.sizes.c_pitch as usize);
-        let mut before = self.c.read()?;
+        let mut before = self.c.read_with_gaps()?;
         for (row, elements) in before[..self.sizes.m as usize * pitch]
             .chunks_exact_mut(pitch)
             .enumerate()
@@ -167,7 +167,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
     /// C, if nothing beyond its rows was written, except for zeros after them if the kernel
     /// `fills_chunks`.
     pub fn product(&self, fills_chunks: bool) -> Result<Vec<O>, CaseError> {
-        let mut c = self.c.read()?;
+        let mut c = self.c.read_with_gaps()?;
         let (n, pitch) = (self.sizes.n as usize, self.sizes.c_pitch as usize);
         let guard = c.split_off(c.len() - GUARD);
         if let Some(index) = guard.iter().position(|value| !value.is_poison()) {

@@ -444,7 +444,7 @@ impl Stage for neighbor_cells_count {
         _: &Problem<'_>,
         input: &Input,
     ) -> Result<Result<Verified, String>, EngineError> {
-        let (counts, ranks) = (cells.counts.read()?, cells.ranks.read()?);
+        let (counts, ranks) = (cells.counts.read()?, cells.ranks.read_with_gaps()?);
         let expected = counts_of(cells, &input.atoms);
         Ok(exactly(&counts, &expected).and_then(|verified| {
             // The ranks in a cell are 0, 1, … in some order.
@@ -503,7 +503,10 @@ impl Stage for neighbor_cells_scatter {
     ) -> Result<Result<Verified, String>, EngineError> {
         let atoms = &input.atoms;
         let n_atoms = atoms.len() as usize;
-        let (sorted, sorted_atoms) = (cells.sorted.read()?, cells.sorted_atoms.read()?);
+        let (sorted, sorted_atoms) = (
+            cells.sorted.read_with_gaps()?,
+            cells.sorted_atoms.read_with_gaps()?,
+        );
         let cell_of = cells_of(cells, atoms);
         let states = cells.tile_states.read()?;
         let n_tiles = cells.n_tiles.read()?[0];
