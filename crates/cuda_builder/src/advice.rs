@@ -1,4 +1,4 @@
-//! What to do about errors that a kernel has and host code has not: there, the standard library
+//! Advice for errors of kernels that code of the host never has, because there the standard library
 //! exists.
 //!
 //! rustc's own advice is for crates on a host, such as to add a crate named `std`.

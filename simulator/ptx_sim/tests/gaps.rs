@@ -1,5 +1,5 @@
-//! What launches with checks leave unwritten, as the host can ask, and which thread it was left
-//! to.
+//! Values that launches with checks leave unwritten, as the host can ask for them, and the threads
+//! they were left to.
 
 use common::{HEADER, kernel};
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Omission};

@@ -1,4 +1,4 @@
-//! Where each store instruction of a launch stores in global memory, by thread.
+//! The places in global memory that each store instruction of a launch writes, by thread.
 //!
 //! Left out: what else writes there, such as atomics and bulk copies.
 
