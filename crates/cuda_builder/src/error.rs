@@ -1,6 +1,7 @@
 //! The crate's errors, worded so that the reader knows what to do.
 
 use crate::launch_bounds::LaunchBoundsError;
+use crate::shared_statics::SharedStaticError;
 use crate::tensor_maps::TensorMapError;
 use crate::toolchain::ToolchainError;
 use std::path::PathBuf;
@@ -58,6 +59,10 @@ pub enum BuildError {
     /// The PTX marks parameters as tensor maps that cannot be found.
     #[error(transparent)]
     TensorMap(#[from] TensorMapError),
+
+    /// The PTX has a static variable in shared memory that cannot be declared.
+    #[error(transparent)]
+    SharedStatic(#[from] SharedStaticError),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
