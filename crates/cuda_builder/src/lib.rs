@@ -37,6 +37,7 @@ mod built_core;
 mod cargo;
 pub mod dep_info;
 mod error;
+mod helpers;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;

@@ -8,11 +8,13 @@ use std::io::Write;
 /// What one run says about the kernel crate and its dependencies.
 #[derive(Default)]
 pub(crate) struct Messages {
+    /// Packages that are told to do without the standard library.
+    helpers: Vec<String>,
     /// Errors as rustc renders them.
     pub errors: Vec<String>,
     pub warnings: Vec<Warning>,
-    /// Packages that need the standard library.
-    wanting_std: BTreeSet<String>,
+    /// Packages with errors, whose reason may be that there is no standard library.
+    without_std: BTreeSet<String>,
 }
 
 /// A warning about the sources.
@@ -25,6 +27,14 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
+    /// For a run that tells these packages to do without the standard library.
+    pub fn of_run_with(helpers: &[String]) -> Self {
+        Self {
+            helpers: helpers.to_vec(),
+            ..Self::default()
+        }
+    }
+
     /// Reads one line.
     pub fn take(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
@@ -49,8 +59,11 @@ impl Messages {
                 }
             }
             Some(level) if level.starts_with("error") => {
-                if diagnostic["code"]["code"] == NO_CRATE && text.contains("`std`") {
-                    self.wanting_std.extend(package(&message["package_id"]));
+                let package = package(&message["package_id"]);
+                let has_none = diagnostic["code"]["code"] == NO_CRATE && text.contains("`std`");
+                let is_helper = package.as_ref().is_some_and(|p| self.helpers.contains(p));
+                if has_none || is_helper {
+                    self.without_std.extend(package);
                 }
                 self.errors.push(rendered);
             }
@@ -62,12 +75,12 @@ impl Messages {
     pub fn help(&self) -> String {
         let line = |package: &String| {
             format!(
-                "help: `{package}` needs the standard library, which GPU code cannot use. If only \
+                "help: `{package}` is compiled for the GPU, which has no standard library. If only \
                  host code uses this package, list it in Cargo.toml under\n      \
                  [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]\n"
             )
         };
-        self.wanting_std.iter().map(line).collect()
+        self.without_std.iter().map(line).collect()
     }
 }
 
@@ -138,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_the_standard_library_is_named() {
-        let mut messages = Messages::default();
+    fn what_has_no_standard_library_is_named() {
+        let mut messages = Messages::of_run_with(&["shapes".to_owned()]);
         for id in [
             "registry+https://r/i#anyhow@1.0.0",
             "path+file:///w/tools#0.1.0",
@@ -150,13 +163,18 @@ mod tests {
             }});
             messages.take(&message.to_string());
         }
+        let in_helper = json!({"reason": "compiler-message", "package_id": "path+file:///w/shapes#0.1.0",
+            "message": {"level": "error", "message": "cannot find macro `println` in this scope", "spans": []}});
+        messages.take(&in_helper.to_string());
         let help = messages.help();
         let names: Vec<_> = help
             .lines()
-            .filter(|line| line.contains("needs the standard"))
+            .filter(|line| line.contains("no standard library"))
             .collect();
         assert!(
-            names[0].contains("`anyhow`") && names[1].contains("`tools`"),
+            names[0].contains("`anyhow`")
+                && names[1].contains("`shapes`")
+                && names[2].contains("`tools`"),
             "{help}"
         );
         assert!(help.contains("cfg(not(target_arch"), "{help}");

@@ -6,7 +6,9 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
-use crate::{cargo, dep_info, inlining, launch_bounds, nolink, shared_statics, tensor_maps};
+use crate::{
+    cargo, dep_info, inlining, launch_bounds, nolink, rust_cuda, shared_statics, tensor_maps,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +21,7 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// What a kernel crate would otherwise have to state: that it does without the standard library,
 /// and which unstable features of the language it uses. A crate that states it anyway compiles too.
-/// Only the kernel crate is given this, not its dependencies.
+/// Of its dependencies, some are given the first ([`crate::helpers`]).
 const FOR_KERNELS: [&str; 5] = [
     "-Zcrate-attr=no_std",
     "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)",
@@ -170,7 +172,7 @@ impl Nested<'_> {
             command: "cargo rustc".into(),
             output,
         };
-        let mut messages = Messages::default();
+        let mut messages = Messages::of_run_with(&self.packages.helpers);
         let (status, complaint) =
             cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {
@@ -199,6 +201,7 @@ impl Nested<'_> {
             .arg(format!("--profile={profile}"))
             .arg(format!("--message-format={format}"))
             .args(cargo::profile(profile, self.release, self.line_tables))
+            .args(cargo::without_std(profile, &self.packages.helpers))
             .arg("--manifest-path")
             .arg(self.manifest)
             .arg("--target-dir")
@@ -222,6 +225,7 @@ impl Nested<'_> {
             .arg("--")
             .arg(self.emit("asm", assembly)?)
             .args(FOR_KERNELS);
+        command.args(rust_cuda::target_features(arch));
         if let Some((_, path)) = self.llvm_ir.filter(|(of, _)| *of == arch) {
             command.arg(self.emit("llvm-ir", path)?);
         }

@@ -51,8 +51,9 @@ fn shared(item: ItemStatic) -> Result<TokenStream> {
     } = item;
     let symbol = unique_symbol("shared_static");
     let place = format_ident!("LOCKSTEP_PLACE_OF_{ident}");
-    // `cuda_builder` looks for this name: it is in the PTX only if the static's own address is used.
-    let named = format_ident!("LOCKSTEP_SHARED_STATIC_{ident}");
+    // An external variable: the compiler has no size for it, so that whoever uses its own address
+    // leaves this name in the PTX, where `cuda_builder` finds it.
+    let named = format!("LOCKSTEP_SHARED_STATIC_{ident}");
     let marker = format!("// lockstep.shared_static {symbol} {{size}} {{align}}");
     let distance = distance(&symbol);
     Ok(quote! {
@@ -92,11 +93,16 @@ fn shared(item: ItemStatic) -> Result<TokenStream> {
             }
         }
 
+        #[cfg(target_arch = "nvptx64")]
+        #[allow(improper_ctypes)]
+        unsafe extern "C" {
+            #(#attrs)*
+            #[link_name = #named]
+            #vis static mut #ident: ::cuda_std::SharedStatic<#place>;
+        }
+
         #(#attrs)*
-        #[allow(dead_code)]
-        #vis static mut #named: ::cuda_std::SharedStatic<#place> =
-            ::cuda_std::SharedStatic::new();
-        #[allow(unused_imports)]
-        #vis use #named as #ident;
+        #[cfg(not(target_arch = "nvptx64"))]
+        #vis static mut #ident: ::cuda_std::SharedStatic<#place> = ::cuda_std::SharedStatic::new();
     })
 }
