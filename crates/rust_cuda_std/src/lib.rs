@@ -40,8 +40,3 @@ pub use shared_static::{SharedPlace, SharedStatic, SharedValue};
 pub mod prelude {
     pub use crate::{assert_eq, assert_ne, f16, kernel, print, println, thread};
 }
-
-/// The README's example, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -1,4 +1,4 @@
-//! What a debugger, a profiler and a clock need.
+//! Breakpoints, profiler events and the clock.
 
 use cuda_std::gpu_only;
 #[cfg(target_arch = "nvptx64")]

@@ -1,5 +1,5 @@
-//! What [`#[address_space(shared)]`](macro@crate::address_space) makes of a static: a value of no
-//! size, which dereferences to the array in shared memory.
+//! The type that [`#[address_space(shared)]`](macro@crate::address_space) gives a static: of no
+//! size, it dereferences to the array in shared memory.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
