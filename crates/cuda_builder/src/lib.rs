@@ -34,6 +34,7 @@
 mod arch;
 mod builder;
 mod built_core;
+mod capabilities;
 mod cargo;
 pub mod dep_info;
 mod error;

@@ -7,7 +7,7 @@ use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
 use crate::{
-    cargo, dep_info, inlining, launch_bounds, nolink, rust_cuda, shared_statics, tensor_maps,
+    capabilities, cargo, dep_info, inlining, launch_bounds, nolink, shared_statics, tensor_maps,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -225,7 +225,7 @@ impl Nested<'_> {
             .arg("--")
             .arg(self.emit("asm", assembly)?)
             .args(FOR_KERNELS);
-        command.args(rust_cuda::target_features(arch));
+        command.args(capabilities::target_features(arch));
         if let Some((_, path)) = self.llvm_ir.filter(|(of, _)| *of == arch) {
             command.arg(self.emit("llvm-ir", path)?);
         }

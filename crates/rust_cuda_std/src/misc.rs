@@ -1,8 +1,8 @@
 //! Breakpoints, profiler events and the clock.
 
-use cuda_std::gpu_only;
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
+use cuda_std::gpu_only;
 
 /// Stops the kernel where a debugger can look at it: `brkpt`.
 #[gpu_only]

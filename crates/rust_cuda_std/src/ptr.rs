@@ -1,8 +1,8 @@
 //! Pointers and address spaces: which one a pointer points to, and its address there.
 
-use cuda_std::gpu_only;
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
+use cuda_std::gpu_only;
 
 /// The memory that a pointer points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
