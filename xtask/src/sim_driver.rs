@@ -19,8 +19,13 @@ const DRIVER: &str = "libcuda.so.1";
 /// The runtime's, which replaces that of a toolkit of the same version.
 const RUNTIME_12: &str = "libcudart.so.12";
 const RUNTIME_13: &str = "libcudart.so.13";
-/// Names that linkers look for, and their targets: CUDA's packages lack the runtime's.
-const LINKS: [(&str, &str); 2] = [("libcuda.so", DRIVER), ("libcudart.so", RUNTIME_13)];
+/// Names that linkers look for, and their targets: CUDA's packages lack the runtime's, and build
+/// scripts such as `cust`'s look for a toolkit, in which the driver is in `lib64`.
+const LINKS: [(&str, &str); 3] = [
+    ("libcuda.so", DRIVER),
+    ("libcudart.so", RUNTIME_13),
+    ("lib64/libcuda.so", "../libcuda.so.1"),
+];
 
 /// Builds the libraries, and says how to use them.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
@@ -35,11 +40,16 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH
     YOUR PROGRAM
 
+To build a Rust program with `cust` from crates.io where there is no CUDA toolkit:
+
+    export CUDA_LIBRARY_PATH={}
+
 What does not work with it: kernels without PTX (machine code only, as in cuBLAS,
 cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's
 `-cudart shared`, and `-L` with this folder if the toolkit has no libcudart.so),
 textures, and sharing memory with other processes.",
             dir.join(DRIVER).display(),
+            dir.display(),
             dir.display()
         )
     })?;
@@ -61,7 +71,9 @@ fn link(dir: &Path) -> anyhow::Result<()> {
     for (name, library) in LINKS {
         let link = dir.join(name);
         let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(library, &link)
+        let folder = link.parent().unwrap_or(dir);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::os::unix::fs::symlink(library, &link))
             .with_context(|| format!("{} cannot be written", link.display()))?;
     }
     Ok(())
@@ -95,8 +107,8 @@ mod tests {
         }
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
-            [read("libcuda.so"), read("libcudart.so")],
-            [DRIVER, RUNTIME_13]
+            ["libcuda.so", "libcudart.so", "lib64/libcuda.so"].map(read),
+            [DRIVER, RUNTIME_13, DRIVER]
         );
     }
 }

@@ -34,6 +34,7 @@ pub struct Packages {
     /// The repository that has tests, or those that the source distribution lacks.
     pub repository: Option<Repository>,
     /// Python packages, with versions, as pip takes them.
+    #[serde(default)]
     pub packages: Vec<String>,
     /// Python packages that are removed again: others depend on them, but must not find them.
     #[serde(default)]
@@ -41,6 +42,19 @@ pub struct Packages {
     /// Folders with shared libraries; `{packages}` is the folder of the Python packages.
     #[serde(default)]
     pub libraries: Vec<String>,
+}
+
+/// How a client's tests are run.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runner {
+    /// Those of a crate by cargo, others by pytest.
+    #[default]
+    Usual,
+    /// Rust-CUDA's example programs.
+    RustCudaExamples,
+    /// Rust-CUDA's compile tests.
+    RustCudaCompileTests,
 }
 
 /// What is run. In folders and variables `{packages}` is the folder of the client's Python
@@ -54,6 +68,9 @@ pub struct Entry {
     pub about: String,
     /// Its folder in the cache.
     pub home: String,
+    /// How its tests are run.
+    #[serde(default)]
+    pub runner: Runner,
     /// Features of a crate, without default ones.
     #[serde(default)]
     pub features: String,
@@ -61,7 +78,7 @@ pub struct Entry {
     #[serde(default)]
     pub folder: String,
     /// Files with tests, as patterns; each file runs in its own process. For a crate, parts of
-    /// the tests' names.
+    /// the tests' names; for programs, their folders.
     pub tests: Vec<String>,
     /// As `tests`, for the small part that runs with every commit; none if it is empty.
     #[serde(default)]
@@ -82,10 +99,17 @@ pub struct Entry {
 pub struct Repository {
     /// Its address for git.
     pub url: String,
-    /// The tag of the version.
+    /// The tag or the commit of the version.
     pub tag: String,
     /// The folder that is taken from it.
     pub folder: String,
+}
+
+impl Packages {
+    /// Whether nothing of Python is needed.
+    pub fn is_without_python(&self) -> bool {
+        self.packages.is_empty() && self.sdist.is_none() && self.cargo.is_none()
+    }
 }
 
 impl Client<'_> {

@@ -63,8 +63,12 @@ pub fn ready(client: Client, run: &Run) -> anyhow::Result<Home> {
     let repository = client.packages.repository.as_ref();
     let taken = repository.map(|repository| take_tests(repository, &dir, run.checkout));
     let lacking = taken.and_then(Result::err);
+    let is_without_python = client.packages.is_without_python();
     Ok(Home {
-        packages: packages(&dir)?,
+        packages: match is_without_python {
+            true => dir.clone(),
+            false => packages(&dir)?,
+        },
         lacking: lacking.map(|error| error.to_string()),
         dir,
     })
@@ -83,6 +87,9 @@ fn make(packages: &Packages, dir: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(&source).with_context(|| unwritten(dir))?;
     let log = dir.join("fetch.log");
     let tool = |command: &mut Command| process::tool(command, &log, PATIENCE);
+    if packages.is_without_python() {
+        return Ok(());
+    }
     tool(
         Command::new("python3")
             .args(["-m", "venv"])
@@ -164,13 +171,17 @@ fn take_tests(repository: &Repository, dir: &Path, checkout: Option<&Path>) -> a
         return Ok(());
     } else {
         let clone = tempfile::tempdir_in(dir).with_context(|| unwritten(dir))?;
-        let mut git = Command::new("git");
-        git.args(["clone", "--quiet", "--depth=1", "--branch"]);
-        git.args([&repository.tag, &repository.url])
-            .arg(clone.path());
-        // No prompt for a name and a password.
-        git.env("GIT_TERMINAL_PROMPT", "0");
-        process::tool(&mut git, &dir.join("git.log"), PATIENCE)
+        let git = |arguments: &[&str]| {
+            let mut git = Command::new("git");
+            git.arg("-C").arg(clone.path()).args(arguments);
+            // No prompt for a name and a password.
+            git.env("GIT_TERMINAL_PROMPT", "0");
+            process::tool(&mut git, &dir.join("git.log"), PATIENCE)
+        };
+        let Repository { url, tag, .. } = repository;
+        git(&["init", "--quiet"])
+            .and_then(|()| git(&["fetch", "--quiet", "--depth=1", url, tag]))
+            .and_then(|()| git(&["checkout", "--quiet", "FETCH_HEAD"]))
             .context("its repository cannot be cloned; --source takes a checkout of it")?;
         copy(&clone.path().join(&repository.folder), &to)?;
     }
@@ -178,7 +189,10 @@ fn take_tests(repository: &Repository, dir: &Path, checkout: Option<&Path>) -> a
 }
 
 /// Copies a folder.
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+///
+/// # Errors
+/// It cannot be read, or its copy not be written.
+pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| unwritten(to))?;
     let copied = Command::new("cp")
         .arg("-RL")

@@ -2,7 +2,8 @@
 //!
 //! Each client is fetched by its own package tools and runs its own tests, none of which are in
 //! this repository. In reading order: [`catalogue`] lists the clients; [`fetch`] fetches them into
-//! the cache; [`python`] and [`rust`] run their tests, under the time limit of [`process`];
+//! the cache; [`python`], [`rust`] and [`rust_cuda`] run their tests, under the time limit of
+//! [`process`];
 //! [`kept`] has the results of single files, so that a client can be run in parts;
 //! [`known`] says why a test is known to fail; [`outcome`] is a client's result, kept in
 //! `bench/results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
@@ -21,9 +22,10 @@ mod python;
 mod run;
 mod runner;
 mod rust;
+mod rust_cuda;
 
 use anyhow::Context;
-use catalogue::{Catalogue, Client};
+use catalogue::{Catalogue, Client, Runner};
 use clap::Parser;
 use clap::error::ErrorKind;
 use known::Known;
@@ -187,9 +189,12 @@ fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec
 
 /// Fetches a client and runs its tests.
 fn one(client: Client, run: &Run) -> Outcome {
-    let ran = fetch::ready(client, run).and_then(|home| match client.packages.cargo {
-        Some(_) => rust::run(client, &home, run),
-        None => python::run(client, &home, run),
+    let is_crate = client.packages.cargo.is_some();
+    let ran = fetch::ready(client, run).and_then(|home| match client.entry.runner {
+        Runner::Usual if is_crate => rust::run(client, &home, run),
+        Runner::Usual => python::run(client, &home, run),
+        Runner::RustCudaExamples => rust_cuda::examples::run(client, &home, run),
+        Runner::RustCudaCompileTests => rust_cuda::compile_tests::run(client, &home, run),
     });
     match ran {
         Ok(ran) => {

@@ -61,21 +61,25 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
     }
 }
 
-/// Adds help to an error about something that the device does not have; `package` is where it is.
-pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>) {
+/// Adds help to an error about something that the device does not have. `package` is where it is;
+/// a helper is one that was written for hosts, and compiled without the standard library.
+pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool) {
     let message = diagnostic["message"].as_str().unwrap_or_default();
     let code = diagnostic["code"]["code"].as_str();
-    let help = match (code, package) {
-        (Some(NO_CRATE), Some(package)) if message.contains("`std`") => format!(
-            "`{package}` needs the standard library, which GPU code cannot use. If only\n\
+    let wants_std = code == Some(NO_CRATE) && message.contains("`std`");
+    let help = match package {
+        Some(package) if wants_std || (is_helper && is_of_device(diagnostic)) => format!(
+            "`{package}` is compiled for the GPU, which has no standard library. If only\n\
              host code uses this package, list it in Cargo.toml under\n\
              [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]"
         ),
-        (Some(code), _) if !UNKNOWN_NAME.contains(&code) => return,
-        (None, _) if !message.starts_with("cannot find macro") => return,
-        _ => match of_std(message) {
-            Some(help) => help,
-            None => return,
+        _ => match code {
+            Some(code) if !UNKNOWN_NAME.contains(&code) => return,
+            None if !message.starts_with("cannot find macro") => return,
+            _ => match of_std(message) {
+                Some(help) => help,
+                None => return,
+            },
         },
     };
     forget_own_help(diagnostic);

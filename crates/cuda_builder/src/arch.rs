@@ -55,6 +55,12 @@ impl Arch {
     }
 }
 
+impl From<&str> for Arch {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
 impl fmt::Display for Arch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

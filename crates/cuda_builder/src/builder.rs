@@ -24,6 +24,7 @@ pub struct CudaBuilder {
     release: bool,
     line_tables: bool,
     extra_args: Vec<String>,
+    llvm_ir: Option<PathBuf>,
     features: Features,
 }
 
@@ -45,14 +46,15 @@ impl CudaBuilder {
             release: true,
             line_tables: true,
             extra_args: Vec::new(),
+            llvm_ir: None,
             features: Features::default(),
         }
     }
 
     /// The architecture, `"sm_80"` by default. PTX runs on that architecture and on all later ones,
     /// unless the name ends in `a`.
-    pub fn arch(mut self, name: &str) -> Self {
-        self.arch = Arch::new(name);
+    pub fn arch(mut self, arch: impl Into<Arch>) -> Self {
+        self.arch = arch.into();
         self
     }
 
@@ -127,6 +129,14 @@ impl CudaBuilder {
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
         self.extra_args
             .extend(args.iter().map(|arg| arg.as_ref().to_string()));
+        self
+    }
+
+    /// A file for the LLVM IR, after all optimisations, that the PTX of the architecture named by
+    /// [`CudaBuilder::arch`] is made from; Rust-CUDA's name.
+    pub fn final_module_path(mut self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        self.llvm_ir = Some(std::path::absolute(path).unwrap_or_else(|_| path.into()));
         self
     }
 
@@ -339,6 +349,7 @@ impl Setup {
             release: builder.release,
             line_tables: builder.line_tables,
             extra_args: &builder.extra_args,
+            llvm_ir: builder.llvm_ir.as_deref().map(|path| (&builder.arch, path)),
             features,
         }
     }

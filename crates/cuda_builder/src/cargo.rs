@@ -153,6 +153,17 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
         .collect()
 }
 
+/// Arguments that have these packages compiled without the standard library.
+pub(crate) fn without_std(profile: &str, packages: &[String]) -> Vec<OsString> {
+    let flags = "[\"-Zcrate-attr=no_std\"]";
+    let of = |package| format!("profile.{profile}.package.\"{package}\".rustflags={flags}");
+    let unstable = (!packages.is_empty()).then(|| "-Zprofile-rustflags".into());
+    let settings = packages
+        .iter()
+        .flat_map(|package| ["--config".into(), of(package).into()]);
+    unstable.into_iter().chain(settings).collect()
+}
+
 /// The folder that the second cargo builds in: `lockstep-kernels` next to the outer build's own
 /// folders, so that all of its profiles share it and `cargo clean` removes it. It is not the outer
 /// folder itself, which is locked while a build script runs.

@@ -12,9 +12,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// By a package's folder in its workspace: the root of the copy that it was last compiled in.
+/// By a package's folder in its workspace, name and version: the root of the copy that it was last
+/// compiled in.
 #[derive(Debug, Default)]
-pub(crate) struct Copies(BTreeMap<PathBuf, PathBuf>);
+pub(crate) struct Copies(BTreeMap<String, PathBuf>);
 
 impl Copies {
     /// Reads a note; without one, nothing was compiled yet.
@@ -29,7 +30,7 @@ impl Copies {
         let mut root = None;
         let mut ids = Vec::new();
         for (folder, id) in packages.in_workspace() {
-            let last = self.0.get(folder);
+            let last = self.0.get(&key(folder, id));
             if let Some(other) = last.filter(|last| **last != packages.workspace_root) {
                 root = Some(other.as_path());
                 ids.push(id);
@@ -40,10 +41,16 @@ impl Copies {
 
     /// Notes that the packages are now compiled in this copy.
     pub fn claim(mut self, packages: &Packages, note: &Path) -> io::Result<()> {
-        for (folder, _) in packages.in_workspace() {
+        for (folder, id) in packages.in_workspace() {
             let root = packages.workspace_root.clone();
-            self.0.insert(folder.into(), root);
+            self.0.insert(key(folder, id), root);
         }
         fs::write(note, serde_json::to_vec(&self.0)?)
     }
+}
+
+/// cargo's name for a package without the place of its workspace: `kernels#my-kernels@0.1.0`.
+fn key(folder: &Path, id: &str) -> String {
+    let name = id.rsplit('#').next().unwrap_or_default();
+    format!("{}#{name}", folder.display())
 }

@@ -39,10 +39,10 @@ struct DeviceError {
 }
 
 impl DeviceErrors {
-    /// Takes an error of rustc's, found in `package`.
-    pub(crate) fn take(&mut self, mut diagnostic: Value, package: Option<&str>) {
+    /// Takes an error of rustc's, found in `package`, which may be a helper that was written for hosts.
+    pub(crate) fn take(&mut self, mut diagnostic: Value, package: Option<&str>, is_helper: bool) {
         let is_of_device = advice::is_of_device(&diagnostic);
-        advice::add(&mut diagnostic, package);
+        advice::add(&mut diagnostic, package, is_helper);
         self.0.push(DeviceError {
             diagnostic,
             is_of_device,
@@ -199,10 +199,12 @@ mod tests {
                 rendered,
             ),
             None,
+            false,
         );
         errors.take(
             error(json!("E0308"), "mismatched types", "mismatched\n"),
             None,
+            false,
         );
         let out = tempfile::tempdir().unwrap();
         errors

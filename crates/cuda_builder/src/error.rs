@@ -2,6 +2,7 @@
 
 use crate::device_errors::DeviceErrors;
 use crate::launch_bounds::LaunchBoundsError;
+use crate::shared_statics::SharedStaticError;
 use crate::tensor_maps::TensorMapError;
 use crate::toolchain::ToolchainError;
 use std::fmt;
@@ -62,6 +63,10 @@ pub enum BuildError {
     /// The PTX marks parameters as tensor maps that cannot be found.
     #[error(transparent)]
     TensorMap(#[from] TensorMapError),
+
+    /// The PTX has a static variable in shared memory that cannot be declared.
+    #[error(transparent)]
+    SharedStatic(#[from] SharedStaticError),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]

@@ -22,9 +22,10 @@
 //! 3. the PTX, which is the crate's *assembly* after fat LTO, is copied out, and cargo learns which
 //!    sources it was made from.
 //!
-//! Three things in rustc's output are changed, none of them an instruction: launch bounds become
+//! Four things in rustc's output are changed, none of them an instruction: launch bounds become
 //! directives ([`launch_bounds`]), tensor maps get the alignment that they need as parameters
-//! ([`tensor_maps`]), and the places of memory accesses name the calls at which they were inlined.
+//! ([`tensor_maps`]), static variables in shared memory are declared ([`shared_statics`]), and the
+//! places of memory accesses name the calls at which they were inlined.
 //!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
@@ -34,11 +35,13 @@ mod advice;
 mod arch;
 mod builder;
 mod built_core;
+mod capabilities;
 mod cargo;
 mod copies;
 pub mod dep_info;
 mod device_errors;
 mod error;
+mod helpers;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;
@@ -48,6 +51,8 @@ mod nolink;
 mod output;
 mod packages;
 mod record;
+mod rust_cuda;
+pub mod shared_statics;
 pub mod tensor_maps;
 
 pub use arch::Arch;
@@ -57,6 +62,7 @@ pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
 pub use output::{BuildOutput, Ptx};
+pub use rust_cuda::{DebugInfo, NvvmArch};
 
 /// The README's examples, as tests.
 #[cfg(doctest)]

@@ -10,6 +10,8 @@ use std::io::Write;
 pub(crate) struct Messages {
     pub errors: DeviceErrors,
     pub warnings: Vec<Warning>,
+    /// Packages that are told to do without the standard library.
+    helpers: Vec<String>,
     /// Whether texts have colours.
     is_coloured: bool,
 }
@@ -24,11 +26,12 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
-    /// Of a run that has not begun.
-    pub fn new(is_coloured: bool) -> Self {
+    /// Of a run that has not begun, and tells `helpers` to do without the standard library.
+    pub fn new(is_coloured: bool, helpers: &[String]) -> Self {
         Self {
             errors: DeviceErrors::default(),
             warnings: Vec::new(),
+            helpers: helpers.to_vec(),
             is_coloured,
         }
     }
@@ -57,7 +60,8 @@ impl Messages {
             }
             Some(level) if level.starts_with("error") => {
                 let package = package(&message["package_id"]);
-                self.errors.take(diagnostic, package.as_deref());
+                let is_helper = package.as_ref().is_some_and(|p| self.helpers.contains(p));
+                self.errors.take(diagnostic, package.as_deref(), is_helper);
             }
             _ => {}
         }
@@ -125,7 +129,7 @@ mod tests {
     #[test]
     fn errors_and_warnings_about_the_sources_are_kept() {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
-        let mut messages = Messages::new(false);
+        let mut messages = Messages::new(false, &[]);
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
         let given = json!([{"file_name": "<crate attribute>", "line_start": 1}]);
         messages.take(&message("warning", "unused attribute", given));
@@ -139,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_the_standard_library_is_named() {
-        let mut messages = Messages::new(false);
+    fn what_has_no_standard_library_is_named() {
+        let mut messages = Messages::new(false, &["shapes".to_owned()]);
         for id in [
             "registry+https://r/i#anyhow@1.0.0",
             "path+file:///w/tools#0.1.0",
@@ -152,13 +156,19 @@ mod tests {
             }});
             messages.take(&message.to_string());
         }
+        let in_helper = json!({"reason": "compiler-message", "package_id": "path+file:///w/shapes#0.1.0",
+            "message": {"level": "error", "message": "cannot find macro `println` in this scope",
+                "rendered": "error: cannot find macro `println` in this scope\n\n", "spans": [], "children": []}});
+        messages.take(&in_helper.to_string());
         let rendered = messages.rendered();
         let names: Vec<_> = rendered
             .lines()
-            .filter(|line| line.contains("needs the standard"))
+            .filter(|line| line.contains("no standard library"))
             .collect();
         assert!(
-            names[0].contains("`anyhow`") && names[1].contains("`tools`"),
+            names[0].contains("`anyhow`")
+                && names[1].contains("`tools`")
+                && names[2].contains("`shapes`"),
             "{rendered}"
         );
         assert!(rendered.contains("cfg(not(target_arch"), "{rendered}");

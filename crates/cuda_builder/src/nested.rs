@@ -7,7 +7,9 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
-use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
+use crate::{
+    capabilities, cargo, dep_info, inlining, launch_bounds, nolink, shared_statics, tensor_maps,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,7 +22,7 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// What a kernel crate would otherwise have to state: that it does without the standard library,
 /// and which unstable features of the language it uses. A crate that states it anyway compiles too.
-/// Only the kernel crate is given this, not its dependencies.
+/// Of its dependencies, some are given the first ([`crate::helpers`]).
 const FOR_KERNELS: [&str; 5] = [
     "-Zcrate-attr=no_std",
     "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)",
@@ -40,6 +42,8 @@ pub(crate) struct Nested<'a> {
     pub release: bool,
     pub line_tables: bool,
     pub extra_args: &'a [String],
+    /// The architecture whose LLVM IR is written, and the file for it.
+    pub llvm_ir: Option<(&'a Arch, &'a Path)>,
     pub features: &'a Features,
 }
 
@@ -104,7 +108,7 @@ impl Nested<'_> {
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
         Ok(Compiled {
-            ptx: tensor_maps::apply(&launch_bounds::apply(&ptx)?)?,
+            ptx: tensor_maps::apply(&launch_bounds::apply(&shared_statics::apply(&ptx)?)?)?,
             warnings,
             sources,
             other_copy,
@@ -161,16 +165,16 @@ impl Nested<'_> {
         self.profile_dir(profile).join(name)
     }
 
-    /// The flag that makes rustc write the PTX there. A comma would end the flag, so the path
+    /// The flag that makes rustc write something there. A comma would end the flag, so the path
     /// starts where cargo runs rustc, if possible.
-    fn emit(&self, assembly: &Path) -> Result<OsString, BuildError> {
+    fn emit(&self, what: &str, path: &Path) -> Result<OsString, BuildError> {
         let root = &self.packages.workspace_root;
-        let path = assembly.strip_prefix(root).unwrap_or(assembly);
+        let path = path.strip_prefix(root).unwrap_or(path);
         if path.as_os_str().to_string_lossy().contains(',') {
             let why = "rustc accepts no path with a comma; set CARGO_TARGET_DIR to another folder";
             return Err(BuildError::io("write", path, io::Error::other(why)));
         }
-        let mut emit = OsString::from("--emit=asm=");
+        let mut emit = OsString::from(format!("--emit={what}="));
         emit.push(path);
         Ok(emit)
     }
@@ -202,7 +206,7 @@ impl Nested<'_> {
             command: "cargo rustc".into(),
             output,
         };
-        let mut messages = Messages::new(wants_colour());
+        let mut messages = Messages::new(wants_colour(), &self.packages.helpers);
         let (status, complaint) =
             cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {
@@ -225,6 +229,7 @@ impl Nested<'_> {
         command
             .args(["--lib", "--crate-type=cdylib", "-Zbuild-std=core"])
             .arg("--message-format=json-diagnostic-rendered-ansi")
+            .args(cargo::without_std(profile, &self.packages.helpers))
             .env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", linker)
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",
@@ -238,8 +243,12 @@ impl Nested<'_> {
         }
         command
             .arg("--")
-            .arg(self.emit(assembly)?)
+            .arg(self.emit("asm", assembly)?)
             .args(FOR_KERNELS);
+        command.args(capabilities::target_features(arch));
+        if let Some((_, path)) = self.llvm_ir.filter(|(of, _)| *of == arch) {
+            command.arg(self.emit("llvm-ir", path)?);
+        }
         if self.features.no_default {
             // What one part of the crate leaves unused, others may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);

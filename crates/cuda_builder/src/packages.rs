@@ -2,6 +2,7 @@
 //! in the PTX.
 
 use crate::error::BuildError;
+use crate::helpers::helpers;
 use crate::toolchain::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ pub(crate) struct Packages {
     pub local: BTreeMap<PathBuf, String>,
     /// Folders that hold packages from a registry.
     pub registries: BTreeSet<PathBuf>,
+    /// Names of packages that are told to do without the standard library.
+    pub helpers: Vec<String>,
 }
 
 impl Packages {
@@ -77,6 +80,7 @@ impl Packages {
             workspace_root: metadata["workspace_root"].as_str()?.into(),
             local: BTreeMap::new(),
             registries: BTreeSet::new(),
+            helpers: helpers(metadata, root_id),
         };
         let mut seen = BTreeSet::new();
         let mut todo = vec![*root_id];
@@ -209,6 +213,7 @@ mod tests {
                 .map(|dir| (dir.into(), String::new()))
                 .into(),
             registries: BTreeSet::new(),
+            helpers: Vec::new(),
         };
         let ptx = "ld.global \"/\n\
             \t.file\t1 \"/w/kernels/src/lib.rs\"\n\

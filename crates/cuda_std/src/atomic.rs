@@ -18,7 +18,7 @@
 //! | [`and`], [`or`], [`xor`] | ✓ | ✓ | ✓ | ✓ | | | | |
 //! | [`inc`], [`dec`] | ✓ | | | | | | | |
 //!
-//! times the spaces [`Global`] and [`Shared`], times the scopes [`Block`],
+//! times the spaces [`Global`], [`Shared`] and [`Generic`], times the scopes [`Block`],
 //! [`Device`] and [`System`], times the orders [`Relaxed`], [`Acquire`],
 //! [`Release`] and [`AcqRel`] (of which a load has the first two, and a store the
 //! first and third). `cas` compares bits, for floats as well. `sub` adds the
@@ -36,7 +36,7 @@ use core::arch::asm;
 use crate::gpu_only;
 use crate::vector::{Bf16x2, F16x2};
 
-/// The space the address points to: [`Global`] or [`Shared`].
+/// The space the address points to: [`Global`], [`Shared`] or [`Generic`].
 pub trait Space: sealed::Space {}
 /// The threads among which the operation is atomic and ordered: [`Block`],
 /// [`Device`] or [`System`].
@@ -56,6 +56,7 @@ pub trait FenceOrder: sealed::FenceOrder {}
 mod sealed {
     pub const GLOBAL: u32 = 0;
     pub const SHARED: u32 = 1;
+    pub const GENERIC: u32 = 2;
 
     pub const BLOCK: u32 = 0;
     pub const DEVICE: u32 = 1;
@@ -99,6 +100,9 @@ markers! {
     Global: Space SPACE = GLOBAL;
     /// The block's shared memory.
     Shared: Space SPACE = SHARED;
+    /// Global or shared memory, which the instruction finds out: for pointers that may point to
+    /// either.
+    Generic: Space SPACE = GENERIC;
     /// The threads of the block (`.cta`).
     Block: Scope SCOPE = BLOCK;
     /// The threads of the device (`.gpu`).
@@ -131,18 +135,19 @@ macro_rules! in_every_way {
     };
     (@spaces $before:literal, $orders:tt, $after:expr, $address:ident, $operands:tt) => {
         match P::SPACE {
-            sealed::GLOBAL => in_every_way!(@scopes "global", $before, $orders, $after, $address, $operands),
-            _ => in_every_way!(@scopes "shared", $before, $orders, $after, $address, $operands),
+            sealed::GLOBAL => in_every_way!(@scopes [".global" "cvta.to.global.u64"], $before, $orders, $after, $address, $operands),
+            sealed::SHARED => in_every_way!(@scopes [".shared" "cvta.to.shared.u64"], $before, $orders, $after, $address, $operands),
+            _ => in_every_way!(@scopes ["" "mov.b64"], $before, $orders, $after, $address, $operands),
         }
     };
-    (@scopes $space:literal, $before:literal, $orders:tt, $after:expr, $address:ident, $operands:tt) => {
+    (@scopes $space:tt, $before:literal, $orders:tt, $after:expr, $address:ident, $operands:tt) => {
         match C::SCOPE {
             sealed::BLOCK => in_every_way!(@orders "cta", $space, $before, $orders, $after, $address, $operands),
             sealed::DEVICE => in_every_way!(@orders "gpu", $space, $before, $orders, $after, $address, $operands),
             _ => in_every_way!(@orders "sys", $space, $before, $orders, $after, $address, $operands),
         }
     };
-    (@orders $scope:literal, $space:literal, $before:literal, [$($order:literal $order_id:ident),*],
+    (@orders $scope:literal, $space:tt, $before:literal, [$($order:literal $order_id:ident),*],
      $after:expr, $address:ident, $operands:tt) => {
         match O::ORDER {
             $(sealed::$order_id => in_every_way!(@asm $order, $scope, $space, $before, $after, $address, $operands),)*
@@ -150,13 +155,13 @@ macro_rules! in_every_way {
             _ => core::hint::unreachable_unchecked(),
         }
     };
-    (@asm $order:literal, $scope:literal, $space:literal, $before:literal, $after:expr, $address:ident,
+    (@asm $order:literal, $scope:literal, [$space:literal $convert:literal], $before:literal, $after:expr, $address:ident,
      [$($operands:tt)*]) => {
         asm!(
             "{{",
             ".reg .b64 place;",
-            concat!("cvta.to.", $space, ".u64 place, {address};"),
-            concat!($before, ".", $order, ".", $scope, ".", $space, ".", $after),
+            concat!($convert, " place, {address};"),
+            concat!($before, ".", $order, ".", $scope, $space, ".", $after),
             "}}",
             address = in(reg64) $address,
             $($operands)*

@@ -79,7 +79,7 @@ fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Re
 }
 
 /// Errors for everything that a kernel's signature may not contain.
-fn check_signature(function: &ItemFn, instances: &[Instance]) -> Vec<Error> {
+pub fn check_signature(function: &ItemFn, instances: &[Instance]) -> Vec<Error> {
     let signature = &function.sig;
     let mut errors = Vec::new();
     let mut refuse = |span, message: &str| errors.push(Error::new(span, message));

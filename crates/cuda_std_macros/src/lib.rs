@@ -1,11 +1,13 @@
 //! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`], [`shared_array!`],
-//! [`derive@KernelArg`], [`print!`] and [`println!`].
+//! [`derive@KernelArg`], [`print!`] and [`println!`]; and of `rust_cuda_std`, for programs of
+//! Rust-CUDA: [`macro@rust_cuda_kernel`] and [`macro@address_space`].
 //!
-//! Use them through `cuda_std`, which re-exports them; their expansion
-//! names items of that crate. Left out: anything that needs to know types.
+//! Use them through these crates, which re-export them; their expansion
+//! names items of `cuda_std`. Left out: anything that needs to know types.
 //! Whether a type is allowed for a parameter is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod address_space;
 mod device_errors;
 mod entry;
 mod format_string;
@@ -17,6 +19,7 @@ mod kernel_arg;
 mod options;
 mod parameter;
 mod print;
+mod rust_cuda;
 mod shared_array;
 mod view;
 
@@ -223,6 +226,55 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared_array::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a function a kernel, in programs of Rust-CUDA, where its name is `kernel`.
+///
+/// For the device it is the PTX entry that [`macro@kernel`] makes; a parameter may have any type
+/// that is not larger than a kernel's parameters may be. On the host it stays the function that it
+/// is, so there is no typed launch: `cust` launches by name.
+#[proc_macro_attribute]
+pub fn rust_cuda_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    rust_cuda::expand(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Rust-CUDA's way to say where a static is, for programs written for it; our own kernels use
+/// [`shared_array!`].
+///
+/// ```ignore
+/// # use core::mem::MaybeUninit;
+/// # use cuda_std::prelude::*;
+/// # use cuda_std::address_space;
+/// #[kernel]
+/// pub unsafe fn reverse(data: *mut u32) {
+///     const N: usize = 64;
+///     #[address_space(shared)]
+///     static mut LINE: [MaybeUninit<u32>; N] = [MaybeUninit::uninit(); N];
+///
+///     let i = thread::thread_idx_x() as usize;
+///     unsafe {
+///         LINE[i].write(*data.add(i));
+///         thread::sync_threads();
+///         *data.add(i) = LINE[N - 1 - i].assume_init();
+///     }
+/// }
+/// ```
+///
+/// | space | the static is |
+/// |---|---|
+/// | `shared` | in the block's shared memory; a `static mut` of `MaybeUninit`s |
+/// | `global`, `constant` | in global memory, where rustc puts every static |
+///
+/// A static in shared memory is used by index, by its elements' and slices' methods, or
+/// dereferenced: `(*(&raw mut LINE)).as_mut_ptr()`. If its address is cast to another pointer
+/// type instead, `cuda_builder` reports an error, because that address is not in shared memory.
+#[proc_macro_attribute]
+pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    address_space::expand(attribute.into(), item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -52,13 +52,26 @@ impl Parse for SharedArray {
 
 /// A name that no other use of the macro has: spans do not distinguish two uses that
 /// come from the same `macro_rules!` macro, but a count of expansions does.
-fn unique_symbol() -> String {
+pub fn unique_symbol(kind: &str) -> String {
     static N_EXPANDED: AtomicU32 = AtomicU32::new(0);
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
     format!(
-        "{crate_name}_shared_{}",
+        "{crate_name}_{kind}_{}",
         N_EXPANDED.fetch_add(1, Ordering::Relaxed)
     )
+}
+
+/// Assembly for the distance in bytes between a variable and the dynamic shared memory.
+pub fn distance(symbol: &str) -> String {
+    [
+        "{{",
+        ".reg .b64 variable, origin;",
+        &format!("mov.u64 variable, {symbol};"),
+        "mov.u64 origin, gpu_launch_sized_workgroup_mem;",
+        "sub.s64 {distance}, variable, origin;",
+        "}}",
+    ]
+    .join("\n")
 }
 
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
@@ -67,17 +80,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         n_elements,
         align_bytes,
     } = syn::parse2(input)?;
-    let symbol = unique_symbol();
+    let symbol = unique_symbol("shared");
     let declaration = format!(".shared .align {{align}} .b8 {symbol}[{{size}}];");
-    let distance = [
-        "{{",
-        ".reg .b64 variable, origin;",
-        &format!("mov.u64 variable, {symbol};"),
-        "mov.u64 origin, gpu_launch_sized_workgroup_mem;",
-        "sub.s64 {distance}, variable, origin;",
-        "}}",
-    ]
-    .join("\n");
+    let distance = distance(&symbol);
     let align_bytes = align_bytes.map_or_else(
         || quote!(::core::mem::align_of::<#element>()),
         |expr| quote!(#expr),

@@ -183,7 +183,7 @@ fn kernels_and_program_in_one_package() {
     project.write("Cargo.toml", &manifest(""));
     let said = project.run().unwrap_err();
     assert!(
-        said.contains("`host-tools` needs the standard library"),
+        said.contains("`host-tools` is compiled for the GPU, which has no standard library"),
         "{said}"
     );
     assert!(
