@@ -22,7 +22,7 @@ pub struct CudaBuilder {
     exported_as: String,
     channel: String,
     release: bool,
-    line_tables: bool,
+    pub(crate) line_tables: bool,
     extra_args: Vec<String>,
     llvm_ir: Option<PathBuf>,
     features: Features,

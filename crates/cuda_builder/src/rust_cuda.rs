@@ -120,4 +120,11 @@ mod tests {
     fn architectures_have_the_compilers_names() {
         assert_eq!(Arch::from(NvvmArch::Compute90a), Arch::new("sm_90a"));
     }
+
+    #[test]
+    fn line_tables_are_by_both_names() {
+        let named = |name: &str| CudaBuilder::new(name).debug(DebugInfo::None);
+        assert!(!named("kernels").line_tables);
+        assert!(named("kernels").generate_line_info(true).line_tables);
+    }
 }
