@@ -11,8 +11,8 @@
 //! | [`thread`]: [`sync_threads`](thread::sync_threads) and its relatives | safe functions |
 //! | [`atomic`]: `AtomicF32`, `BlockAtomicF64`, `SystemAtomicF32`, … | atomics as types |
 //! | [`mem`], [`ptr`], [`misc`] | shared memory's sizes, address spaces, the clock |
-//! | [`glam`], [`f16`], [`bf16`], [`GpuFloat`] | at the root |
-//! | `assert_eq!`, `assert_ne!` | `core`'s: one that fails is a panic ([`panic`]) |
+//! | [`glam`], [`f16`](struct@f16), [`bf16`], [`GpuFloat`] | at the root |
+//! | `assert_eq!`, `assert_ne!` | `core`'s: one that fails is a panic ([`mod@panic`]) |
 //! | [`prelude`] | with `f16`, `print!`, `println!` and these two |
 //!
 //! Left out: whatever needs a heap (`Vec`, `Box`, `format!`), the wrappers of single libdevice
