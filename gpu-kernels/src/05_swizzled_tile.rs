@@ -32,7 +32,7 @@
 //! orders are enough for the 16 lines: XOR with `row / 2`. Swizzle by the span
 //! of the banks, not by the row.
 //!
-//! Both are the general formula ([`ChunkSwizzle`]) with single elements as
+//! Both are the general formula ([`crate::swizzle::ChunkSwizzle`]) with single elements as
 //! chunks and segments of 64 and of 128 bytes. In bits of the word's index:
 //!
 //! ```text
@@ -51,8 +51,7 @@
 
 use cuda_std::prelude::*;
 
-use crate::banks::{BANK_BYTES, N_BANKS};
-use crate::swizzle::ChunkSwizzle;
+use crate::banks::N_BANKS;
 
 /// Rows of the tile, and lanes of a warp.
 pub const ROWS: u32 = 32;
@@ -63,12 +62,8 @@ pub const ELEMENTS: u32 = ROWS * COLUMNS;
 /// Threads of a block.
 pub const BLOCK_THREADS: u32 = ELEMENTS;
 
-const ELEMENT_BYTES: u32 = BANK_BYTES;
-const ROW_BYTES: u32 = COLUMNS * ELEMENT_BYTES;
-/// What the 32 banks span: two rows.
-const LINE_BYTES: u32 = N_BANKS * BANK_BYTES;
-
-const _: () = assert!(LINE_BYTES == 2 * ROW_BYTES);
+// Two rows are a line: all the banks.
+const _: () = assert!(2 * COLUMNS == N_BANKS);
 const _: () = assert!(ROWS == 32 && BLOCK_THREADS <= 1024);
 
 // ---------------------------------------------------------------------------
@@ -93,19 +88,13 @@ pub const fn plain(row: u32, column: u32) -> u32 {
 /// Each row in an order of its own, 16 orders.
 #[inline(always)]
 pub const fn swizzled_rows(row: u32, column: u32) -> u32 {
-    plain(
-        row,
-        ChunkSwizzle::<ELEMENT_BYTES, COLUMNS, ELEMENT_BYTES, ROW_BYTES>::xor(row, column),
-    )
+    plain(row, column ^ (row % COLUMNS))
 }
 
 /// Each line of two rows in an order of its own, 16 orders.
 #[inline(always)]
 pub const fn swizzled_lines(row: u32, column: u32) -> u32 {
-    plain(
-        row,
-        ChunkSwizzle::<ELEMENT_BYTES, COLUMNS, ELEMENT_BYTES, LINE_BYTES>::xor(row, column),
-    )
+    plain(row, column ^ (row / 2))
 }
 
 // ---------------------------------------------------------------------------
@@ -175,7 +164,8 @@ pub const GRID: [u32; 3] = [1, 1, 1];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::banks::cost;
+    use crate::banks::{BANK_BYTES as ELEMENT_BYTES, cost};
+    use crate::swizzle::ChunkSwizzle;
 
     const LAYOUTS: [fn(u32, u32) -> u32; 3] = [plain, swizzled_rows, swizzled_lines];
 
@@ -186,6 +176,18 @@ mod tests {
                 cost(ELEMENT_BYTES, |lane| layout(lane, column) * ELEMENT_BYTES).ways
             });
             assert_eq!(ways, [16, 2, 1], "column {column}");
+        }
+    }
+
+    #[test]
+    fn both_are_the_general_formula() {
+        const ROW_BYTES: u32 = COLUMNS * ELEMENT_BYTES;
+        type BySpan<const BYTES: u32> = ChunkSwizzle<ELEMENT_BYTES, COLUMNS, ELEMENT_BYTES, BYTES>;
+        for (row, column) in (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |c| (row, c))) {
+            let by_rows = BySpan::<ROW_BYTES>::xor(row, column);
+            let by_lines = BySpan::<{ 2 * ROW_BYTES }>::xor(row, column);
+            assert_eq!(swizzled_rows(row, column), plain(row, by_rows));
+            assert_eq!(swizzled_lines(row, column), plain(row, by_lines));
         }
     }
 

@@ -20,12 +20,6 @@ use cuda_std::prelude::*;
 
 use super::{BLOCK_THREADS, ELEMENTS, ROWS, word};
 
-/// Element `(row, column)` of the array, in shared memory.
-#[inline(always)]
-unsafe fn at(data: *mut f32, row: u32, column: u32) -> *mut f32 {
-    data.add(word(row, column) as usize)
-}
-
 /// Does the same as the others, along rows, and is not timed: the first launch
 /// after a module is loaded also pays for moving the code to the device and
 /// raising the clocks. Turns the array upside down.
@@ -39,9 +33,9 @@ pub unsafe fn bank_warm_up(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
-    *at(data, warp, lane) = *input.add(own);
+    *data.add(word(warp, lane) as usize) = *input.add(own);
     thread::sync_threads();
-    *output.add(own) = *at(data, ROWS - 1 - warp, lane);
+    *output.add(own) = *data.add(word(ROWS - 1 - warp, lane) as usize);
 }
 
 /// Stores along rows: 0 store conflicts. Turns the array upside down.
@@ -54,9 +48,9 @@ pub unsafe fn bank_store_rows(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
-    *at(data, ROWS - 1 - warp, lane) = *input.add(own);
+    *data.add(word(ROWS - 1 - warp, lane) as usize) = *input.add(own);
     thread::sync_threads();
-    *output.add(own) = *at(data, warp, lane);
+    *output.add(own) = *data.add(word(warp, lane) as usize);
 }
 
 /// Stores along columns: every warp's 32 words lie in one bank, 31 conflicts per
@@ -70,9 +64,9 @@ pub unsafe fn bank_store_columns(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
-    *at(data, lane, warp) = *input.add(own);
+    *data.add(word(lane, warp) as usize) = *input.add(own);
     thread::sync_threads();
-    *output.add(own) = *at(data, warp, lane);
+    *output.add(own) = *data.add(word(warp, lane) as usize);
 }
 
 /// Loads along rows: 0 load conflicts. Turns the array upside down.
@@ -85,9 +79,9 @@ pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
-    *at(data, warp, lane) = *input.add(own);
+    *data.add(word(warp, lane) as usize) = *input.add(own);
     thread::sync_threads();
-    *output.add(own) = *at(data, ROWS - 1 - warp, lane);
+    *output.add(own) = *data.add(word(ROWS - 1 - warp, lane) as usize);
 }
 
 /// Loads along columns: 31 conflicts per warp, 992 in all. Transposes the array.
@@ -100,9 +94,9 @@ pub unsafe fn bank_load_columns(input: *const f32, output: *mut f32) {
     let data = shared_array![f32; ELEMENTS as usize];
     let (lane, warp) = (thread::thread_idx_x(), thread::thread_idx_y());
     let own = word(warp, lane) as usize;
-    *at(data, warp, lane) = *input.add(own);
+    *data.add(word(warp, lane) as usize) = *input.add(own);
     thread::sync_threads();
-    *output.add(own) = *at(data, lane, warp);
+    *output.add(own) = *data.add(word(lane, warp) as usize);
 }
 
 #[cfg(test)]
