@@ -26,6 +26,9 @@
 //! directives ([`launch_bounds`]), tensor maps get the alignment that they need as parameters
 //! ([`tensor_maps`]), and the places of memory accesses name the calls at which they were inlined.
 //!
+//! A kernel that keeps an array in local memory gets a warning with the array's line, unless it says
+//! `#[kernel(local_memory)]`.
+//!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
 //! Left out: checking the PTX, and knowing any kernel.
@@ -42,6 +45,7 @@ mod error;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;
+mod local_memory;
 mod messages;
 mod nested;
 mod nolink;

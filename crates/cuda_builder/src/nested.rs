@@ -7,7 +7,7 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
-use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
+use crate::{cargo, dep_info, inlining, launch_bounds, local_memory, nolink, tensor_maps};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,6 +27,17 @@ const FOR_KERNELS: [&str; 5] = [
     "-Aduplicate_features",
     "-Aunused_attributes",
     "-Aunused_features",
+];
+
+/// What keeps arrays in registers: an array is in local memory while one of its indices is computed.
+/// LLVM turns a loop's index into constants only if the unrolled loop has few enough instructions,
+/// 300 by default. So that a long loop over ordinary memory stays a loop, there is also a limit to
+/// how often one is repeated. `for x in [a, b]` moves the array into an iterator, which LLVM can take
+/// apart only if rustc has inlined its `next` before: rustc's own limit of 100 is just short of it.
+const ARRAYS_IN_REGISTERS: [&str; 3] = [
+    "-Cllvm-args=-unroll-threshold=4000",
+    "-Cllvm-args=-unroll-full-max-count=128",
+    "-Zinline-mir-hint-threshold=110",
 ];
 
 /// What the runs for all architectures have in common.
@@ -91,7 +102,7 @@ impl Nested<'_> {
         };
         core.lay_out();
         let other_copy = self.take_over(&profile, progress)?;
-        let warnings = self.run(arch, &profile, &assembly, progress)?;
+        let mut warnings = self.run(arch, &profile, &assembly, progress)?;
         core.keep();
         let no_ptx = || BuildError::NoPtx {
             crate_name: self.packages.crate_name.clone(),
@@ -103,6 +114,11 @@ impl Nested<'_> {
         }
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
+        if self.release {
+            let owner = |file: &str| self.packages.owner(file);
+            let findings = local_memory::find(&ptx, owner).into_iter();
+            warnings.extend(findings.map(|finding| finding.warning()));
+        }
         Ok(Compiled {
             ptx: tensor_maps::apply(&launch_bounds::apply(&ptx)?)?,
             warnings,
@@ -239,7 +255,8 @@ impl Nested<'_> {
         command
             .arg("--")
             .arg(self.emit(assembly)?)
-            .args(FOR_KERNELS);
+            .args(FOR_KERNELS)
+            .args(ARRAYS_IN_REGISTERS);
         if self.features.no_default {
             // What one part of the crate leaves unused, others may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);

@@ -2,6 +2,7 @@
 //! in the PTX.
 
 use crate::error::BuildError;
+use crate::local_memory::Owner;
 use crate::toolchain::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,9 @@ pub(crate) struct Packages {
     /// Folders that hold packages from a registry.
     pub registries: BTreeSet<PathBuf>,
 }
+
+/// In cargo's name for `cuda_std`, which is a package with a path in its own workspace.
+const DEVICE_LIBRARY: &str = "lockstep-cuda-std@";
 
 impl Packages {
     /// Asks cargo, reporting what it waits for.
@@ -103,6 +107,21 @@ impl Packages {
             let dir = dir.strip_prefix(&self.workspace_root).ok()?;
             Some((dir, id.as_str()))
         })
+    }
+
+    /// Whose source a path in the PTX is.
+    pub fn owner(&self, file: &str) -> Owner {
+        let path = self.workspace_root.join(file);
+        let is_users = self
+            .local
+            .iter()
+            .any(|(dir, id)| path.starts_with(dir) && !id.contains(DEVICE_LIBRARY));
+        // `core/src/…` may also name a folder in the workspace that has no such file.
+        match (is_users && path.is_file(), file.starts_with("core/src/")) {
+            (true, _) => Owner::User,
+            (false, true) => Owner::Core,
+            (false, false) => Owner::Library,
+        }
     }
 
     /// The PTX with the source files of the workspace's own packages named relative to its root,

@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 
 use super::{blocks, element_or_zero, window_start};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Threads in a block of the kernels with a window per thread.
 pub const BLOCK_THREADS: u32 = 256;
