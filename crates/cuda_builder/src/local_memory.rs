@@ -47,8 +47,8 @@ impl Finding {
         };
         let text = format!(
             "kernel `{kernel}` keeps {bytes} bytes per thread in local memory, {why}; index its arrays \
-             in loops with constant bounds or with `cuda_std::unrolled!`, or write \
-             `#[kernel(local_memory)]` if that is meant"
+             in loops with constant bounds or with `cuda_std::unrolled!`, iterate over them by \
+             reference, or write `#[kernel(local_memory)]` if that is meant"
         );
         Warning {
             rendered: format!("warning: {text}\n --> {file}:{line}\n\n"),

@@ -34,6 +34,8 @@ const FOR_KERNELS: [&str; 5] = [
 /// 300 by default. So that a long loop over ordinary memory stays a loop, there is also a limit to
 /// how often one is repeated. `for x in [a, b]` moves the array into an iterator, which LLVM can take
 /// apart only if rustc has inlined its `next` before: rustc's own limit of 100 is just short of it.
+/// An adapter around such an iterator, in a loop of run-time length, would also need rustc's jump
+/// threading. That is off for GPUs because it duplicates barriers, and must stay off.
 const ARRAYS_IN_REGISTERS: [&str; 3] = [
     "-Cllvm-args=-unroll-threshold=4000",
     "-Cllvm-args=-unroll-full-max-count=128",

@@ -99,7 +99,7 @@ macro_rules! windows {
             /// # Safety
             ///
             #[doc = concat!("As [`", stringify!($in_registers), "`].")]
-            #[kernel(launch_bounds(BLOCK_THREADS))]
+            #[kernel(launch_bounds(BLOCK_THREADS), local_memory)]
             pub unsafe fn $in_local(input: *const f32, output: *mut f32, n_elements: u32) {
                 running_mean_local::<$window>(input, output, n_elements);
             }

@@ -61,6 +61,38 @@ pub unsafe fn consumed(input: *const u32, output: *mut f32) {
     }
 }
 
+/// An array that is iterated over by reference, in a loop of run-time length.
+#[kernel]
+pub unsafe fn iterated(input: *const f32, output: *mut f32, n: u32) {
+    let t = thread::thread_idx_x() as usize;
+    let mut sums = [0.0; 8];
+    for step in 0..n as usize {
+        let values: [f32; 8] = core::array::from_fn(|i| *input.add(t + 256 * step + 32 * i));
+        for (h, value) in values.iter().enumerate() {
+            sums[h] += value * value;
+        }
+    }
+    for h in 0..8 {
+        *output.add(t + 32 * h) = sums[h];
+    }
+}
+
+/// The same by value.
+#[kernel]
+pub unsafe fn adapted(input: *const f32, output: *mut f32, n: u32) {
+    let t = thread::thread_idx_x() as usize;
+    let mut sums = [0.0; 8];
+    for step in 0..n as usize {
+        let values: [f32; 8] = core::array::from_fn(|i| *input.add(t + 256 * step + 32 * i));
+        for (h, value) in values.into_iter().enumerate() {
+            sums[h] += value * value; // <- adapted
+        }
+    }
+    for h in 0..8 {
+        *output.add(t + 32 * h) = sums[h];
+    }
+}
+
 /// An array of distances.
 #[kernel]
 pub unsafe fn distances(data: *mut f32) {
@@ -85,7 +117,7 @@ unsafe fn count(values: *const u32, counts: *mut u32) {
     let mut own = [0_u32; 4];
     for k in 0..16 {
         let digit = *values.add(t + 32 * k) % 4;
-        own[digit as usize] += 1; // <- here
+        own[digit as usize] += 1; // <- unnoticed
     }
     for digit in 0..4 {
         *counts.add(t + 32 * digit) = own[digit];
@@ -108,12 +140,8 @@ pub unsafe fn meant(values: *const u32, counts: *mut u32) {
 const PROGRAM: &str =
     "fn main() {\n    println!(\"{}\", include_str!(env!(\"KERNELS_PTX\")));\n}\n";
 
-/// `build.rs` with further lines for the builder.
-fn build_script(further: &str) -> String {
-    format!(
-        "fn main() {{\n    cuda_builder::CudaBuilder::new(\".\"){further}.build_or_exit();\n}}\n"
-    )
-}
+const BUILD_SCRIPT: &str =
+    "fn main() {\n    cuda_builder::CudaBuilder::new(\".\").build_or_exit();\n}\n";
 
 /// The kernels of a module that have local memory.
 fn with_local_memory(ptx: &str) -> BTreeSet<&str> {
@@ -136,24 +164,21 @@ fn arrays_are_in_registers_and_others_are_named() {
     project.write("Cargo.toml", MANIFEST);
     project.write("src/kernels.rs", KERNELS);
     project.write("src/main.rs", PROGRAM);
-    project.write("build.rs", &build_script(""));
+    project.write("build.rs", BUILD_SCRIPT);
     let (ptx, said) = project.build_and_run().unwrap();
     let local = with_local_memory(&ptx);
-    assert_eq!(
-        local,
-        BTreeSet::from(["meant", "prints", "unnoticed"]),
-        "{said}"
-    );
+    let expected = BTreeSet::from(["adapted", "meant", "prints", "unnoticed"]);
+    assert_eq!(local, expected, "{said}");
 
-    let line = KERNELS
-        .lines()
-        .position(|line| line.ends_with("// <- here"));
-    let expected = format!(
-        "src/kernels.rs:{}: kernel `unnoticed` keeps 16 bytes",
-        line.unwrap() + 1
-    );
-    match warnings(&said)[..] {
-        [warning] => assert!(warning.contains(&expected), "{warning}"),
-        _ => panic!("not one warning: {said}"),
+    let warnings = warnings(&said);
+    assert_eq!(warnings.len(), 2, "{said}");
+    for (kernel, warning) in ["adapted", "unnoticed"].into_iter().zip(warnings) {
+        let mark = format!("// <- {kernel}");
+        let line = KERNELS.lines().position(|line| line.ends_with(&mark));
+        let begins = format!(
+            "src/kernels.rs:{}: kernel `{kernel}` keeps",
+            line.unwrap() + 1
+        );
+        assert!(warning.contains(&begins), "{warning}");
     }
 }
