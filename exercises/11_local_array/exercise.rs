@@ -22,7 +22,7 @@ const SHARE: u32 = 16;
 /// # Safety
 ///
 /// `values` holds `16 · n_threads` elements, `out` holds `4 · n_threads`.
-#[kernel]
+#[kernel(local_memory)]
 pub unsafe fn count_digits(values: *const u32, out: *mut u32, n_threads: u32) {
     let t = thread::index_1d();
     if t >= n_threads {

@@ -69,5 +69,3 @@ pub mod swizzle;
 #[cfg(feature = "gemm")]
 #[path = "parts/quotient.rs"]
 mod quotient;
-#[path = "parts/unrolled.rs"]
-mod unrolled;

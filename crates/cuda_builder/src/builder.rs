@@ -125,7 +125,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Further arguments for rustc.
+    /// Further arguments for rustc, which override the builder's own.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
         self.extra_args
             .extend(args.iter().map(|arg| arg.as_ref().to_string()));

@@ -12,6 +12,13 @@
 //! transpose = []
 //! ```
 //!
+//! It may also name further arguments for rustc ([`CudaBuilder::build_args`]):
+//!
+//! ```toml
+//! [package.metadata.cuda]
+//! build-args = ["-Cdebug-assertions"]
+//! ```
+//!
 //! What was compiled is kept, with a record of its inputs.
 //!
 //! Left out: finding out which module has a kernel. Whoever launches the kernel knows.
@@ -37,6 +44,7 @@ pub struct KernelCrate {
     target_dir: PathBuf,
     name: String,
     modules: Vec<String>,
+    build_args: Vec<String>,
     setup: OnceLock<Setup>,
     setting_up: Mutex<()>,
 }
@@ -59,17 +67,20 @@ impl KernelCrate {
         let name_in = |table: &str| manifest.get(table).and_then(|table| table.get("name"));
         let name = name_in("lib").or_else(|| name_in("package"));
         let modules = manifest.get("features").and_then(|f| f.get("default"));
-        let names = modules.and_then(toml::Value::as_array);
+        let metadata = manifest.get("package").and_then(|p| p.get("metadata"));
+        let build_args = metadata.and_then(|m| m.get("cuda")?.get("build-args"));
+        let texts = |list: Option<&toml::Value>| -> Vec<String> {
+            let list = list.and_then(toml::Value::as_array).into_iter().flatten();
+            list.filter_map(|text| text.as_str().map(str::to_owned))
+                .collect()
+        };
         Ok(Self {
             name: name
                 .and_then(toml::Value::as_str)
                 .unwrap_or_default()
                 .replace('-', "_"),
-            modules: names
-                .into_iter()
-                .flatten()
-                .filter_map(|name| name.as_str().map(str::to_owned))
-                .collect(),
+            modules: texts(modules),
+            build_args: texts(build_args),
             dir,
             target_dir: target_dir.as_ref().into(),
             setup: OnceLock::new(),
@@ -143,7 +154,9 @@ impl KernelCrate {
     }
 
     fn builder(&self) -> CudaBuilder {
-        CudaBuilder::new(&self.dir).target_dir(&self.target_dir)
+        CudaBuilder::new(&self.dir)
+            .target_dir(&self.target_dir)
+            .build_args(&self.build_args)
     }
 
     /// Called once per process, and only when something is to be compiled.
@@ -160,9 +173,10 @@ impl KernelCrate {
     fn settings(&self, arch: &Arch) -> String {
         let named = std::env::var_os("LOCKSTEP_RUSTC").unwrap_or_default();
         record::settings(&format!(
-            "{arch}, PTX {}, compiler {}",
+            "{arch}, PTX {}, compiler {}, {:?}",
             arch.ptx_version(),
-            named.display()
+            named.display(),
+            self.build_args
         ))
     }
 

@@ -27,6 +27,9 @@
 //! ([`tensor_maps`]), static variables in shared memory are declared ([`shared_statics`]), and the
 //! places of memory accesses name the calls at which they were inlined.
 //!
+//! A kernel that keeps an array in local memory gets a warning with the array's line, unless it says
+//! `#[kernel(local_memory)]`.
+//!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
 //! Left out: checking the PTX, and knowing any kernel.
@@ -45,6 +48,7 @@ mod helpers;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;
+mod local_memory;
 mod messages;
 mod nested;
 mod nolink;

@@ -8,7 +8,8 @@ use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
 use crate::{
-    capabilities, cargo, dep_info, inlining, launch_bounds, nolink, shared_statics, tensor_maps,
+    capabilities, cargo, dep_info, inlining, launch_bounds, local_memory, nolink, shared_statics,
+    tensor_maps,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -29,6 +30,19 @@ const FOR_KERNELS: [&str; 5] = [
     "-Aduplicate_features",
     "-Aunused_attributes",
     "-Aunused_features",
+];
+
+/// What keeps arrays in registers: an array is in local memory while one of its indices is computed.
+/// LLVM turns a loop's index into constants only if the unrolled loop has few enough instructions,
+/// 300 by default. So that a long loop over ordinary memory stays a loop, there is also a limit to
+/// how often one is repeated. `for x in [a, b]` moves the array into an iterator, which LLVM can take
+/// apart only if rustc has inlined its `next` before: rustc's own limit of 100 is just short of it.
+/// An adapter around such an iterator, in a loop of run-time length, would also need rustc's jump
+/// threading. That is off for GPUs because it duplicates barriers, and must stay off.
+const ARRAYS_IN_REGISTERS: [&str; 3] = [
+    "-Cllvm-args=-unroll-threshold=4000",
+    "-Cllvm-args=-unroll-full-max-count=128",
+    "-Zinline-mir-hint-threshold=110",
 ];
 
 /// What the runs for all architectures have in common.
@@ -95,7 +109,7 @@ impl Nested<'_> {
         };
         core.lay_out();
         let other_copy = self.take_over(&profile, progress)?;
-        let warnings = self.run(arch, &profile, &assembly, progress)?;
+        let mut warnings = self.run(arch, &profile, &assembly, progress)?;
         core.keep();
         let no_ptx = || BuildError::NoPtx {
             crate_name: self.packages.crate_name.clone(),
@@ -107,6 +121,11 @@ impl Nested<'_> {
         }
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
+        if self.release {
+            let owner = |file: &str| self.packages.owner(file);
+            let findings = local_memory::find(&ptx, owner).into_iter();
+            warnings.extend(findings.map(|finding| finding.warning()));
+        }
         Ok(Compiled {
             ptx: tensor_maps::apply(&launch_bounds::apply(&shared_statics::apply(&ptx)?)?)?,
             warnings,
@@ -244,8 +263,9 @@ impl Nested<'_> {
         command
             .arg("--")
             .arg(self.emit("asm", assembly)?)
-            .args(FOR_KERNELS);
-        command.args(capabilities::target_features(arch));
+            .args(FOR_KERNELS)
+            .args(ARRAYS_IN_REGISTERS)
+            .args(capabilities::target_features(arch));
         if let Some((_, path)) = self.llvm_ir.filter(|(of, _)| *of == arch) {
             command.arg(self.emit("llvm-ir", path)?);
         }

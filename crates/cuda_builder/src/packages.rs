@@ -3,6 +3,7 @@
 
 use crate::error::BuildError;
 use crate::helpers::helpers;
+use crate::local_memory::Owner;
 use crate::toolchain::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,9 @@ pub(crate) struct Packages {
     /// Names of packages that are told to do without the standard library.
     pub helpers: Vec<String>,
 }
+
+/// In cargo's names for `cuda_std`, which is a package with a path in its own workspace.
+const DEVICE_LIBRARIES: [&str; 2] = ["lockstep-cuda-std@", "lockstep-rust-cuda-std@"];
 
 impl Packages {
     /// Asks cargo, reporting what it waits for.
@@ -107,6 +111,20 @@ impl Packages {
             let dir = dir.strip_prefix(&self.workspace_root).ok()?;
             Some((dir, id.as_str()))
         })
+    }
+
+    /// Whose source a path in the PTX is.
+    pub fn owner(&self, file: &str) -> Owner {
+        let path = self.workspace_root.join(file);
+        let is_users = self.local.iter().any(|(dir, id)| {
+            path.starts_with(dir) && !DEVICE_LIBRARIES.iter().any(|name| id.contains(name))
+        });
+        // `core/src/…` may also name a folder in the workspace that has no such file.
+        match (is_users && path.is_file(), file.starts_with("core/src/")) {
+            (true, _) => Owner::User,
+            (false, true) => Owner::Core,
+            (false, false) => Owner::Library,
+        }
     }
 
     /// The PTX with the source files of the workspace's own packages named relative to its root,

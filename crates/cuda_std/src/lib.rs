@@ -51,6 +51,7 @@ pub mod swizzle;
 pub mod tensor_map;
 pub mod thread;
 pub mod tile;
+mod unrolled;
 pub mod vector;
 pub mod view;
 pub mod warp;
@@ -65,6 +66,7 @@ pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_ar
 pub use float::GpuFloat;
 pub use half;
 pub use tensor_map::TensorMap;
+pub use unrolled::unrolled;
 
 /// The names that nearly every kernel file uses.
 pub mod prelude {

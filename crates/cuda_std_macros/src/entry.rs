@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, ItemFn};
 
 use crate::instance::Instance;
-use crate::options::LaunchBounds;
+use crate::options::{LaunchBounds, Options};
 use crate::parameter::{Kind, Parameter};
 use crate::view;
 
@@ -117,10 +117,14 @@ fn reference_to_map(kernel: &Ident, index: usize) -> TokenStream {
 fn markers(
     name: &Ident,
     mut of_parameters: Vec<TokenStream>,
-    bounds: Option<&LaunchBounds>,
+    options: &Options,
     scope: &TokenStream,
 ) -> TokenStream {
-    of_parameters.extend(bounds.map(|bounds| {
+    if options.uses_local_memory {
+        let marker = format!("// lockstep.local_memory {name}");
+        of_parameters.push(quote!(#marker));
+    }
+    of_parameters.extend(options.launch_bounds.as_ref().map(|bounds| {
         let LaunchBounds {
             max_threads,
             min_blocks,
@@ -144,11 +148,7 @@ fn markers(
 }
 
 /// The PTX entry of a function that is not generic.
-pub fn of_function(
-    function: &ItemFn,
-    parameters: &[Parameter],
-    bounds: Option<&LaunchBounds>,
-) -> TokenStream {
+pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
     let ItemFn {
         attrs, vis, sig, ..
     } = function;
@@ -159,7 +159,7 @@ pub fn of_function(
         made,
         markers: of_parameters,
     } = Entry::new(name, parameters);
-    let markers = markers(name, of_parameters, bounds, &TokenStream::new());
+    let markers = markers(name, of_parameters, options, &TokenStream::new());
     quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
@@ -178,7 +178,7 @@ pub fn of_instance(
     scope: &TokenStream,
     function: &ItemFn,
     parameters: &[Parameter],
-    bounds: Option<&LaunchBounds>,
+    options: &Options,
 ) -> TokenStream {
     let Instance { name, of } = instance;
     let unsafety = &function.sig.unsafety;
@@ -187,7 +187,7 @@ pub fn of_instance(
         made,
         markers: of_parameters,
     } = Entry::new(name, parameters);
-    let markers = markers(name, of_parameters, bounds, scope);
+    let markers = markers(name, of_parameters, options, scope);
     let arguments = parameters.iter().map(view::argument);
     let configured = function
         .attrs

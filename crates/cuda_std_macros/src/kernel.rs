@@ -47,7 +47,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         let generic = generic(&function, &parameters, &options)?;
         return Ok(quote! { #errors #generic });
     }
-    let device = entry::of_function(&function, &parameters, options.launch_bounds.as_ref());
+    let device = entry::of_function(&function, &parameters, &options);
     let host = host::of_function(&function, &parameters, &options);
     Ok(quote! { #errors #device #host })
 }
@@ -67,9 +67,8 @@ fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Re
     let mut expanded = quote!(#own);
     for instance in &options.instances {
         let scope = instance.scope(function)?;
-        let bounds = options.launch_bounds.as_ref();
         expanded.extend(entry::of_instance(
-            instance, &scope, function, parameters, bounds,
+            instance, &scope, function, parameters, options,
         ));
         expanded.extend(host::of_instance(
             instance, &scope, function, parameters, options,

@@ -149,6 +149,11 @@ use proc_macro::TokenStream;
 /// `#[kernel(cooperative)]` lets all blocks meet, by `cuda_std::grid::sync`. They must be resident
 /// at once: a launch of more blocks than the device has room for is refused.
 ///
+/// # Local memory
+///
+/// `#[kernel(local_memory)]` states that the kernel is meant to use local memory. `cuda_builder` warns
+/// of any other kernel that does, and names the line.
+///
 /// # Requirements on the crate
 ///
 /// None: `cuda_builder` tells the compiler that the device has no standard library, and

@@ -12,6 +12,8 @@ pub struct Options {
     pub launch_bounds: Option<LaunchBounds>,
     pub uses_pdl: bool,
     pub is_cooperative: bool,
+    /// Whether the kernel is meant to use local memory.
+    pub uses_local_memory: bool,
     pub instances: Vec<Instance>,
 }
 
@@ -28,6 +30,7 @@ impl Parse for Options {
             let is_new = match name.to_string().as_str() {
                 "pdl" => !std::mem::replace(&mut options.uses_pdl, true),
                 "cooperative" => !std::mem::replace(&mut options.is_cooperative, true),
+                "local_memory" => !std::mem::replace(&mut options.uses_local_memory, true),
                 "launch_bounds" => {
                     let bounds = launch_bounds(&name, input)?;
                     options.launch_bounds.replace(bounds).is_none()
@@ -39,8 +42,8 @@ impl Parse for Options {
                 _ => {
                     return Err(Error::new(
                         name.span(),
-                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `pdl`, `cooperative` and, for a generic \
-                         kernel, `instances(NAME = FUNCTION::<…>, …)`",
+                        "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)`, `pdl`, `cooperative`, `local_memory` and, \
+                         for a generic kernel, `instances(NAME = FUNCTION::<…>, …)`",
                     ));
                 }
             };

@@ -8,6 +8,7 @@ use syn::{Error, FnArg, ItemFn, Pat, Result, Type};
 
 use crate::entry;
 use crate::kernel::check_signature;
+use crate::options::Options;
 use crate::parameter::{Kind, Parameter};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -39,7 +40,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     }) {
         return Err(first);
     }
-    let device = entry::of_function(&function, &parameters, None);
+    let device = entry::of_function(&function, &parameters, &Options::default());
     Ok(quote! {
         #device
 

@@ -51,8 +51,8 @@ use super::squares::{
 };
 use crate::matrix::element;
 use crate::swizzle::Swizzle;
-use crate::unrolled::unrolled;
 use crate::warp::WARP_LANES;
+use cuda_std::unrolled;
 
 /// Elements in a sector.
 pub const SECTOR: u32 = 8;

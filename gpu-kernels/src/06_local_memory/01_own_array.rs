@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 
 use super::{blocks, element_or_zero, window_start};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Threads in a block of the kernels with a window per thread.
 pub const BLOCK_THREADS: u32 = 256;
@@ -99,7 +99,7 @@ macro_rules! windows {
             /// # Safety
             ///
             #[doc = concat!("As [`", stringify!($in_registers), "`].")]
-            #[kernel(launch_bounds(BLOCK_THREADS))]
+            #[kernel(launch_bounds(BLOCK_THREADS), local_memory)]
             pub unsafe fn $in_local(input: *const f32, output: *mut f32, n_elements: u32) {
                 running_mean_local::<$window>(input, output, n_elements);
             }

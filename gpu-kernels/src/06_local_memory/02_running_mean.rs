@@ -33,7 +33,7 @@ use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
 use super::{blocks, element_or_zero, window_start};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Elements of a thread of [`running_mean_shared`]: an odd number.
 pub const CHUNK: u32 = 17;

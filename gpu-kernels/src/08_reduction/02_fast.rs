@@ -76,8 +76,8 @@ use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
 use super::tree::warp_sum;
-use crate::unrolled::unrolled;
 use crate::warp::WARP_LANES;
+use cuda_std::unrolled;
 
 /// Threads in a block for a medium number of elements.
 const FAST_THREADS: u32 = 512;

@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
 use super::{element, load_or_zero};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Side of the tiles, in elements, and of the block, in threads.
 pub const TILE: u32 = 32;

@@ -71,4 +71,4 @@ mod fragments;
 pub mod partition;
 
 use crate::matrix::{element, load_or_zero};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;

@@ -57,7 +57,7 @@ pub fn all<T: GpuFloat>(x: T, y: T, mut put: impl FnMut(T)) {
 }
 
 /// All functions of an `x` and a `y` per thread.
-#[kernel(instances(
+#[kernel(local_memory, instances(
     functions_f32 = functions::<f32>,
     functions_f64 = functions::<f64>,
 ))]

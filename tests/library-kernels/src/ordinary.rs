@@ -30,7 +30,7 @@ examples! {
 }
 
 /// Each thread's results.
-#[kernel]
+#[kernel(local_memory)]
 pub unsafe fn ordinary_rust(out: *mut u64) {
     let i = thread::index_1d();
     for (k, result) in all(i).into_iter().enumerate() {

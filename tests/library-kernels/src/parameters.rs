@@ -75,7 +75,7 @@ pub unsafe fn takes_structures(
 }
 
 /// Each thread's element of a table that the launch carries.
-#[kernel]
+#[kernel(local_memory)]
 pub unsafe fn looks_up(table: Table, out: *mut u32) {
     let i = thread::index_1d() as usize;
     *out.add(i) = table.values[i % 512];

@@ -7,6 +7,7 @@
 //! again.
 #![cfg(unix)]
 
+mod arrays;
 mod copies;
 
 use std::fs;

@@ -39,4 +39,4 @@ pub(in crate::gemm) mod fragments;
 #[path = "parts/write_back.rs"]
 pub(in crate::gemm) mod write_back;
 
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;

@@ -22,7 +22,7 @@ use super::depth;
 use super::epilogue::{AsItIs, Direct, Store};
 use super::pipeline::{Ring, shared_bytes};
 use crate::gemm::mma::matrices::Sizes;
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Columns of C that a block computes; it computes 64 rows.
 pub const TILE_N: u32 = 128;

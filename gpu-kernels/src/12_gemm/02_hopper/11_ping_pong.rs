@@ -40,7 +40,7 @@ use super::stream_k::{Part, Parts, StreamK};
 use super::tile_scheduler::Tiles;
 use super::warp_specialized::{COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS};
 use super::{Sizes, TILE_M, depth};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Columns of C that a warpgroup computes, of 128 rows.
 pub const TILE_N: u32 = 128;

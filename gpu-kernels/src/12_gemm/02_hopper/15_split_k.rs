@@ -47,7 +47,7 @@ use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::{Sizes, depth};
 use crate::quotient::quotient;
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Warpgroups that multiply; a warp after them copies.
 pub(super) const N_MULTIPLIERS: u32 = 2;

@@ -33,7 +33,7 @@ use super::split_k::{
     BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, is_filled, multiply,
 };
 use super::{Sizes, depth};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// A block's tile.
 pub const TILE: Tile = Tile::LARGE;

@@ -17,7 +17,7 @@ use cuda_std::wgmma::{M, ROW_BYTES, WARPGROUP, position};
 use cuda_std::{gpu_only, warpgroup};
 
 use super::Sizes;
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// An element of a result.
 pub trait Element: Copy {

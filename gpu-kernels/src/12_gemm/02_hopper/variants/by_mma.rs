@@ -47,8 +47,8 @@ use crate::gemm::mma::fragments::{Addresses, Fragments, N_STEPS, Sums, WARP_SIDE
 use crate::gemm::mma::matrices::{self, Scale};
 use crate::gemm::mma::pipeline::ROW_BYTES;
 use crate::gemm::mma::write_back;
-use crate::unrolled::unrolled;
 use crate::warp::WARP_LANES;
+use cuda_std::unrolled;
 
 /// Warps that multiply.
 const N_WARPS: u32 = N_MULTIPLIERS * WARPGROUP / WARP_LANES;

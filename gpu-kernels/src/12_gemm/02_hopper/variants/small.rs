@@ -31,7 +31,7 @@ use super::epilogue::{AsItIs, BOX_N, Store, TmaEpilogue};
 use super::operand::Layout;
 use super::pipeline::{Ring, Turn, shared_bytes};
 use super::split_k::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS};
-use crate::unrolled::unrolled;
+use cuda_std::unrolled;
 
 /// Columns of a tile; it has the rows of one `wgmma`.
 const TILE_N: u32 = 128;
