@@ -1,4 +1,8 @@
-//! Results and cost of the kernels without `unsafe`, next to the same with pointers.
+//! Results and cost of the safe kernels: some here, next to the same with pointers.
+
+mod attention;
+mod blur;
+mod sort;
 
 use lockstep::{Device, LaunchConfig, Module, Report, Simulator};
 use outside_kernels::histogram::{self, BINS, count_bytes, count_bytes_by_pointers};

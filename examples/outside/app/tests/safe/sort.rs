@@ -1,0 +1,78 @@
+//! The radix sort.
+
+use crate::{checked, noise};
+use lockstep::{LaunchConfig, Report};
+use outside_kernels::sort::{
+    DIGIT_BITS, DIGITS, KEYS, THREADS, count_digits, find_starts, scatter_keys,
+};
+
+/// The keys in order, and the reports of each pass's three launches.
+fn sorted(keys: &[u32]) -> (Vec<u32>, Vec<[Report; 3]>) {
+    let (device, kernels) = checked();
+    let n = keys.len() as u32;
+    let n_blocks = n.div_ceil(KEYS);
+    let n_starts = DIGITS * n_blocks;
+    let mut from = device.upload("keys", keys).unwrap();
+    let mut to = device.alloc::<u32>("sorted", keys.len()).unwrap();
+    let mut counts = device.alloc::<u32>("counts", n_starts as usize).unwrap();
+    let mut starts = device.alloc::<u32>("starts", n_starts as usize).unwrap();
+    let blocks = LaunchConfig::new([n_blocks, 1, 1], [THREADS, 1, 1]);
+    let one_block = LaunchConfig::new([1, 1, 1], [THREADS, 1, 1]);
+
+    let mut reports = Vec::new();
+    for shift in (0..u32::BITS).step_by(DIGIT_BITS as usize) {
+        let views = (from.input(), counts.output(), n, n_blocks, shift);
+        let count = kernels.run(count_digits, blocks, views).unwrap();
+        let views = (counts.input(), starts.output(), n_blocks, n_starts);
+        let start = kernels.run(find_starts, one_block, views).unwrap();
+        let views = (
+            from.input(),
+            starts.input(),
+            to.output(),
+            n,
+            n_blocks,
+            shift,
+        );
+        let scatter = kernels.run(scatter_keys, blocks, views).unwrap();
+        reports.push([count, start, scatter]);
+        // What was never written is found when it is read.
+        to.read().unwrap();
+        core::mem::swap(&mut from, &mut to);
+        to.poison().unwrap();
+    }
+    (from.read().unwrap(), reports)
+}
+
+#[test]
+fn keys_get_into_order() {
+    for n in [1, 255, 2048, 2049, 9001] {
+        let keys = noise(n);
+        let (found, reports) = sorted(&keys);
+        let mut expected = keys;
+        expected.sort_unstable();
+        assert!(found == expected, "{n} keys");
+        for report in reports.as_flattened() {
+            report.expect_no_race();
+            report.expect_no_local_memory();
+        }
+        for [_, start, scatter] in &reports {
+            start.expect_bank_conflicts(0);
+            scatter.expect_bank_conflicts(0);
+        }
+    }
+}
+
+#[test]
+fn few_different_keys_and_extreme_ones() {
+    for pattern in [
+        &[7][..],
+        &[u32::MAX, 0],
+        &[1 << 31, u32::MAX, 1, 0, 1 << 28],
+    ] {
+        let keys: Vec<u32> = pattern.iter().copied().cycle().take(3000).collect();
+        let (found, _) = sorted(&keys);
+        let mut expected = keys;
+        expected.sort_unstable();
+        assert!(found == expected, "{pattern:?}");
+    }
+}
