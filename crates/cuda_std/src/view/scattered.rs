@@ -8,6 +8,20 @@ use crate::device_copy::DeviceCopy;
 ///
 /// A kernel's parameter is written `Scattered<[T; n]>` or `Scattered<[[T; n_columns]; n_rows]>`;
 /// `#[kernel]` turns the array into a type `T` and a [`Shape`]. Nothing reads it during the launch.
+///
+/// ```
+/// # use cuda_std::prelude::*;
+/// # use cuda_std::view::{Global, Scattered};
+/// /// Writes each of `x` to its rank.
+/// #[kernel]
+/// pub fn to_ranks(x: Global<[f32; n]>, ranks: Global<[u32; n]>, y: Scattered<[f32; n]>, n: u32) {
+///     let i = thread::index_1d();
+///     if let (Some(x), Some(rank)) = (x.get(i), ranks.get(i)) {
+///         // SAFETY: ranks differ.
+///         unsafe { y.set(rank, x) };
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Scattered<T, S> {
     base: *mut T,
