@@ -89,6 +89,52 @@ unsafe fn in_row(value: f32, op: fn(f32, f32) -> f32) -> f32 {
     }
 }
 
+/// What a warp has computed for its 16 queries so far. A lane has elements of two rows: `[0]` of each
+/// array is for registers 0 and 1 of fragments, `[1]` for registers 2 and 3.
+struct Attended {
+    max: [f32; 2],
+    sum: [f32; 2],
+    weighted: [C; (DIM / 8) as usize],
+}
+
+impl Attended {
+    const NOTHING: Self = Self {
+        max: [f32::NEG_INFINITY; 2],
+        sum: [0.0; 2],
+        weighted: [C::zero(); (DIM / 8) as usize],
+    };
+
+    /// Turns scores into weights, and adds these to the sums.
+    ///
+    /// # Safety
+    ///
+    /// As [`in_row`].
+    unsafe fn weigh(&mut self, scores: &mut [C; (KEYS / 8) as usize]) {
+        for row in 0..2 {
+            let mut max = self.max[row];
+            for scores in &*scores {
+                max = max.max(scores.registers[2 * row]);
+                max = max.max(scores.registers[2 * row + 1]);
+            }
+            // SAFETY: by this function's own contract.
+            max = unsafe { in_row(max, f32::max) };
+            let shrink = (self.max[row] - max).exp2_approx();
+            self.max[row] = max;
+            self.sum[row] *= shrink;
+            for weighted in &mut self.weighted {
+                weighted.registers[2 * row] *= shrink;
+                weighted.registers[2 * row + 1] *= shrink;
+            }
+            for scores in &mut *scores {
+                for score in &mut scores.registers[2 * row..][..2] {
+                    *score = (*score - max).exp2_approx();
+                    self.sum[row] += *score;
+                }
+            }
+        }
+    }
+}
+
 /// The attention of `n_queries` queries to `n_keys` keys, at least one.
 #[kernel(launch_bounds(THREADS))]
 pub fn attention(
@@ -105,10 +151,7 @@ pub fn attention(
 ) {
     let query = QUERIES * block_idx_x() + 16 * warp_id();
     let q: [A; (DIM / 16) as usize] = array::from_fn(|i| load_q(q, query, 16 * i as u32));
-    // A lane has elements of two rows: registers 0 and 1, and registers 2 and 3.
-    let mut max = [f32::NEG_INFINITY; 2];
-    let mut sum = [0.0; 2];
-    let mut weighted = [C::zero(); (DIM / 8) as usize];
+    let mut attended = Attended::NOTHING;
 
     for first_key in (0..n_keys).step_by(KEYS as usize) {
         keys.fill(|key, pair| k.get((first_key + key, pair)).unwrap_or_default());
@@ -122,42 +165,24 @@ pub fn attention(
         for (j, scores) in scores.iter_mut().enumerate() {
             for (i, &q) in q.iter().enumerate() {
                 let k = load_k(&k_tile, 16 * i as u32, 8 * j as u32);
-                // SAFETY: no branch is around it that depends on the lane.
+                // SAFETY: all lanes get here, as to the barriers.
                 *scores = unsafe { mma(q, k, *scores) };
             }
             for (i, score) in scores.registers.iter_mut().enumerate() {
                 let key = first_key + 8 * j as u32 + map::c32(lane_id(), i as u32).column;
-                *score = if key < n_keys {
-                    *score * scale * LOG2_E
-                } else {
-                    f32::NEG_INFINITY
-                };
-            }
-        }
-        for row in 0..2 {
-            let own = scores
-                .iter()
-                .flat_map(|scores| &scores.registers[2 * row..][..2]);
-            // SAFETY: as above.
-            let new_max = unsafe { in_row(own.fold(max[row], |a, &b| a.max(b)), f32::max) };
-            let shrink = (max[row] - new_max).exp2_approx();
-            max[row] = new_max;
-            sum[row] *= shrink;
-            for weighted in &mut weighted {
-                weighted.registers[2 * row] *= shrink;
-                weighted.registers[2 * row + 1] *= shrink;
-            }
-            for scores in &mut scores {
-                for score in &mut scores.registers[2 * row..][..2] {
-                    *score = (*score - new_max).exp2_approx();
-                    sum[row] += *score;
+                *score *= scale * LOG2_E;
+                if key >= n_keys {
+                    *score = f32::NEG_INFINITY;
                 }
             }
         }
-        for i in 0..scores.len() / 2 {
-            let weights = A::from_products(scores[2 * i].to_f16(), scores[2 * i + 1].to_f16());
-            for (j, weighted) in weighted.iter_mut().enumerate() {
-                let v = load_v(&v_tile, 16 * i as u32, 8 * j as u32);
+        // SAFETY: as above.
+        unsafe { attended.weigh(&mut scores) };
+        for i in 0..KEYS / 16 {
+            let [left, right] = [0, 1].map(|half| scores[(2 * i + half) as usize].to_f16());
+            let weights = A::from_products(left, right);
+            for (j, weighted) in attended.weighted.iter_mut().enumerate() {
+                let v = load_v(&v_tile, 16 * i, 8 * j as u32);
                 // SAFETY: as above.
                 *weighted = unsafe { mma(weights, v, *weighted) };
             }
@@ -167,8 +192,8 @@ pub fn attention(
 
     for row in 0..2 {
         // SAFETY: as above.
-        let sum = unsafe { in_row(sum[row], |a, b| a + b) };
-        for (j, weighted) in weighted.iter().enumerate() {
+        let sum = unsafe { in_row(attended.sum[row], |a, b| a + b) };
+        for (j, weighted) in attended.weighted.iter().enumerate() {
             let at = map::c32(lane_id(), 2 * row as u32);
             let [x, y] = [0, 1].map(|i| weighted.registers[2 * row + i] / sum);
             let place = (query + at.row, (8 * j as u32 + at.column) / 2);

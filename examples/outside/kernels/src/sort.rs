@@ -8,10 +8,14 @@
 //!    same digit of the blocks before. That is a running sum of the counts, digit by digit;
 //! 3. [`scatter_keys`]: each key goes to its start plus its rank, the number of keys of its digit
 //!    before it in the block.
+//!
+//! Left out: putting a block's keys in order in shared memory first, so that lanes store to adjacent
+//! places.
 
 use cuda_std::prelude::*;
 use cuda_std::thread::{block_idx_x, thread_idx_x};
 use cuda_std::view::{Block, Disjoint, Filling, Global, GridStride, RowPerBlock, Scattered};
+use cuda_std::warp::lane_id;
 
 /// Bits of a digit.
 pub const DIGIT_BITS: u32 = 4;
@@ -24,13 +28,17 @@ const ROUNDS: u32 = 8;
 /// Keys of a block.
 pub const KEYS: u32 = THREADS * ROUNDS;
 
-const fn in_a_row(_row: u32, digit: u32) -> usize {
-    digit as usize
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+const fn by_lane(digit: u32, lane: u32) -> usize {
+    (digit * LANES + lane) as usize
 }
 
 cuda_std::tile_layout! {
-    /// A block's counts.
-    pub Counts = in_a_row(1, DIGITS), block = [THREADS, 1];
+    /// A block's counts. Each lane has its column, and so its bank: lanes do not meet, whatever the
+    /// keys are.
+    pub Counts = by_lane(DIGITS, LANES), block = [THREADS, 1];
 }
 
 const fn digit(key: u32, shift: u32) -> u32 {
@@ -57,13 +65,15 @@ pub fn count_digits(
     let of_block = block.sync_for_adding(of_block);
     for round in 0..ROUNDS {
         if let Some(key) = keys.get(place(round)) {
-            of_block.add(0, digit(key, shift), 1);
+            of_block.add(digit(key, shift), lane_id(), 1);
         }
     }
     let of_block = block.sync(of_block);
-    // The first threads have an element of the row each.
+    // The first threads have a digit each. They start at different lanes, for the banks' sake.
+    let digit = thread_idx_x();
     if let Some(count) = counts.own() {
-        count.set(of_block.get(0, thread_idx_x()));
+        let of_lanes = (digit..digit + LANES).map(|lane| of_block.get(digit, lane % LANES));
+        count.set(of_lanes.sum());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The attention.
 
-use crate::{checked, floats};
+use crate::{checked, expect_clean, floats};
 use lockstep::{LaunchConfig, Report};
 use outside_kernels::attention::{DIM, F16x2, PAIRS, QUERIES, THREADS, attention, f16};
 
@@ -81,8 +81,6 @@ fn values_are_weighted_by_their_keys() {
                 );
             }
         }
-        report.expect_no_race();
-        report.expect_no_local_memory();
-        report.expect_bank_conflicts(0);
+        expect_clean(&report);
     }
 }

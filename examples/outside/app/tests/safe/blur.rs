@@ -1,6 +1,6 @@
 //! The blur.
 
-use crate::{checked, floats};
+use crate::{checked, expect_clean, floats};
 use lockstep::{LaunchConfig, Report};
 use outside_kernels::blur::{COLUMNS, RADIUS, ROWS, WEIGHTS, blur};
 
@@ -46,9 +46,7 @@ fn pixels_spread() {
                 );
             }
         }
-        report.expect_no_race();
-        report.expect_no_local_memory();
-        report.expect_bank_conflicts(0);
+        expect_clean(&report);
     }
 }
 

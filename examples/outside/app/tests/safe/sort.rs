@@ -1,6 +1,6 @@
 //! The radix sort.
 
-use crate::{checked, noise};
+use crate::{checked, expect_clean, noise};
 use lockstep::{LaunchConfig, Report};
 use outside_kernels::sort::{
     DIGIT_BITS, DIGITS, KEYS, THREADS, count_digits, find_starts, scatter_keys,
@@ -51,14 +51,7 @@ fn keys_get_into_order() {
         let mut expected = keys;
         expected.sort_unstable();
         assert!(found == expected, "{n} keys");
-        for report in reports.as_flattened() {
-            report.expect_no_race();
-            report.expect_no_local_memory();
-        }
-        for [_, start, scatter] in &reports {
-            start.expect_bank_conflicts(0);
-            scatter.expect_bank_conflicts(0);
-        }
+        reports.as_flattened().iter().for_each(expect_clean);
     }
 }
 
