@@ -53,27 +53,30 @@ type C = FragmentC<f32>;
 
 /// 16 queries from `query` on, 16 columns from `column` on.
 fn load_q(q: Global<F16x2, Rows>, query: u32, column: u32) -> A {
-    A::new(array::from_fn(|register| {
-        let at = map::a(lane_id(), register as u32, 0);
+    let pair = |register| {
+        let at = map::a(lane_id(), register, 0);
         let pair = q.get((query + at.row, (column + at.column) / 2));
-        pair.map_or(0, F16x2::to_bits)
-    }))
+        pair.unwrap_or_default().to_bits()
+    };
+    A::new([pair(0), pair(1), pair(2), pair(3)])
 }
 
 /// 8 keys from `key` on as columns, 16 of their elements from `row` on.
 fn load_k<const TILE: u32>(keys: &Filled<F16x2, Keys, TILE>, row: u32, key: u32) -> B {
-    B::new(array::from_fn(|register| {
-        let at = map::b(lane_id(), register as u32, 0);
+    let pair = |register| {
+        let at = map::b(lane_id(), register, 0);
         keys.get(key + at.column, (row + at.row) / 2).to_bits()
-    }))
+    };
+    B::new([pair(0), pair(1)])
 }
 
 /// 16 values from `row` on, 8 columns from `column` on.
 fn load_v<const TILE: u32>(values: &Filled<F16x2, Values, TILE>, row: u32, column: u32) -> B {
-    B::new(array::from_fn(|register| {
-        let at = map::b(lane_id(), register as u32, 0);
+    let pair = |register| {
+        let at = map::b(lane_id(), register, 0);
         values.get((row + at.row) / 2, column + at.column).to_bits()
-    }))
+    };
+    B::new([pair(0), pair(1)])
 }
 
 /// `op` over the values of four neighbouring lanes, which have a row together.
