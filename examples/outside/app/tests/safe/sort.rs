@@ -69,3 +69,17 @@ fn few_different_keys_and_extreme_ones() {
         assert!(found == expected, "{pattern:?}");
     }
 }
+
+#[test]
+fn an_output_that_is_too_short_is_refused() {
+    let (device, kernels) = checked();
+    let keys = device.upload("keys", &noise(100)).unwrap();
+    let starts = device.zeroed::<u32>("starts", DIGITS as usize).unwrap();
+    let mut sorted = device.alloc::<u32>("sorted", 99).unwrap();
+    let config = LaunchConfig::new([1, 1, 1], [THREADS, 1, 1]);
+    let views = (keys.input(), starts.input(), sorted.output(), 100, 1, 0);
+    let refused = kernels.run(scatter_keys, config, views).map(|_| ());
+    let error = refused.unwrap_err().to_string();
+    let reason = "`sorted` has 99 elements, but the kernel's other arguments say 100";
+    assert!(error.contains(reason), "{error}");
+}
