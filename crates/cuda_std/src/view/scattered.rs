@@ -1,7 +1,7 @@
 //! Global memory in which threads write where their data says.
 
 use super::shape::Shape;
-use crate::device_copy::DeviceCopy;
+use crate::device_copy::{DeviceCopy, store};
 
 /// An output for which no [`Map`](super::Map) says which elements are a thread's own: because they
 /// depend on data, as in a sort, or lie as a tensor core's fragment has them.
@@ -51,7 +51,7 @@ impl<T: DeviceCopy, S: Shape> Scattered<T, S> {
         if let Some(offset) = self.shape.offset(index) {
             // SAFETY: the shape's offsets lie in the view's memory; for the rest, by this
             // function's own contract.
-            unsafe { *self.base.add(offset) = value }
+            unsafe { store(self.base.add(offset), value) }
         }
     }
 }
