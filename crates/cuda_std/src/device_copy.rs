@@ -1,4 +1,6 @@
-//! Values that may cross between host and device as bytes.
+//! Values that may cross between host and device as bytes, and their accesses as a whole.
+
+use core::mem::transmute_copy;
 
 /// A type that can lie in device memory and be copied to and from the host as bytes.
 ///
@@ -32,3 +34,35 @@ device_copy!(
 
 // SAFETY: an array has no padding beyond its elements'.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+
+/// The value at `address`; one of 16 bytes in one access. The compiler copies it in pieces of 8.
+///
+/// # Safety
+///
+/// `address` is aligned and valid for reads.
+#[inline(always)]
+pub(crate) unsafe fn load<T: DeviceCopy>(address: *const T) -> T {
+    // SAFETY: by this function's own contract, and any bits are a value.
+    unsafe {
+        match (size_of::<T>(), align_of::<T>()) {
+            (16, 16) => transmute_copy(&address.cast::<u128>().read()),
+            _ => address.read(),
+        }
+    }
+}
+
+/// Writes `value` to `address`, as [`load`] reads it.
+///
+/// # Safety
+///
+/// `address` is aligned and valid for writes.
+#[inline(always)]
+pub(crate) unsafe fn store<T: DeviceCopy>(address: *mut T, value: T) {
+    // SAFETY: by this function's own contract; a value has no padding.
+    unsafe {
+        match (size_of::<T>(), align_of::<T>()) {
+            (16, 16) => address.cast::<u128>().write(transmute_copy(&value)),
+            _ => address.write(value),
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use cuda_std::prelude::*;
 use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::vector::Float4;
 use cuda_std::view::{Atomic, Block, Disjoint, Filling, Global, GridStride, Tiles};
 
 /// Side of the tiles of a product.
@@ -93,6 +94,14 @@ pub unsafe fn product_by_pointers(
     }
     if row < m && column < n {
         *c.add((row * n + column) as usize) = sum;
+    }
+}
+
+/// `y = x`, a vector per thread.
+#[kernel]
+pub fn copied_vectors(x: Global<[Float4; n]>, mut y: Disjoint<[Float4; n]>, n: u32) {
+    if let (Some(x), Some(y)) = (x.get(thread::index_1d()), y.own()) {
+        y.set(x);
     }
 }
 

@@ -88,16 +88,22 @@ fn example(outside: &TempDir) {
     for file in [
         "Cargo.toml",
         "kernels/Cargo.toml",
+        "kernels/src/attention.rs",
+        "kernels/src/blur.rs",
         "kernels/src/histogram.rs",
         "kernels/src/lib.rs",
         "kernels/src/softmax.rs",
+        "kernels/src/sort.rs",
         "kernels/src/stencil.rs",
         "app/Cargo.toml",
         "app/build.rs",
         "app/src/lib.rs",
         "app/src/main.rs",
         "app/tests/page.rs",
-        "app/tests/safe.rs",
+        "app/tests/safe/attention.rs",
+        "app/tests/safe/blur.rs",
+        "app/tests/safe/main.rs",
+        "app/tests/safe/sort.rs",
         "app/tests/sums.rs",
     ] {
         let to = outside.path().join(file);

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::map::{Ids, Linear, Map, Stride};
 use super::shape::Shape;
-use crate::device_copy::DeviceCopy;
+use crate::device_copy::{DeviceCopy, store};
 
 /// An output: each thread writes the elements that the map `M` gives it, and no other thread
 /// reads or writes them during the launch.
@@ -88,6 +88,6 @@ impl<T: DeviceCopy> Element<'_, T> {
     pub fn set(self, value: T) {
         // SAFETY: it lies in the output's memory. The map gives it to no other thread, and to
         // this one once while its only view of the output is borrowed.
-        unsafe { *self.address = value }
+        unsafe { store(self.address, value) }
     }
 }

@@ -1,7 +1,7 @@
 //! Global memory that the whole grid reads.
 
 use super::shape::{Length, Line, Rows, Shape};
-use crate::device_copy::DeviceCopy;
+use crate::device_copy::{DeviceCopy, load};
 
 /// An input: any thread reads any element, and nothing writes one during the launch.
 ///
@@ -32,7 +32,7 @@ impl<T: DeviceCopy, S: Shape> Global<T, S> {
         // SAFETY: the shape's offsets lie in the view's memory.
         self.shape
             .offset(index)
-            .map(|offset| unsafe { *self.base.add(offset) })
+            .map(|offset| unsafe { load(self.base.add(offset)) })
     }
 }
 

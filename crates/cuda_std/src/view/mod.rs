@@ -7,6 +7,7 @@
 //! | [`Global<[T; n]>`](Global) | read any element | address |
 //! | [`Disjoint<[T; n]>`](Disjoint) | write its own elements | address |
 //! | [`Atomic<[T; n]>`](Atomic) | add to any element | address |
+//! | [`Scattered<[T; n]>`](Scattered) | write any element, which is `unsafe` | address |
 //! | [`Filling<T, L>`](Filling) | put its own elements into a tile in shared memory | none |
 //! | [`Block`] | wait for the block's other threads, and compute with them | none |
 //!
@@ -112,8 +113,12 @@
 //! a warp or of a block must do together: a function that a safe kernel calls cannot wait in
 //! diverged code without `unsafe`.
 //!
-//! Left out: outputs in which a thread writes what others own, barriers in branches, and programmatic
-//! dependent launch. These take pointers and are `unsafe`.
+//! Where no map says which elements are a thread's own, as in a sort, an output is [`Scattered`]: its
+//! length is still the launch's concern, and the one promise left to an `unsafe` block is that no two
+//! threads write one element.
+//!
+//! Left out: barriers in branches, and programmatic dependent launch. These take pointers and are
+//! `unsafe`.
 
 mod atomic;
 mod block;
@@ -121,6 +126,7 @@ mod disjoint;
 mod global;
 mod layout;
 mod map;
+mod scattered;
 mod shape;
 mod tile;
 
@@ -132,6 +138,7 @@ pub use disjoint::{Disjoint, Element};
 pub use global::Global;
 pub use layout::{ThreadPerElement, TileLayout};
 pub use map::{Geometry, GridStride, Ids, Linear, Map, Reason, RowPerBlock, Stride, Tiles};
+pub use scattered::Scattered;
 pub use shape::{Length, Rows, Shape};
 pub use tile::{Adding, Filled, Filling, Phase};
 

@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 use super::layout::{ThreadPerElement, TileLayout};
 use super::map::{Geometry, Reason};
 use crate::atomic::{self, AtomicAdd};
-use crate::device_copy::DeviceCopy;
+use crate::device_copy::{DeviceCopy, load, store};
 use crate::thread;
 
 /// The memory of a tile. It is neither `Copy` nor `Clone`: a thread has it in one phase.
@@ -126,7 +126,7 @@ impl<T: DeviceCopy, L: TileLayout, const TILE: u32> Filling<T, L, TILE> {
     {
         let (column, row) = self.0.thread();
         // SAFETY: the place is not another thread's, and no thread reads before the barrier.
-        unsafe { *self.0.place(row, column) = value }
+        unsafe { store(self.0.place(row, column), value) }
     }
 
     /// Puts `value(row, column)` in the place of each of this thread's own elements: row by row,
@@ -139,7 +139,7 @@ impl<T: DeviceCopy, L: TileLayout, const TILE: u32> Filling<T, L, TILE> {
             let value = value(row, column);
             // SAFETY: as in `put`. Threads start at different elements, and all go on by the
             // number of threads.
-            unsafe { *self.0.place(row, column) = value }
+            unsafe { store(self.0.place(row, column), value) }
         };
         if [width, height] == [L::COLUMNS, L::ROWS] {
             return put(y, x);
@@ -183,7 +183,7 @@ impl<T: DeviceCopy, L: TileLayout, const TILE: u32> Filled<T, L, TILE> {
     #[inline(always)]
     pub fn get(&self, row: u32, column: u32) -> T {
         // SAFETY: nothing writes there.
-        unsafe { *self.0.place(row, column) }
+        unsafe { load(self.0.place(row, column)) }
     }
 }
 

@@ -15,6 +15,8 @@ pub enum View {
     Disjoint(Extent),
     /// `Atomic<[T; n]>`.
     Atomic(Extent),
+    /// `Scattered<[T; n]>`.
+    Scattered(Extent),
     /// `Filling<T, L>`: a tile in shared memory, for which the host passes nothing.
     Filling {
         /// `Filling<T, L, NUMBER>`.
@@ -66,6 +68,7 @@ impl View {
             ("Disjoint", [shape]) => Self::Disjoint(Extent::new(written, shape, None)?),
             ("Disjoint", [shape, map]) => Self::Disjoint(Extent::new(written, shape, Some(map))?),
             ("Atomic", [shape]) => Self::Atomic(Extent::new(written, shape, None)?),
+            ("Scattered", [shape]) => Self::Scattered(Extent::new(written, shape, None)?),
             ("Filling", [element, layout]) => Self::Filling {
                 of: written.clone(),
                 element: element.clone(),
@@ -74,10 +77,11 @@ impl View {
             ("Block", []) => Self::Block {
                 written: written.clone(),
             },
-            ("Global" | "Disjoint" | "Atomic" | "Filling", _) => {
+            ("Global" | "Disjoint" | "Atomic" | "Scattered" | "Filling", _) => {
                 return Err(Error::new(
                     written.span(),
-                    "write `Global<[T; n]>`, `Disjoint<[T; n]>`, `Atomic<[T; n]>` or `Filling<T, Layout>`",
+                    "write `Global<[T; n]>`, `Disjoint<[T; n]>`, `Atomic<[T; n]>`, `Scattered<[T; n]>` or \
+                     `Filling<T, Layout>`",
                 ));
             }
             _ => return Ok(None),
@@ -102,7 +106,10 @@ impl View {
     /// The type as the body sees it.
     pub fn body_type(&self) -> &TypePath {
         match self {
-            Self::Global(extent) | Self::Disjoint(extent) | Self::Atomic(extent) => &extent.view,
+            Self::Global(extent)
+            | Self::Disjoint(extent)
+            | Self::Atomic(extent)
+            | Self::Scattered(extent) => &extent.view,
             Self::Filling { of, .. } => of,
             Self::Block { written } => written,
         }
@@ -121,9 +128,9 @@ impl View {
     pub fn pointer(&self) -> Option<TokenStream> {
         match self {
             Self::Global(Extent { element, .. }) => Some(quote!(*const #element)),
-            Self::Disjoint(Extent { element, .. }) | Self::Atomic(Extent { element, .. }) => {
-                Some(quote!(*mut #element))
-            }
+            Self::Disjoint(Extent { element, .. })
+            | Self::Atomic(Extent { element, .. })
+            | Self::Scattered(Extent { element, .. }) => Some(quote!(*mut #element)),
             Self::Filling { .. } | Self::Block { .. } => None,
         }
     }
@@ -134,7 +141,9 @@ impl View {
             Self::Global(Extent { element, .. }) => {
                 Some(quote!(::cuda_std::launch::DevicePtr<#element>))
             }
-            Self::Disjoint(Extent { element, .. }) | Self::Atomic(Extent { element, .. }) => {
+            Self::Disjoint(Extent { element, .. })
+            | Self::Atomic(Extent { element, .. })
+            | Self::Scattered(Extent { element, .. }) => {
                 Some(quote!(::cuda_std::launch::DevicePtrMut<#element>))
             }
             Self::Filling { .. } | Self::Block { .. } => None,
@@ -163,6 +172,13 @@ impl View {
                 quote! {
                     // SAFETY: the launch was admitted with this memory and shape.
                     unsafe { ::cuda_std::view::Atomic::<#element, _>::new(#address, #shape) }
+                }
+            }
+            Self::Scattered(extent) => {
+                let (shape, element) = (extent.shape(), &extent.element);
+                quote! {
+                    // SAFETY: the launch was admitted with this memory and shape.
+                    unsafe { ::cuda_std::view::Scattered::<#element, _>::new(#address, #shape) }
                 }
             }
             Self::Filling {

@@ -34,7 +34,12 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec
     errors.extend(collective::rewritten(function, parameters).err());
     for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
         match view_of(parameter) {
-            Some(View::Global(extent) | View::Disjoint(extent) | View::Atomic(extent)) => {
+            Some(
+                View::Global(extent)
+                | View::Disjoint(extent)
+                | View::Atomic(extent)
+                | View::Scattered(extent),
+            ) => {
                 let lengths = extent.lengths.iter();
                 errors.extend(lengths.filter_map(|length| check_length(length, parameters).err()));
             }

@@ -39,9 +39,10 @@ pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
     let lengths = parameters
         .iter()
         .filter_map(|parameter| match view_of(parameter)? {
-            View::Global(extent) | View::Disjoint(extent) | View::Atomic(extent) => {
-                Some(&extent.lengths)
-            }
+            View::Global(extent)
+            | View::Disjoint(extent)
+            | View::Atomic(extent)
+            | View::Scattered(extent) => Some(&extent.lengths),
             View::Filling { .. } | View::Block { .. } => None,
         })
         .flatten();
@@ -65,7 +66,9 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                 names.push(name);
                 checks.push(extent.admitted(name));
             }
-            Some(view @ (View::Disjoint(extent) | View::Atomic(extent))) => {
+            Some(
+                view @ (View::Disjoint(extent) | View::Atomic(extent) | View::Scattered(extent)),
+            ) => {
                 let element = &extent.element;
                 types.push(quote!(::cuda_std::launch::Output<'a, #element>));
                 names.push(name);

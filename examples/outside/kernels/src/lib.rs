@@ -1,8 +1,11 @@
-//! Sums of a matrix's rows, computed in two ways; and kernels without `unsafe`, next to the same
-//! with pointers.
+//! Sums of a matrix's rows, computed in two ways; and six kernels with as little `unsafe` as there
+//! can be, three of them next to the same with pointers.
 
+pub mod attention;
+pub mod blur;
 pub mod histogram;
 pub mod softmax;
+pub mod sort;
 pub mod stencil;
 
 use cuda_std::prelude::*;

@@ -53,6 +53,19 @@ fn a_product_goes_through_its_tiles() {
     }
 }
 
+/// The compiler alone would take two of 8 bytes.
+#[test]
+fn a_vector_is_copied_by_one_load_and_one_store() {
+    let opcodes = opcodes(&ptx("library"), "copied_vectors");
+    for start in ["ld.global", "st.global"] {
+        let n = opcodes
+            .iter()
+            .filter(|opcode| opcode.starts_with(start))
+            .count();
+        assert_eq!(n, 1, "{opcodes:?}");
+    }
+}
+
 /// Loads, stores, barriers and arithmetic are those of a kernel with pointers.
 #[test]
 fn a_product_of_tiles_does_the_work_of_one_with_pointers() {

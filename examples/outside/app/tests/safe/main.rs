@@ -1,4 +1,8 @@
-//! Results and cost of the kernels without `unsafe`, next to the same with pointers.
+//! Results and cost of the safe kernels: some here, next to the same with pointers.
+
+mod attention;
+mod blur;
+mod sort;
 
 use lockstep::{Device, LaunchConfig, Module, Report, Simulator};
 use outside_kernels::histogram::{self, BINS, count_bytes, count_bytes_by_pointers};
@@ -29,6 +33,14 @@ fn floats(n: u32) -> Vec<f32> {
         .into_iter()
         .map(|word| (word % 1000) as f32 / 100.0 - 5.0)
         .collect()
+}
+
+/// Panics unless the launch was checked, and had no local memory and no bank conflicts.
+#[track_caller]
+fn expect_clean(report: &Report) {
+    report.expect_no_race();
+    report.expect_no_local_memory();
+    report.expect_bank_conflicts(0);
 }
 
 /// What the safe kernel gives, and both reports: its own first. The other gives the same bits.
@@ -93,7 +105,8 @@ fn counted(words: &[u32], n_blocks: u32) -> (Vec<u32>, [Report; 2]) {
 fn cells_move_towards_their_neighbours() {
     for (n_rows, n_columns) in [(1, 1), (8, 32), (9, 33), (40, 7), (30, 100)] {
         let old = floats(n_rows * n_columns);
-        let (new, _) = diffused(&old, n_rows, n_columns);
+        let (new, [report, _]) = diffused(&old, n_rows, n_columns);
+        expect_clean(&report);
         let cell = |row: u32, column: u32| match row < n_rows && column < n_columns {
             true => old[(row * n_columns + column) as usize],
             false => 0.0,
@@ -120,7 +133,8 @@ fn cells_move_towards_their_neighbours() {
 fn rows_become_shares_of_one() {
     for (n_rows, n_columns) in [(1, 1), (3, 255), (2, 256), (4, 1000)] {
         let x = floats(n_rows * n_columns);
-        let (y, _) = softmax_of(&x, n_rows, n_columns);
+        let (y, [report, _]) = softmax_of(&x, n_rows, n_columns);
+        expect_clean(&report);
         for (x, y) in x
             .chunks(n_columns as usize)
             .zip(y.chunks(n_columns as usize))
@@ -141,7 +155,13 @@ fn rows_become_shares_of_one() {
 fn bytes_are_counted() {
     for (n_words, n_blocks) in [(0, 1), (1, 1), (1000, 3), (5000, 4)] {
         let words = noise(n_words);
-        let (counts, _) = counted(&words, n_blocks);
+        let (counts, [report, _]) = counted(&words, n_blocks);
+        report.expect_no_local_memory();
+        // Only the data decide whether lanes that count meet in a bank.
+        for line in report.lines().iter().filter(|line| line.conflicts > 0) {
+            let text = line.text.as_deref().unwrap_or_default();
+            assert!(text.contains("bins.add("), "{line:?}");
+        }
         let mut expected = [0; BINS as usize];
         for byte in words.iter().flat_map(|word| word.to_le_bytes()) {
             expected[usize::from(byte)] += 1;
@@ -158,11 +178,7 @@ fn safety_costs_next_to_nothing() {
     let ramp: Vec<u32> = (0..4096).map(|i| 0x0101_0101 * (i % BINS)).collect();
     let (_, counted) = counted(&ramp, 2);
     for reports in [diffused, softmax, counted] {
-        for report in &reports {
-            report.expect_no_local_memory();
-            report.expect_bank_conflicts(0);
-            report.expect_no_race();
-        }
+        reports.iter().for_each(expect_clean);
         let [mut safe, plain] = reports.map(|report| *report.counts().unwrap());
         let [n_safe, n_plain] = [safe, plain].map(|counts| counts.warp_instructions);
         assert!(
