@@ -12,7 +12,9 @@ fn checked() -> Device {
 }
 
 fn matrix(n_rows: u32, n_columns: u32) -> Vec<f32> {
-    (0..n_rows * n_columns).map(|i| (i % 13) as f32 / 8.0).collect()
+    (0..n_rows * n_columns)
+        .map(|i| (i % 13) as f32 / 8.0)
+        .collect()
 }
 
 /// A row's sum, by the function that a kernel uses too.

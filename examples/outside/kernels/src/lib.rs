@@ -38,7 +38,10 @@ pub fn pairwise(values: [f32; LANES as usize]) -> f32 {
 /// threads.
 #[kernel(launch_bounds(LANES * ROWS))]
 pub unsafe fn row_sums(matrix: *const f32, sums: *mut f32, n_rows: u32, n_columns: u32) {
-    let (lane, row) = (thread::thread_idx_x(), thread::block_idx_y() * ROWS + thread::thread_idx_y());
+    let (lane, row) = (
+        thread::thread_idx_x(),
+        thread::block_idx_y() * ROWS + thread::thread_idx_y(),
+    );
     if row >= n_rows {
         // All lanes of a warp have the same row.
         return;
