@@ -16,6 +16,7 @@
 mod functions;
 
 use crate::messages::Warning;
+pub(crate) use functions::Owner;
 use functions::{Function, functions};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -57,14 +58,6 @@ impl Finding {
             line: format!("{file}:{line}: {text}"),
         }
     }
-}
-
-/// Whose source file a path in the PTX names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
-    User,
-    Core,
-    Library,
 }
 
 /// The kernels of a module that use local memory, in its order, except those that are meant to.

@@ -1,8 +1,15 @@
 //! The functions of a PTX module, with the source lines that access local memory.
 
-use super::Owner;
 use crate::launch_bounds::entry_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Whose source file a path in the PTX names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    User,
+    Core,
+    Library,
+}
 
 /// File and line.
 pub type Place = (u32, u32);
