@@ -100,11 +100,19 @@ fn of(input: &Option<String>) -> String {
         .map_or(String::new(), |name| format!(" of {name}"))
 }
 
+/// A function's name as it stands in Rust; names from elsewhere stay as they are.
+fn readable(name: &str) -> String {
+    match name.starts_with("_R") {
+        true => format!("{:#}", rustc_demangle::demangle(name)),
+        false => name.to_owned(),
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "in kernel `{}`", self.kernel)?;
         if self.function != self.kernel {
-            write!(f, ", function `{}`", self.function)?;
+            write!(f, ", function `{}`", readable(&self.function))?;
         }
         if let Some(source) = &self.source {
             write!(f, ", at {source}")?;
@@ -125,7 +133,7 @@ impl fmt::Display for Place {
         // Recursion repeats itself; once is enough.
         for same in self.callers.chunk_by(|a, b| a == b) {
             let caller = &same[0];
-            write!(f, "\n    called from `{}`", caller.function)?;
+            write!(f, "\n    called from `{}`", readable(&caller.function))?;
             if let Some(source) = &caller.source {
                 write!(f, ", at {source}")?;
             }
