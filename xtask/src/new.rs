@@ -45,6 +45,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     for file in files(&template)? {
         fill_in(&template.join(&file), &dir.join(&file), &name, root)?;
     }
+    // The versions that are tested here, and downloaded already; cargo removes what is not needed.
+    let (from, to) = (root.join("Cargo.lock"), dir.join("Cargo.lock"));
+    std::fs::copy(from, &to).with_context(|| format!("{} cannot be written", to.display()))?;
     print(|out| {
         writeln!(
             out,

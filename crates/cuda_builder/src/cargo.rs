@@ -6,6 +6,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+/// The target that rustc compiles kernels for.
+pub(crate) const TARGET: &str = "nvptx64-nvidia-cuda";
+
 /// Variables of the outer build, or of the user's settings for host code, that would change how
 /// kernels are compiled.
 const NOT_FOR_KERNELS: &[&str] = &[
@@ -151,6 +154,14 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
             ]
         })
         .collect()
+}
+
+/// Arguments that give the result of the build script of the package with this `links`: cargo then
+/// compiles neither the script nor what it depends on, this crate among others.
+pub(crate) fn without_build_script(links: Option<&str>) -> Vec<OsString> {
+    let result = |links| format!("target.{TARGET}.{links}.rustc-link-lib=[]");
+    let setting = links.map(|links| ["--config".into(), result(links).into()]);
+    setting.into_iter().flatten().collect()
 }
 
 /// Arguments that have these packages compiled without the standard library.

@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::built_core::BuiltCore;
+use crate::cargo::TARGET;
 use crate::copies::Copies;
 use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
@@ -17,9 +18,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The target that rustc compiles kernels for.
-const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// What a kernel crate would otherwise have to state: that it does without the standard library,
 /// and which unstable features of the language it uses. A crate that states it anyway compiles too.
@@ -291,6 +289,7 @@ impl Nested<'_> {
             .arg(format!("--target={TARGET}"))
             .arg(format!("--profile={profile}"))
             .args(cargo::profile(profile, self.release, self.line_tables))
+            .args(cargo::without_build_script(self.packages.links.as_deref()))
             .arg("--manifest-path")
             .arg(self.manifest)
             .arg("--target-dir")

@@ -26,7 +26,13 @@ pub(crate) struct Packages {
     pub registries: BTreeSet<PathBuf>,
     /// Names of packages that are told to do without the standard library.
     pub helpers: Vec<String>,
+    /// The kernel crate's `links`, if by [`NOTHING_FOR_THE_DEVICE`] it says that its build script
+    /// is for the host.
+    pub links: Option<String>,
 }
+
+/// What `links` begins with in a package whose build script does nothing for its kernels.
+const NOTHING_FOR_THE_DEVICE: &str = "ptx_";
 
 /// In cargo's names for `cuda_std`, which is a package with a path in its own workspace.
 const DEVICE_LIBRARIES: [&str; 2] = ["lockstep-cuda-std@", "lockstep-rust-cuda-std@"];
@@ -85,6 +91,10 @@ impl Packages {
             local: BTreeMap::new(),
             registries: BTreeSet::new(),
             helpers: helpers(metadata, root_id),
+            links: root["links"]
+                .as_str()
+                .filter(|links| links.starts_with(NOTHING_FOR_THE_DEVICE))
+                .map(str::to_owned),
         };
         let mut seen = BTreeSet::new();
         let mut todo = vec![*root_id];
