@@ -23,18 +23,35 @@ fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
     (succeeds, out + &err)
 }
 
+/// This repository's target folder.
+fn target() -> &'static Path {
+    let inside = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    inside.parent().expect("it is in the target folder")
+}
+
+/// Whether a package's build script was compiled together with its kernels.
+fn has_build_script_for_the_device(package: &str) -> bool {
+    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
+    entries(target().join("lockstep-kernels"))
+        .flat_map(|profile| entries(profile.path().join(".fingerprint")))
+        .filter(|unit| unit.file_name().to_string_lossy().starts_with(package))
+        .flat_map(|unit| entries(unit.path()))
+        .any(|file| {
+            file.file_name()
+                .to_string_lossy()
+                .starts_with("build-script")
+        })
+}
+
 /// The same, with what it prints to its standard output and to its standard error.
 fn cargo_apart(project: &Path, arguments: &[&str]) -> (bool, String, String) {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .parent()
-        .expect("it is in the target folder");
     let output = Command::new(env!("CARGO"))
         .args(["--config", "profile.dev.package.ptx_sim.opt-level=0"])
         .args(["--config", "profile.dev.package.\"*\".debug=false"])
         .args(arguments)
         .arg("--offline")
         .current_dir(project)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", target())
         .env("RUST_BACKTRACE", "0")
         // Always the simulator, even with a GPU.
         .env("LOCKSTEP_LIBCUDA", "none")
@@ -123,11 +140,12 @@ fn example(outside: &TempDir) {
 #[test]
 fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
     let outside = outside();
-    let project = new_project(&outside, "my-first");
+    let project = new_project(&outside, "my-own");
 
     let (ran, text) = cargo(&project, &["run"]);
     assert!(ran && text.contains("output[7][0] is 7\n"), "{text}");
     assert!(text.contains("simulator: "), "{text}");
+    assert!(!has_build_script_for_the_device("my-own"));
     let (passed, text) = cargo(&project, &["test"]);
     assert!(passed && text.contains("2 passed"), "{text}");
 
