@@ -242,6 +242,7 @@ mod tests {
                 .into(),
             registries: BTreeSet::new(),
             helpers: Vec::new(),
+            links: None,
         };
         let ptx = "ld.global \"/\n\
             \t.file\t1 \"/w/kernels/src/lib.rs\"\n\

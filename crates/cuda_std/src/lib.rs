@@ -70,7 +70,7 @@ pub use unrolled::unrolled;
 
 /// The names that nearly every kernel file uses.
 pub mod prelude {
-    pub use crate::{GpuFloat, kernel, shared_array, shared_tile, thread, warp};
+    pub use crate::{GpuFloat, atomic, kernel, shared_array, shared_tile, thread, warp};
 }
 
 /// The README's examples, as tests.
