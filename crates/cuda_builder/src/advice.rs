@@ -67,21 +67,20 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
     let message = diagnostic["message"].as_str().unwrap_or_default();
     let code = diagnostic["code"]["code"].as_str();
     let wants_std = code == Some(NO_CRATE) && message.contains("`std`");
+    let is_unknown_name = match code {
+        Some(code) => UNKNOWN_NAME.contains(&code),
+        None => message.starts_with("cannot find macro"),
+    };
     let help = match package {
-        Some(package) if wants_std || (is_helper && is_of_device(diagnostic)) => format!(
+        Some(package) if wants_std || (is_helper && is_of_device(diagnostic)) => Some(format!(
             "`{package}` is compiled for the GPU, which has no standard library. If only\n\
              host code uses this package, list it in Cargo.toml under\n\
              [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]"
-        ),
-        _ => match code {
-            Some(code) if !UNKNOWN_NAME.contains(&code) => return,
-            None if !message.starts_with("cannot find macro") => return,
-            _ => match of_std(message) {
-                Some(help) => help,
-                None => return,
-            },
-        },
+        )),
+        _ if is_unknown_name => of_std(message),
+        _ => None,
     };
+    let Some(help) = help else { return };
     forget_own_help(diagnostic);
     give(diagnostic, &help);
 }

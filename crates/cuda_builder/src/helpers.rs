@@ -4,40 +4,33 @@
 //! Left out: libraries from a registry. One of those that does without the standard library says
 //! so, and rustc's error about any other is clearer than those that it would get instead.
 
+use crate::graph::Graph;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The names of those packages in cargo's metadata, for a kernel crate with the id `root`.
-pub(crate) fn helpers(metadata: &Value, root: &str) -> Vec<String> {
-    let by_id = |list: &Value| -> BTreeMap<String, Value> {
-        let list = list.as_array().into_iter().flatten();
-        list.filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), entry.clone())))
-            .collect()
-    };
-    let packages = by_id(&metadata["packages"]);
-    let nodes = by_id(&metadata["resolve"]["nodes"]);
+/// The names of those packages of cargo's metadata, for a kernel crate with the id `root`.
+pub(crate) fn helpers(graph: &Graph, root: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let mut todo = vec![root.to_owned()];
+    let mut todo = vec![root];
     let mut helpers = Vec::new();
     while let Some(id) = todo.pop() {
-        let (Some(package), Some(node)) = (packages.get(&id), nodes.get(&id)) else {
+        let (Some(package), Some(edges)) = (graph.packages.get(id), graph.edges.get(id)) else {
             continue;
         };
         let Some(library) = library(package) else {
             // A macro, which runs on the host, as does all that it needs.
             continue;
         };
-        if !seen.insert(id.clone()) {
+        if !seen.insert(id) {
             continue;
         }
         if id != root && package["source"].is_null() && !mentions_no_std(library) {
             helpers.extend(package["name"].as_str().map(str::to_owned));
         }
-        let edges = node["deps"].as_array().into_iter().flatten();
-        let for_device = edges.filter(|edge| is_for_device(edge));
-        todo.extend(for_device.filter_map(|edge| edge["pkg"].as_str().map(str::to_owned)));
+        let for_device = edges.iter().filter(|edge| is_for_device(edge));
+        todo.extend(for_device.filter_map(|edge| edge["pkg"].as_str()));
     }
     helpers.sort();
     helpers
@@ -106,6 +99,7 @@ mod tests {
                 {"id": "of-macros", "deps": []}, {"id": "of-build", "deps": []},
             ]},
         });
-        assert_eq!(helpers(&metadata, "kernels"), ["angles", "shapes"]);
+        let graph = Graph::of(&metadata).unwrap();
+        assert_eq!(helpers(&graph, "kernels"), ["angles", "shapes"]);
     }
 }

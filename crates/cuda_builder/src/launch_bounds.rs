@@ -5,6 +5,7 @@
 //! `// lockstep.launch_bounds NAME 256 2` in the module (0 blocks: not given),
 //! and [`apply`] writes the directives into the head of `NAME`'s entry.
 
+use crate::comments::{self, UnreadableComment};
 use std::collections::BTreeMap;
 
 const MARKER: &str = "// lockstep.launch_bounds ";
@@ -13,14 +14,8 @@ const MARKER: &str = "// lockstep.launch_bounds ";
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchBoundsError {
     /// The comment is not what this module expects from `cuda_std`.
-    #[error(
-        "cannot read the launch bounds in `{line}`: \
-         do cuda_std and cuda_builder have the same version?"
-    )]
-    Unreadable {
-        /// The comment.
-        line: String,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableComment),
     /// The module has no entry of that name.
     #[error("launch bounds are given for kernel `{kernel}`, which is not in the PTX")]
     NoEntry {
@@ -33,17 +28,8 @@ pub enum LaunchBoundsError {
 ///
 /// The comments stay, and a module without any is returned unchanged.
 pub fn apply(ptx: &str) -> Result<String, LaunchBoundsError> {
-    let mut wanted = BTreeMap::new();
-    for line in ptx.lines() {
-        if let Some(bounds) = line.trim_start().strip_prefix(MARKER) {
-            let (kernel, directives) =
-                directives(bounds).ok_or_else(|| LaunchBoundsError::Unreadable {
-                    line: line.trim().to_string(),
-                })?;
-            wanted.insert(kernel, directives);
-        }
-    }
-
+    let wanted = comments::read(ptx, MARKER, "launch bounds", directives)?;
+    let mut wanted = BTreeMap::from_iter(wanted);
     let mut out = String::with_capacity(ptx.len() + 64 * wanted.len());
     // The directives of the entry whose head is being read.
     let mut pending = None;

@@ -17,7 +17,7 @@ mod functions;
 
 use crate::messages::Warning;
 pub(crate) use functions::Owner;
-use functions::{Function, functions};
+use functions::{DEPOT, Function, functions};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const MARKER: &str = "// lockstep.local_memory ";
@@ -62,6 +62,9 @@ impl Finding {
 
 /// The kernels of a module that use local memory, in its order, except those that are meant to.
 pub(crate) fn find(ptx: &str, owner: impl Fn(&str) -> Owner) -> Vec<Finding> {
+    if !ptx.contains(DEPOT) {
+        return Vec::new();
+    }
     let files: HashMap<u32, &str> = ptx.lines().filter_map(file).collect();
     let owners: HashMap<u32, Owner> = files.iter().map(|(n, path)| (*n, owner(path))).collect();
     let functions = functions(ptx, |file| *owners.get(&file).unwrap_or(&Owner::Library));

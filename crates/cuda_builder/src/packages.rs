@@ -2,6 +2,7 @@
 //! in the PTX.
 
 use crate::error::BuildError;
+use crate::graph::Graph;
 use crate::helpers::helpers;
 use crate::local_memory::Owner;
 use crate::toolchain::Progress;
@@ -69,18 +70,9 @@ impl Packages {
 
     fn from_metadata(metadata: &Value, manifest: &Path) -> Option<Self> {
         let manifest = manifest.canonicalize().unwrap_or_else(|_| manifest.into());
-        let packages: BTreeMap<&str, &Value> = metadata["packages"]
-            .as_array()?
-            .iter()
-            .filter_map(|package| Some((package["id"].as_str()?, package)))
-            .collect();
-        let edges: BTreeMap<&str, &Vec<Value>> = metadata["resolve"]["nodes"]
-            .as_array()?
-            .iter()
-            .filter_map(|node| Some((node["id"].as_str()?, node["deps"].as_array()?)))
-            .collect();
+        let graph = Graph::of(metadata)?;
         let manifest_of = |package: &Value| package["manifest_path"].as_str().map(PathBuf::from);
-        let (root_id, root) = packages.iter().find(|(_, package)| {
+        let (root_id, root) = graph.packages.iter().find(|(_, package)| {
             manifest_of(package).is_some_and(|path| path.canonicalize().unwrap_or(path) == manifest)
         })?;
 
@@ -90,7 +82,7 @@ impl Packages {
             workspace_root: metadata["workspace_root"].as_str()?.into(),
             local: BTreeMap::new(),
             registries: BTreeSet::new(),
-            helpers: helpers(metadata, root_id),
+            helpers: helpers(&graph, root_id),
             links: root["links"]
                 .as_str()
                 .filter(|links| links.starts_with(NOTHING_FOR_THE_DEVICE))
@@ -102,14 +94,18 @@ impl Packages {
             if !seen.insert(id) {
                 continue;
             }
-            let package = packages.get(id)?;
+            let package = graph.packages.get(id)?;
             let folder = manifest_of(package)?.parent()?.to_path_buf();
             if package["source"].is_null() {
                 found.local.insert(folder, id.to_owned());
             } else {
                 found.registries.insert(folder.parent()?.to_path_buf());
             }
-            let compiled = edges.get(id)?.iter().filter(|edge| !is_for_tests(edge));
+            let compiled = graph
+                .edges
+                .get(id)?
+                .iter()
+                .filter(|edge| !is_for_tests(edge));
             todo.extend(compiled.filter_map(|edge| edge["pkg"].as_str()));
         }
         Some(found)

@@ -4,6 +4,7 @@
 //! assembly cannot declare one for the module. So it leaves the comment
 //! `// lockstep.shared_static SYMBOL BYTES ALIGN` at each use, and [`apply`] declares `SYMBOL`.
 
+use crate::comments::{self, UnreadableComment};
 use std::collections::BTreeMap;
 
 const MARKER: &str = "// lockstep.shared_static ";
@@ -16,14 +17,8 @@ const NAME: &str = "LOCKSTEP_SHARED_STATIC_";
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharedStaticError {
     /// The comment is not what this module expects from `cuda_std`.
-    #[error(
-        "cannot read the shared static in `{line}`: \
-         do cuda_std and cuda_builder have the same version?"
-    )]
-    Unreadable {
-        /// The comment.
-        line: String,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableComment),
     /// The address of the static itself is in the PTX.
     #[error(
         "the address of `{name}`, which is `#[address_space(shared)]`, is cast to another pointer \
@@ -40,19 +35,11 @@ pub enum SharedStaticError {
 ///
 /// The comments stay, and a module without any is returned unchanged.
 pub fn apply(ptx: &str) -> Result<String, SharedStaticError> {
-    let mut wanted = BTreeMap::new();
-    for line in ptx.lines() {
-        if let Some(variable) = line.trim_start().strip_prefix(MARKER) {
-            let (symbol, declaration) =
-                declaration(variable).ok_or_else(|| SharedStaticError::Unreadable {
-                    line: line.trim().to_string(),
-                })?;
-            wanted.insert(symbol, declaration);
-        } else if let Some(name) = named(line) {
-            return Err(SharedStaticError::Address { name: name.into() });
-        }
+    if let Some(name) = ptx.lines().find_map(named) {
+        return Err(SharedStaticError::Address { name: name.into() });
     }
-    let declarations: String = wanted.into_values().collect();
+    let wanted = comments::read(ptx, MARKER, "shared static", declaration)?;
+    let declarations: String = BTreeMap::from_iter(wanted).into_values().collect();
     let mut out = String::with_capacity(ptx.len() + declarations.len());
     for line in ptx.split_inclusive('\n') {
         out.push_str(line);

@@ -6,6 +6,7 @@
 //! [`apply`] writes `.align 64` into the head of `NAME`'s entry. Parameters of other types are
 //! unchanged.
 
+use crate::comments::{self, UnreadableComment};
 use crate::launch_bounds::entry_name;
 use std::collections::BTreeSet;
 
@@ -15,14 +16,8 @@ const MARKER: &str = "// lockstep.tensor_map ";
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorMapError {
     /// The comment is not what this module expects from `cuda_std`.
-    #[error(
-        "cannot read the tensor map in `{line}`: \
-         do cuda_std and cuda_builder have the same version?"
-    )]
-    Unreadable {
-        /// The comment.
-        line: String,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableComment),
     /// The module lacks the entry or its parameter, or has it in another form than rustc's.
     #[error(
         "parameter {index} of kernel `{kernel}` is a tensor map, \
@@ -41,15 +36,8 @@ pub enum TensorMapError {
 ///
 /// The comments stay, and a module without any is returned unchanged.
 pub fn apply(ptx: &str) -> Result<String, TensorMapError> {
-    let mut wanted = BTreeSet::new();
-    for line in ptx.lines() {
-        if let Some(map) = line.trim_start().strip_prefix(MARKER) {
-            let map = kernel_and_index(map).ok_or_else(|| TensorMapError::Unreadable {
-                line: line.trim().to_string(),
-            })?;
-            wanted.insert(map);
-        }
-    }
+    let wanted = comments::read(ptx, MARKER, "tensor map", kernel_and_index)?;
+    let mut wanted = BTreeSet::from_iter(wanted);
     if wanted.is_empty() {
         return Ok(ptx.to_string());
     }

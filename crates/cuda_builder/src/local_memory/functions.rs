@@ -3,6 +3,9 @@
 use crate::launch_bounds::entry_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// The beginning of LLVM's name for a function's local memory.
+pub const DEPOT: &str = "__local_depot";
+
 /// Whose source file a path in the PTX names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -88,7 +91,7 @@ impl<'a> Function<'a> {
 
     /// Reads an instruction, or the declaration of local memory.
     fn read(&mut self, line: &'a str, at: At) {
-        if let Some((_, depot)) = line.split_once("__local_depot")
+        if let Some((_, depot)) = line.split_once(DEPOT)
             && line.starts_with(".local")
         {
             let size = depot.split(['[', ']']).nth(1);
