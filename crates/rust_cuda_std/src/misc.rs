@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
+pub use cuda_std::clock::clock64 as clock;
 use cuda_std::gpu_only;
 
 /// Stops the kernel where a debugger can look at it: `brkpt`.
@@ -33,20 +34,4 @@ pub fn profiler_counter(counter: u32) {
         };
     }
     count!(0 1 2 3 4 5 6 7);
-}
-
-/// Cycles of the SM's clock since some moment: `clock64()`.
-#[gpu_only]
-#[inline(always)]
-pub fn clock() -> u64 {
-    let n_cycles;
-    // SAFETY: reads a register. Not `pure`: every call reads it again.
-    unsafe {
-        asm!(
-            "mov.u64 {}, %clock64;",
-            out(reg64) n_cycles,
-            options(nomem, nostack, preserves_flags)
-        );
-    }
-    n_cycles
 }

@@ -103,6 +103,17 @@ impl View {
         }
     }
 
+    /// What it says about global memory, if it is a view of that.
+    pub fn extent(&self) -> Option<&Extent> {
+        match self {
+            Self::Global(extent)
+            | Self::Disjoint(extent)
+            | Self::Atomic(extent)
+            | Self::Scattered(extent) => Some(extent),
+            Self::Filling { .. } | Self::Block { .. } => None,
+        }
+    }
+
     /// The type as the body sees it.
     pub fn body_type(&self) -> &TypePath {
         match self {
@@ -126,28 +137,20 @@ impl View {
 
     /// The type of the PTX parameter, if there is one.
     pub fn pointer(&self) -> Option<TokenStream> {
-        match self {
-            Self::Global(Extent { element, .. }) => Some(quote!(*const #element)),
-            Self::Disjoint(Extent { element, .. })
-            | Self::Atomic(Extent { element, .. })
-            | Self::Scattered(Extent { element, .. }) => Some(quote!(*mut #element)),
-            Self::Filling { .. } | Self::Block { .. } => None,
-        }
+        let element = &self.extent()?.element;
+        Some(match self {
+            Self::Global(_) => quote!(*const #element),
+            _ => quote!(*mut #element),
+        })
     }
 
     /// The type of the host's argument, if there is one.
     pub fn argument(&self) -> Option<TokenStream> {
-        match self {
-            Self::Global(Extent { element, .. }) => {
-                Some(quote!(::cuda_std::launch::DevicePtr<#element>))
-            }
-            Self::Disjoint(Extent { element, .. })
-            | Self::Atomic(Extent { element, .. })
-            | Self::Scattered(Extent { element, .. }) => {
-                Some(quote!(::cuda_std::launch::DevicePtrMut<#element>))
-            }
-            Self::Filling { .. } | Self::Block { .. } => None,
-        }
+        let element = &self.extent()?.element;
+        Some(match self {
+            Self::Global(_) => quote!(::cuda_std::launch::DevicePtr<#element>),
+            _ => quote!(::cuda_std::launch::DevicePtrMut<#element>),
+        })
     }
 
     /// The view itself, on the device; `address` is the PTX parameter.

@@ -34,16 +34,10 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec
     errors.extend(collective::rewritten(function, parameters).err());
     for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
         match view_of(parameter) {
-            Some(
-                View::Global(extent)
-                | View::Disjoint(extent)
-                | View::Atomic(extent)
-                | View::Scattered(extent),
-            ) => {
-                let lengths = extent.lengths.iter();
+            Some(view) => {
+                let lengths = view.extent().into_iter().flat_map(|extent| &extent.lengths);
                 errors.extend(lengths.filter_map(|length| check_length(length, parameters).err()));
             }
-            Some(View::Filling { .. } | View::Block { .. }) => {}
             None if matches!(parameter.kind, Kind::Scalar { .. }) => {}
             None => errors.push(Error::new(
                 input.span(),

@@ -38,13 +38,7 @@ pub fn inputs(function: &ItemFn, parameters: &[Parameter]) -> Vec<TokenStream> {
 pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
     let lengths = parameters
         .iter()
-        .filter_map(|parameter| match view_of(parameter)? {
-            View::Global(extent)
-            | View::Disjoint(extent)
-            | View::Atomic(extent)
-            | View::Scattered(extent) => Some(&extent.lengths),
-            View::Filling { .. } | View::Block { .. } => None,
-        })
+        .filter_map(|parameter| Some(&view_of(parameter)?.extent()?.lengths))
         .flatten();
     quote!(#(let _: u32 = #lengths;)*)
 }
