@@ -23,26 +23,6 @@ fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
     (succeeds, out + &err)
 }
 
-/// This repository's target folder.
-fn target() -> &'static Path {
-    let inside = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    inside.parent().expect("it is in the target folder")
-}
-
-/// Whether a package's build script was compiled together with its kernels.
-fn has_build_script_for_the_device(package: &str) -> bool {
-    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
-    entries(target().join("lockstep-kernels"))
-        .flat_map(|profile| entries(profile.path().join(".fingerprint")))
-        .filter(|unit| unit.file_name().to_string_lossy().starts_with(package))
-        .flat_map(|unit| entries(unit.path()))
-        .any(|file| {
-            file.file_name()
-                .to_string_lossy()
-                .starts_with("build-script")
-        })
-}
-
 /// The same, with what it prints to its standard output and to its standard error.
 fn cargo_apart(project: &Path, arguments: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO"))
@@ -64,6 +44,26 @@ fn cargo_apart(project: &Path, arguments: &[&str]) -> (bool, String, String) {
         text(output.stdout),
         text(output.stderr),
     )
+}
+
+/// This repository's target folder.
+fn target() -> &'static Path {
+    let inside = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    inside.parent().expect("it is in the target folder")
+}
+
+/// Whether a package's build script was compiled together with its kernels.
+fn has_build_script_for_the_device(package: &str) -> bool {
+    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
+    entries(target().join("lockstep-kernels"))
+        .flat_map(|profile| entries(profile.path().join(".fingerprint")))
+        .filter(|unit| unit.file_name().to_string_lossy().starts_with(package))
+        .flat_map(|unit| entries(unit.path()))
+        .any(|file| {
+            file.file_name()
+                .to_string_lossy()
+                .starts_with("build-script")
+        })
 }
 
 /// A folder outside the repository, with the versions that the repository was tested with.
@@ -95,38 +95,27 @@ fn new_project(outside: &TempDir, name: &str) -> PathBuf {
         made.status.success() && said.contains("cargo test"),
         "{said}"
     );
-    lock(&project);
     project
+}
+
+/// Copies a project's sources.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("there is room");
+    for entry in fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it is there");
+        let to = to.join(entry.file_name());
+        match entry.file_type().expect("it has one").is_dir() {
+            true if entry.file_name() == "target" => {}
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).expect("it is copied")),
+        }
+    }
 }
 
 /// A copy of `examples/outside`.
 fn example(outside: &TempDir) {
     let example = root().join("examples/outside");
-    for file in [
-        "Cargo.toml",
-        "kernels/Cargo.toml",
-        "kernels/src/attention.rs",
-        "kernels/src/blur.rs",
-        "kernels/src/histogram.rs",
-        "kernels/src/lib.rs",
-        "kernels/src/softmax.rs",
-        "kernels/src/sort.rs",
-        "kernels/src/stencil.rs",
-        "app/Cargo.toml",
-        "app/build.rs",
-        "app/src/lib.rs",
-        "app/src/main.rs",
-        "app/tests/page.rs",
-        "app/tests/safe/attention.rs",
-        "app/tests/safe/blur.rs",
-        "app/tests/safe/main.rs",
-        "app/tests/safe/sort.rs",
-        "app/tests/sums.rs",
-    ] {
-        let to = outside.path().join(file);
-        fs::create_dir_all(to.parent().expect("it has a folder")).expect("there is room");
-        fs::copy(example.join(file), to).expect("it is copied");
-    }
+    copy(&example, outside.path());
     let crates = root().join("crates");
     let manifest = outside.path().join("Cargo.toml");
     edit(

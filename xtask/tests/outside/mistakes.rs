@@ -3,7 +3,7 @@
 //!
 //! After a change, `BLESS=1 cargo test -p xtask --test outside mistakes` writes messages and table.
 
-use super::{cargo_apart, lock, new_project, outside, root};
+use super::{cargo_apart, new_project, outside, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -197,7 +197,6 @@ fn fill(project: &Path, mistakes: &[&Mistake]) {
     let main = format!("//! Mistakes.\n{modules}\nfn main() {{\n{calls}}}\n");
     write_file(&project.join("src/main.rs"), &main);
     let _ = fs::remove_dir_all(project.join("tests"));
-    lock(project);
 }
 
 /// The errors of the project's compilation, by the mistake in whose file they are.
