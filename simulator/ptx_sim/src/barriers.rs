@@ -173,7 +173,7 @@ impl State {
 
 /// Gives a reduction's result to the lanes that wait.
 fn deliver(warp: &Warp, waiter: &Waiter, slot: Slot, kind: BarrierKind, state: &State) {
-    let regs = warp.frames[waiter.frame].registers.frame();
+    let regs = warp.frames[waiter.frame as usize].registers.frame();
     let all = if state.n_yes == state.n_votes {
         u32::MAX
     } else {

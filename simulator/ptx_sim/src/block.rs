@@ -12,6 +12,7 @@ use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::membership::{Membership, Stuck};
+use crate::memory::recent::Recent;
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Choices;
@@ -185,6 +186,7 @@ impl BlockRun {
             slice: 0,
             given_up: 0,
             observer,
+            recent: Recent::new(),
             choices,
         };
         let turns = env.choices.as_mut();
@@ -338,7 +340,7 @@ impl BlockRun {
         path: &Path,
         kind: FaultKind,
     ) -> Box<LaunchError> {
-        let function = warp.frames[path.frame].function;
+        let function = warp.frames[path.frame as usize].function;
         let ptx = launch.waiting_at(function, path.block, path.at);
         let stop = Stop::fault(path.mask, kind);
         launch.stopped(self.ctaid, warp, (path.frame, ptx), stop)

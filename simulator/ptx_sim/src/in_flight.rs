@@ -11,7 +11,7 @@ use crate::numeric::tile::Register;
 use crate::program::Slot;
 
 /// A frame of the warp, by its number.
-type FrameId = usize;
+type FrameId = u32;
 /// A register of a call: its frame, and the slot there.
 type Place = (FrameId, Slot);
 

@@ -22,9 +22,9 @@ pub(crate) const MAX_WARPS: u32 = 32;
 pub(crate) const IDLE_POLLS: u32 = 64;
 
 /// Index into [`Warp::frames`].
-pub(crate) type FrameId = usize;
+pub(crate) type FrameId = u32;
 /// Index into [`Warp::joins`].
-pub(crate) type JoinId = usize;
+pub(crate) type JoinId = u32;
 
 /// Lanes that run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl Warp {
     /// already goes to if that is the same place, else a new one.
     pub fn join_at(&mut self, path: &Path, block: BlockId) -> JoinId {
         if let Some(id) = path.join {
-            let join = &self.joins[id];
+            let join = &self.joins[id as usize];
             if join.block == block && join.frame == path.frame {
                 return id;
             }
@@ -235,11 +235,11 @@ impl Warp {
         match self.joins.iter().position(|j| j.expected == 0) {
             Some(free) => {
                 self.joins[free] = join;
-                free
+                free as JoinId
             }
             None => {
                 self.joins.push(join);
-                self.joins.len() - 1
+                self.joins.len() as JoinId - 1
             }
         }
     }
@@ -247,7 +247,7 @@ impl Warp {
     /// Lanes of `path` come to its join. Gives the path that goes on from
     /// there once all have come.
     pub fn arrive(&mut self, id: JoinId, mask: u32) -> Option<Path> {
-        let join = &mut self.joins[id];
+        let join = &mut self.joins[id as usize];
         join.arrived |= mask;
         self.stalled_slices = 0;
         self.complete(id)
@@ -255,7 +255,7 @@ impl Warp {
 
     /// Frees a join that all lanes have reached, and gives the path that goes on.
     fn complete(&mut self, id: JoinId) -> Option<Path> {
-        let join = &mut self.joins[id];
+        let join = &mut self.joins[id as usize];
         if join.expected == 0 || join.arrived != join.expected {
             return None;
         }
@@ -276,20 +276,20 @@ impl Warp {
     pub fn exit(&mut self, mask: u32) {
         self.live &= !mask;
         self.stalled_slices = 0;
-        for frame in &mut self.frames {
-            frame.lanes &= !mask;
-        }
         if self.live == 0 {
             // No lane goes on from any of them.
             self.joins.clear();
             return;
+        }
+        for frame in &mut self.frames {
+            frame.lanes &= !mask;
         }
         for id in 0..self.joins.len() {
             let join = &mut self.joins[id];
             if join.expected & mask != 0 {
                 join.expected &= !mask;
                 join.arrived &= !mask;
-                let freed = self.complete(id);
+                let freed = self.complete(id as JoinId);
                 self.paths.extend(freed);
             }
         }

@@ -175,6 +175,59 @@ impl<'a> WarpAccess<'a> {
     }
 }
 
+/// A load or store of all lanes of a warp, each at the same distance from the lane before.
+pub(crate) struct RowAccess {
+    /// What it does.
+    pub class: AccessClass,
+    /// Where.
+    pub space: Space,
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// Lane 0's address in the space.
+    pub first: u64,
+    /// Bytes from each lane's address to the next one's.
+    pub stride: u64,
+    /// As in [`WarpAccess`].
+    pub block: u64,
+    pub owner: u64,
+    pub warp: u32,
+    pub order: Order,
+    pub scope: Scope,
+    pub is_constant: bool,
+}
+
+impl RowAccess {
+    /// Whether each lane begins where the one before it ends.
+    #[inline(always)]
+    pub fn is_contiguous(&self) -> bool {
+        self.stride == u64::from(self.bytes)
+    }
+
+    /// The same access with the lanes' addresses.
+    #[inline(always)]
+    pub fn with_addresses<R>(&self, f: impl FnOnce(&WarpAccess<'_>) -> R) -> R {
+        let mut address = self.first;
+        let addresses = std::array::from_fn(|_| {
+            let this = address;
+            address = address.wrapping_add(self.stride);
+            this
+        });
+        let lanes = Lanes {
+            block: self.block,
+            warp: self.warp,
+            mask: u32::MAX,
+        };
+        f(&WarpAccess {
+            stride: Some(self.stride),
+            owner: self.owner,
+            order: self.order,
+            scope: self.scope,
+            is_constant: self.is_constant,
+            ..WarpAccess::new(lanes, self.class, self.space, self.bytes, &addresses)
+        })
+    }
+}
+
 /// Some lanes of a warp.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes {

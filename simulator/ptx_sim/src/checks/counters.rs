@@ -4,7 +4,7 @@
 //! long they are; only guarded instructions and memory accesses are counted
 //! one by one.
 
-use super::access::{AccessClass, BulkStart, WarpAccess};
+use super::access::{AccessClass, BulkStart, RowAccess, WarpAccess};
 use super::count::{self, GlobalCost, GlobalKind, SharedCost};
 use super::memo::Memo;
 use crate::numbering::Numbering;
@@ -223,6 +223,27 @@ impl Counters {
         }
     }
 
+    /// All lanes of a warp access memory, each at the same distance from the lane before.
+    #[inline(always)]
+    pub fn row(&mut self, instruction: u32, row: &RowAccess) {
+        let (in_shared, in_global) = match row.space {
+            Space::Shared => (row_in_shared(row), None),
+            _ => (None, row_in_global(row)),
+        };
+        if in_shared.is_none() && in_global.is_none() {
+            return row.with_addresses(|access| self.access(instruction, access));
+        }
+        let record = self.record_mut(instruction as usize);
+        record.class = Some(row.class);
+        record.spaces.add(row.space);
+        if let Some(cost) = in_shared {
+            record.shared.shared(cost);
+        }
+        if let Some(cost) = in_global {
+            record.global.global(cost);
+        }
+    }
+
     /// A warp accesses memory.
     #[inline]
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -283,6 +304,91 @@ fn is_contiguous(access: &WarpAccess<'_>) -> bool {
     access.stride == Some(u64::from(access.bytes))
 }
 
+/// The cost of a load or store of a row of shared memory, where it is obvious.
+#[inline(always)]
+fn row_in_shared(row: &RowAccess) -> Option<SharedCost> {
+    if row.is_contiguous() && row.bytes <= 16 {
+        return Some(contiguous_in_shared(row.bytes));
+    }
+    let wavefronts = match (row.stride, row.bytes) {
+        // One place for all lanes: if they load 16 bytes each, 16 lanes are served at a time.
+        (0, 16 | 32) => 2,
+        (0, 1 | 2 | 4 | 8) => 1,
+        (stride, 4) => {
+            let ways = count::ways_of_stride(stride as u32);
+            return Some(conflicting(ways));
+        }
+        _ => return None,
+    };
+    Some(SharedCost {
+        wavefronts,
+        conflicts: 0,
+        ways: 1,
+        ideal_wavefronts: wavefronts,
+    })
+}
+
+/// The cost of a wavefront of words in which so many lanes use one bank.
+#[inline(always)]
+fn conflicting(ways: u32) -> SharedCost {
+    SharedCost {
+        wavefronts: ways,
+        conflicts: ways - 1,
+        ways,
+        ideal_wavefronts: 1,
+    }
+}
+
+/// The cost of a load or store of a row of global memory, where it is obvious.
+#[inline(always)]
+fn row_in_global(row: &RowAccess) -> Option<GlobalCost> {
+    let sector = u64::from(count::SECTOR_BYTES);
+    let bytes = u64::from(row.bytes);
+    if bytes > sector || !bytes.is_power_of_two() || !row.stride.is_multiple_of(bytes) {
+        return None;
+    }
+    // Aligned elements, each of which lies in one sector.
+    let past = (row.first + 31 * row.stride) / sector + 1;
+    let n_bytes = if row.stride == 0 { bytes } else { 32 * bytes } as u32;
+    Some(GlobalCost {
+        requests: 1,
+        sectors: if row.stride >= sector {
+            32
+        } else {
+            (past - row.first / sector) as u32
+        },
+        bytes: n_bytes,
+        ideal_sectors: n_bytes.div_ceil(count::SECTOR_BYTES),
+    })
+}
+
+/// The cost of a load or store of a row of shared memory: neighbouring lanes, neighbouring
+/// banks, one pass per group.
+#[inline(always)]
+fn contiguous_in_shared(bytes: u32) -> SharedCost {
+    let groups = (bytes / 4).max(1);
+    SharedCost {
+        wavefronts: groups,
+        conflicts: 0,
+        ways: 1,
+        ideal_wavefronts: groups,
+    }
+}
+
+/// The cost of an access to a row of global memory, whose lanes access this many bytes each.
+#[inline(always)]
+fn contiguous_in_global(first: u64, bytes_of_lane: u32) -> GlobalCost {
+    let bytes = 32 * bytes_of_lane;
+    let sector = u64::from(count::SECTOR_BYTES);
+    let past = (first + u64::from(bytes) - 1) / sector + 1;
+    GlobalCost {
+        requests: 1,
+        sectors: (past - first / sector) as u32,
+        bytes,
+        ideal_sectors: bytes / count::SECTOR_BYTES,
+    }
+}
+
 /// The cost of a shared-memory access where it is obvious.
 #[inline(always)]
 fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
@@ -290,26 +396,13 @@ fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
         return None;
     }
     if is_contiguous(access) {
-        // Neighbouring lanes, neighbouring banks: one pass per group.
-        let groups = (access.bytes / 4).max(1);
-        return Some(SharedCost {
-            wavefronts: groups,
-            conflicts: 0,
-            ways: 1,
-            ideal_wavefronts: groups,
-        });
+        return Some(contiguous_in_shared(access.bytes));
     }
     let stride = access.stride.filter(|stride| stride % 4 == 0)?;
     if access.bytes != 4 {
         return None;
     }
-    let ways = count::ways_of_stride(stride as u32);
-    Some(SharedCost {
-        wavefronts: ways,
-        conflicts: ways - 1,
-        ways,
-        ideal_wavefronts: 1,
-    })
+    Some(conflicting(count::ways_of_stride(stride as u32)))
 }
 
 /// The cost of a shared-memory access.
@@ -326,16 +419,7 @@ fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
     if !is_contiguous(access) || waits {
         return None;
     }
-    let first = access.addresses[0];
-    let bytes = 32 * access.bytes;
-    let sector = u64::from(count::SECTOR_BYTES);
-    let past = (first + u64::from(bytes) - 1) / sector + 1;
-    Some(GlobalCost {
-        requests: 1,
-        sectors: (past - first / sector) as u32,
-        bytes,
-        ideal_sectors: bytes / count::SECTOR_BYTES,
-    })
+    Some(contiguous_in_global(access.addresses[0], access.bytes))
 }
 
 /// The cost of a global-memory access.
@@ -346,9 +430,10 @@ fn global(access: &WarpAccess<'_>) -> GlobalCost {
 
 #[cfg(test)]
 mod tests {
-    use super::{MemoryRecord, global, quick_global, quick_shared, shared};
-    use crate::checks::access::{AccessClass, WarpAccess};
+    use super::{Counters, MemoryRecord, global, quick_global, quick_shared, shared};
+    use crate::checks::access::{AccessClass, RowAccess, WarpAccess};
     use crate::checks::count;
+    use crate::program::{Order, Scope};
     use ptx::ir::Space;
 
     /// Numbers that look random.
@@ -362,14 +447,78 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_what_is_computed() {
-        let mut numbers = Numbers(5);
-        let mut counters = super::Counters {
+    fn what_a_row_costs_is_what_its_lanes_cost() {
+        for (bytes, offset) in [
+            (1, 7),
+            (2, 6),
+            (4, 28),
+            (8, 40),
+            (16, 16),
+            (16, 0),
+            (32, 32),
+        ] {
+            for factor in [0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 1024] {
+                let stride = factor * u64::from(bytes);
+                for (space, class) in [
+                    (Space::Shared, AccessClass::Load),
+                    (Space::Shared, AccessClass::Store),
+                    (Space::Global, AccessClass::Load),
+                    (Space::Global, AccessClass::Store),
+                ] {
+                    let is_impossible = match class {
+                        AccessClass::Store => stride == 0,
+                        _ => false,
+                    } || space == Space::Shared && bytes > 16;
+                    if is_impossible {
+                        continue;
+                    }
+                    let row = RowAccess {
+                        class,
+                        space,
+                        bytes,
+                        first: 4096 + offset,
+                        stride,
+                        block: 0,
+                        owner: 0,
+                        warp: 0,
+                        order: Order::Weak,
+                        scope: Scope::Device,
+                        is_constant: false,
+                    };
+                    let mut expected = MemoryRecord::NONE;
+                    row.with_addresses(|access| match space {
+                        Space::Shared => expected.shared.shared(shared(access)),
+                        _ => expected.global.global(global(access)),
+                    });
+                    let mut counters = one_instruction();
+                    counters.row(0, &row);
+                    let got = counters.record_of(0);
+                    assert_eq!(
+                        got.shared, expected.shared,
+                        "{bytes} bytes, stride {stride}"
+                    );
+                    assert_eq!(
+                        got.global, expected.global,
+                        "{bytes} bytes, stride {stride}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn one_instruction() -> Counters {
+        Counters {
             blocks: Vec::new(),
             guarded_out: Vec::new(),
             records: Vec::new(),
             record_of: vec![0; 1],
-        };
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_is_computed() {
+        let mut numbers = Numbers(5);
+        let mut counters = one_instruction();
         for _ in 0..3000 {
             // Few patterns, at many places, so that many are met again.
             let bytes = 1 << numbers.below(5);

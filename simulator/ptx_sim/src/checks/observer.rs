@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
+use super::access::{BarrierArrival, BulkStart, Lanes, RowAccess, WarpAccess};
 use super::finding::Finding;
 use crate::bulk::CopyId;
 use crate::program::{Scope, Slot};
@@ -19,6 +19,12 @@ pub(crate) trait Observer: Send {
     fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32);
     /// Instruction number `instruction` accesses memory.
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>);
+    /// As [`access`](Self::access), where all lanes access bytes at the same distance from
+    /// the lane before.
+    #[inline(always)]
+    fn row(&mut self, instruction: u32, row: &RowAccess) {
+        row.with_addresses(|access| self.access(instruction, access));
+    }
     /// As [`access`](Self::access), for bytes of which some do not matter and may not
     /// exist: those that matter follow as parts.
     fn request(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, WarpAccess};
+use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, RowAccess, WarpAccess};
 use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::convergence::{Meetings, thread_at, warp_wide};
@@ -519,6 +519,14 @@ impl<J: Judge> Observer for Watch<'_, J> {
             checks.access(instruction, access);
         }
         self.counters.access(instruction, access);
+    }
+
+    #[inline(always)]
+    fn row(&mut self, instruction: u32, row: &RowAccess) {
+        if self.recorder.is_none() && self.checks.is_none() {
+            return self.counters.row(instruction, row);
+        }
+        row.with_addresses(|access| self.access(instruction, access));
     }
 
     fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {

@@ -71,7 +71,7 @@ impl LaunchContext<'_> {
             .skip(1)
             .position(|f| f.lanes == 0 && f.function == index);
         let id = match free {
-            Some(position) => position + 1,
+            Some(position) => position as FrameId + 1,
             None => {
                 warp.frame_bytes += u64::from(function.frame_bytes);
                 if warp.frame_bytes > MOST_FRAME_BYTES {
@@ -84,12 +84,12 @@ impl LaunchContext<'_> {
                     lanes: 0,
                     caller: None,
                 });
-                let id = warp.frames.len() - 1;
+                let id = warp.frames.len() as FrameId - 1;
                 self.initialise(warp, id, |init| !depends_on_block(init), ctaid);
                 id
             }
         };
-        warp.frames[id].local_base = local_base;
+        warp.frames[id as usize].local_base = local_base;
         self.initialise(
             warp,
             id,
@@ -117,7 +117,7 @@ impl LaunchContext<'_> {
 
     /// Zeroes the registers that may be read before they are written.
     fn zero(&self, warp: &Warp, id: FrameId) {
-        let frame = &warp.frames[id];
+        let frame = &warp.frames[id as usize];
         let regs = frame.registers.frame();
         for &(slot, bytes) in &self.function(frame.function).zeroed {
             // SAFETY: The decoder gives registers and their sizes in bytes.
@@ -130,7 +130,7 @@ impl LaunchContext<'_> {
 
     /// Prepares a frame for lanes that enter a call that others are already in.
     pub fn enter_frame(&self, warp: &Warp, id: FrameId, mask: u32) {
-        let frame = &warp.frames[id];
+        let frame = &warp.frames[id as usize];
         let regs = frame.registers.frame();
         for &(slot, bytes) in &self.function(frame.function).zeroed {
             let lane_bytes = bytes as usize / WARP_SIZE;
@@ -151,7 +151,7 @@ impl LaunchContext<'_> {
 
     /// Puts constants and special values in place.
     fn initialise(&self, warp: &Warp, id: FrameId, which: impl Fn(&Init) -> bool, ctaid: [u32; 3]) {
-        let frame = &warp.frames[id];
+        let frame = &warp.frames[id as usize];
         let regs = frame.registers.frame();
         let function = self.function(frame.function);
         for (slot, init) in function.inits.iter().filter(|(_, init)| which(init)) {

@@ -97,7 +97,7 @@ impl<'a> LaunchContext<'a> {
 
     /// The instruction that a path has reached; none if only the end of its block is left.
     fn next_of(&self, warp: &Warp, path: &Path) -> Option<&'a Insn> {
-        let function = self.function(warp.frames[path.frame].function);
+        let function = self.function(warp.frames[path.frame as usize].function);
         let block = &function.blocks[path.block as usize];
         let code = &function.code[block.first as usize..block.end as usize];
         code.get(path.at as usize)

@@ -55,13 +55,13 @@ impl LaunchContext<'_> {
 
     /// The place of an instruction of a call, with the calls that led there.
     pub fn place_in_calls(&self, warp: &Warp, frame: FrameId, ptx: u32) -> Place {
-        let called = &warp.frames[frame];
+        let called = &warp.frames[frame as usize];
         let mut place = self.place(called.function, ptx);
         let package = self.own_package();
         let is_own = |source: &Source| package.as_deref() == Some(package_of(&source.file));
         let mut caller = called.caller;
         while let Some((frame, block)) = caller {
-            let calling = &warp.frames[frame];
+            let calling = &warp.frames[frame as usize];
             let function = calling.function;
             let ptx = self.function(function).blocks[block as usize].ptx_end - 1;
             let call = self.place(function, ptx);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::LaunchContext;
 use crate::diagnostics::{Asks, Doing, FuelLimit, LanesDo, LaunchError, Lines, OutOfFuel, Place};
 use crate::program::{Block, BlockId, Function, MbarrierKind, Op, Order, Terminator};
-use crate::warp::{Path, PathState, Warp};
+use crate::warp::{FrameId, Path, PathState, Warp};
 
 impl LaunchContext<'_> {
     /// The launch's error: no fuel is left; in this block, warp `last` ran last.
@@ -71,7 +71,7 @@ impl LaunchContext<'_> {
     fn doing(&self, warp: &Warp) -> Vec<(u32, Doing)> {
         let mut all: Vec<(u32, Doing)> = Vec::new();
         for path in &warp.paths {
-            let function = warp.frames[path.frame].function;
+            let function = warp.frames[path.frame as usize].function;
             let waits_at = || {
                 let ptx = self.waiting_at(function, path.block, path.at);
                 self.lines(function, ptx..ptx + 1)
@@ -94,10 +94,10 @@ impl LaunchContext<'_> {
     }
 
     /// The loop that a path runs in: in its own call, or in one that led there.
-    fn loop_of(&self, warp: &Warp, path: &Path) -> Option<(usize, Vec<BlockId>)> {
+    fn loop_of(&self, warp: &Warp, path: &Path) -> Option<(FrameId, Vec<BlockId>)> {
         let (mut frame, mut block) = (path.frame, path.block);
         loop {
-            let called = &warp.frames[frame];
+            let called = &warp.frames[frame as usize];
             let cycle = shortest_cycle(self.function(called.function), block);
             if !cycle.is_empty() {
                 return Some((frame, cycle));
@@ -108,7 +108,7 @@ impl LaunchContext<'_> {
 
     fn runs(&self, warp: &Warp, path: &Path) -> Doing {
         let Some((frame, cycle)) = self.loop_of(warp, path) else {
-            let function = warp.frames[path.frame].function;
+            let function = warp.frames[path.frame as usize].function;
             let ptx = self.function(function).blocks[path.block as usize].ptx_first;
             let at = self.lines(function, ptx..ptx + 1);
             return Doing::Run {
@@ -116,7 +116,7 @@ impl LaunchContext<'_> {
                 asks: Asks::Nothing,
             };
         };
-        let index = warp.frames[frame].function;
+        let index = warp.frames[frame as usize].function;
         let function = self.function(index);
         let blocks = cycle.iter().map(|&block| &function.blocks[block as usize]);
         let asks = blocks.clone().map(|block| asks(function, block).0);
@@ -133,9 +133,9 @@ impl LaunchContext<'_> {
 
     /// The instruction by which a path's loop asks for what it waits for: its call, and
     /// its number in the function.
-    fn asks_at(&self, warp: &Warp, path: &Path) -> (usize, u32) {
-        let of = |frame: usize, block: BlockId| {
-            let function = self.function(warp.frames[frame].function);
+    fn asks_at(&self, warp: &Warp, path: &Path) -> (FrameId, u32) {
+        let of = |frame: FrameId, block: BlockId| {
+            let function = self.function(warp.frames[frame as usize].function);
             (function, &function.blocks[block as usize])
         };
         let (_, here) = of(path.frame, path.block);

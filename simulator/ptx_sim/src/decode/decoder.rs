@@ -66,6 +66,8 @@ impl Decoder<'_> {
         self.code.push(Insn {
             guard: self.guard,
             ptx: self.ptx,
+            n_lanewise: 0,
+            lanewise: 0,
             op,
         });
     }

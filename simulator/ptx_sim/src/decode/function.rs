@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::lanes::LaneOp;
 use crate::program::{
     Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, ClusterBarrier, Function,
-    Guard, Init, Slot, Terminator,
+    Guard, Init, Insn, Op, Slot, Terminator,
 };
 use ptx::excerpt::ParseError;
 use ptx::ir::{FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type};
@@ -15,6 +16,7 @@ use super::fragments;
 use super::frame::{FrameBuilder, lane_bytes};
 use super::kind::kind_of;
 use super::liveness::Liveness;
+use super::liveness::targets;
 use super::opcode::Opcode;
 use super::operand::immediate;
 use super::signature;
@@ -111,9 +113,8 @@ pub(crate) fn decode(
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
     mark_joins(&mut blocks, function.is_entry);
     errors.append(&mut decoder.errors);
-    let zeroed = decoder
-        .frame
-        .slots_of(|register| at_entry.contains(register));
+    let is_zeroed = |register| at_entry.contains(register);
+    let zeroed = decoder.frame.slots_of(is_zeroed);
     debug_assert!(is_prepared(&decoder.frame, &zeroed));
     Function {
         id,
@@ -121,6 +122,7 @@ pub(crate) fn decode(
         frame_bytes: decoder.frame.size(),
         inits: decoder.frame.inits,
         zeroed,
+        lanewise: gather_lanewise(&blocks, &mut decoder.code),
         blocks,
         code: decoder.code,
         local_bytes: local.bytes,
@@ -166,6 +168,26 @@ fn mark_joins(blocks: &mut [Block], is_entry: bool) {
     }
 }
 
+/// The lane-wise instructions without a guard; each is told how many of its kind it begins.
+fn gather_lanewise(blocks: &[Block], code: &mut [Insn]) -> Vec<LaneOp> {
+    let mut gathered = Vec::new();
+    for block in blocks {
+        let code = &mut code[block.first as usize..block.end as usize];
+        for insn in &mut *code {
+            if let (None, Op::Lanes(op)) = (insn.guard, &insn.op) {
+                (insn.n_lanewise, insn.lanewise) = (1, gathered.len() as u32);
+                gathered.push(*op);
+            }
+        }
+        let mut n = 0;
+        for insn in code.iter_mut().rev() {
+            n = if insn.n_lanewise > 0 { n + 1 } else { 0 };
+            insn.n_lanewise = n;
+        }
+    }
+    gathered
+}
+
 /// Whether an instruction ends a block.
 pub(crate) fn is_control(instruction: &Instruction) -> bool {
     let mut parts = instruction.opcode.split('.');
@@ -187,10 +209,11 @@ impl Blocks {
     fn find(function: &IrFunction, body: &[Instruction]) -> Self {
         let n_instructions = body.len() as u32;
         let mut starts = BTreeMap::from([(0, 0)]);
-        for label in &function.labels {
-            starts.insert(label.target.min(n_instructions), 0);
-        }
+        // Not at every label: compilers put many between source lines.
         for (i, instruction) in body.iter().enumerate() {
+            for target in targets(function, instruction) {
+                starts.insert(target.min(n_instructions), 0);
+            }
             if is_control(instruction) {
                 starts.insert(i as u32 + 1, 0);
             }

@@ -142,12 +142,13 @@ fn stretches(function: &Function, body: &[Instruction]) -> Vec<Stretch> {
     let n = body.len() as u32;
     let mut is_start = vec![false; body.len() + 1];
     is_start[0] = true;
-    for label in &function.labels {
-        is_start[label.target.min(n) as usize] = true;
-    }
     for (i, instruction) in body.iter().enumerate() {
-        if ends_way(instruction) || !targets(function, instruction).is_empty() {
+        let targets = targets(function, instruction);
+        if ends_way(instruction) || !targets.is_empty() {
             is_start[i + 1] = true;
+        }
+        for target in targets {
+            is_start[target.min(n) as usize] = true;
         }
     }
     let starts: Vec<u32> = (0..n).filter(|&i| is_start[i as usize]).collect();
@@ -395,7 +396,7 @@ impl Live<'_> {
 }
 
 /// The instructions that an instruction may jump to.
-fn targets(function: &Function, instruction: &Instruction) -> Vec<u32> {
+pub(super) fn targets(function: &Function, instruction: &Instruction) -> Vec<u32> {
     let target = |label: &ptx::ir::LabelId| function.labels[label.0 as usize].target;
     let mut targets = Vec::new();
     for operand in &instruction.operands {

@@ -1,6 +1,6 @@
 //! `ld` and `st`.
 
-use crate::program::{Access, AddressOperand, Init, Op, Order, PartialLoad, Scope};
+use crate::program::{Access, AddressOperand, Init, Op, Order, PartialLoad, RowMove, Scope};
 use ptx::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
 
 use super::decoder::{Decoded, Decoder};
@@ -46,11 +46,13 @@ impl Decoder<'_> {
             register_bytes = bytes;
             registers.push(Some(slot));
         }
+        let register_bytes = register_bytes.max(ty.size_bytes().max(2));
         let whole = Access {
+            row: RowMove::of(&registers, register_bytes, ty.size_bytes()),
             space,
             address,
             element_bytes: ty.size_bytes(),
-            register_bytes: register_bytes.max(ty.size_bytes().max(2)),
+            register_bytes,
             signed: is_signed(ty),
             is_constant,
             registers,
@@ -128,10 +130,12 @@ impl Decoder<'_> {
                 continue;
             }
             let element_bytes = n_bytes.next_power_of_two();
+            let registers = vec![Some(slot)];
             let part = Access {
+                row: RowMove::of(&registers, whole.register_bytes, element_bytes),
                 element_bytes,
                 signed: whole.signed && element_bytes == size,
-                registers: vec![Some(slot)],
+                registers,
                 ..whole.clone()
             };
             parts.push((size * i, part));
@@ -205,6 +209,7 @@ impl Decoder<'_> {
             registers.push(Some(slot));
         }
         Ok(Access {
+            row: RowMove::of(&registers, register_bytes, ty.size_bytes()),
             space,
             address,
             element_bytes: ty.size_bytes(),

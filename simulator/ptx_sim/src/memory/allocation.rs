@@ -147,6 +147,12 @@ impl Allocation {
         self.storage.as_ref().map(Storage::pointer)
     }
 
+    /// How many of its bytes may be accessed without further checks.
+    #[inline]
+    pub fn open_bytes(&self) -> u64 {
+        self.open_bytes
+    }
+
     /// Whether `bytes` at `address` lie wholly within it, and nothing more needs to be
     /// checked.
     #[inline]

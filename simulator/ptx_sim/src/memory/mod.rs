@@ -4,7 +4,8 @@
 //!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
 //!   address space with gaps between them; [`kernel_heap`] is what kernels allocate from
 //!   themselves; [`transfer`] copies to and from them, [`snapshot`] keeps what they hold,
-//!   [`journal`] what a launch overwrites.
+//!   [`journal`] what a launch overwrites;
+//!   [`recent`] remembers which ones accesses found.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
@@ -24,6 +25,7 @@ pub mod heap;
 pub mod journal;
 pub mod kernel_heap;
 pub mod local;
+pub mod recent;
 pub mod wrong_space;
 mod ranges;
 pub mod shared;

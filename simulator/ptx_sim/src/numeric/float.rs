@@ -245,7 +245,7 @@ impl Float for f64 {
 #[inline]
 pub fn canonical_f32(value: f32) -> f32 {
     let bits = value.to_bits();
-    let is_nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    let is_nan = (bits & 0x7fff_ffff) as i32 > 0x7f80_0000;
     f32::from_bits(if is_nan {
         soft::F32.canonical_nan as u32
     } else {

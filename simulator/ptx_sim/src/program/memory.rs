@@ -27,6 +27,51 @@ pub(crate) struct Access {
     pub order: Order,
     /// For whom.
     pub scope: Scope,
+    /// How it is carried out where all lanes access neighbouring elements.
+    pub row: RowMove,
+}
+
+impl Access {
+    /// Bytes that a lane accesses.
+    #[inline(always)]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.element_bytes) * self.registers.len() as u64
+    }
+}
+
+/// What a load or a store moves where the lanes' elements lie side by side, or are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowMove {
+    /// A register of whole elements.
+    Whole(Slot),
+    /// Two registers of words.
+    Pairs([Slot; 2]),
+    /// Four registers of words.
+    Fours([Slot; 4]),
+    /// Two registers of 64 bits.
+    WidePairs([Slot; 2]),
+    /// Something else, which can be loaded from one place for all lanes.
+    OnlyUniform,
+    /// Several elements of 16 bytes.
+    Never,
+}
+
+impl RowMove {
+    /// Of these registers, each of `register_bytes` with an element of `element_bytes`.
+    pub fn of(registers: &[Option<Slot>], register_bytes: u32, element_bytes: u32) -> Self {
+        match *registers {
+            [Some(slot)] if register_bytes == element_bytes => Self::Whole(slot),
+            [Some(a), Some(b)] if (register_bytes, element_bytes) == (4, 4) => Self::Pairs([a, b]),
+            [Some(a), Some(b), Some(c), Some(d)] if (register_bytes, element_bytes) == (4, 4) => {
+                Self::Fours([a, b, c, d])
+            }
+            [Some(a), Some(b)] if (register_bytes, element_bytes) == (8, 8) => {
+                Self::WidePairs([a, b])
+            }
+            _ if register_bytes <= 8 => Self::OnlyUniform,
+            _ => Self::Never,
+        }
+    }
 }
 
 /// A vector load of which only some bytes matter (`.pragma "used_bytes_mask"`): one request

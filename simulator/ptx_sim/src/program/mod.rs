@@ -39,7 +39,7 @@ pub(crate) use init::Init;
 pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
 pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
-pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad};
+pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad, RowMove};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
 pub(crate) use tensor::{Tensor, TensorKind};
@@ -73,6 +73,8 @@ pub(crate) struct Function {
     pub blocks: Vec<Block>,
     /// Instructions of all blocks.
     pub code: Vec<Insn>,
+    /// Those that are lane-wise and have no guard once more, close together.
+    pub lanewise: Vec<LaneOp>,
     /// Bytes of local memory that a call takes per thread: `.local`
     /// variables, call parameters, and its own parameters and return values.
     pub local_bytes: u32,
@@ -124,6 +126,10 @@ pub(crate) struct Insn {
     pub guard: Option<Guard>,
     /// PTX instruction that it belongs to, numbered within the function.
     pub ptx: u32,
+    /// From here on, lane-wise instructions of the block without a guard: how many, and where
+    /// they begin in [`Function::lanewise`].
+    pub n_lanewise: u32,
+    pub lanewise: u32,
     /// What it does.
     pub op: Op,
 }

@@ -29,13 +29,13 @@ fn pass_in(
 ) {
     let (slot, slot_bytes) = match argument {
         Argument::Memory { offset, .. } => {
-            let from = warp.frames[from_frame].local_base + offset;
+            let from = warp.frames[from_frame as usize].local_base + offset;
             return copy_local(warp, from, to_offset, bytes, mask);
         }
         Argument::Register { slot, bytes } => (slot, bytes),
         Argument::Number { slot } => (slot, 8),
     };
-    let regs = warp.frames[from_frame].registers.frame();
+    let regs = warp.frames[from_frame as usize].registers.frame();
     for lane in lanes(mask) {
         // SAFETY: The decoder made the slot for this many bytes per lane.
         let value = unsafe { regs.get(slot, slot_bytes, lane) };
@@ -104,8 +104,8 @@ pub(super) fn enter<O: Observer>(
             .push_frame(step.warp, index, local_base, step.env.ctaid)
             .map_err(|OutOfMemory| Stop::OutOfMemory)?,
     };
-    step.warp.frames[frame].lanes |= path.mask;
-    step.warp.frames[frame].caller = caller;
+    step.warp.frames[frame as usize].lanes |= path.mask;
+    step.warp.frames[frame as usize].caller = caller;
     if O::ON {
         let lanes = step.lanes(path.mask);
         let end = local_base + callee.local_bytes;
@@ -139,7 +139,8 @@ fn under_way(
         return None;
     }
     let is_same = |f: &Frame| f.lanes != 0 && f.function == function && f.caller == caller;
-    warp.frames.iter().position(is_same)
+    let position = warp.frames.iter().position(is_same);
+    position.map(|position| position as FrameId)
 }
 
 /// Bytes of an argument: its own, or for a number those of the parameter.
@@ -234,20 +235,20 @@ pub(super) fn return_from<O: Observer>(
     path: &mut Path,
 ) -> Result<Next, Stop> {
     let launch = step.launch;
-    let frame = &mut step.warp.frames[path.frame];
+    let frame = &mut step.warp.frames[path.frame as usize];
     frame.lanes &= !path.mask;
     let (from_base, callee) = (frame.local_base, launch.function(frame.function));
     let Some((caller, block)) = frame.caller else {
         return Err(Stop::internal("a return without a call"));
     };
-    let caller_function = launch.function(step.warp.frames[caller].function);
+    let caller_function = launch.function(step.warp.frames[caller as usize].function);
     let Terminator::Call(call) = &caller_function.blocks[block as usize].terminator else {
         return Err(Stop::internal("a return to something not a call"));
     };
     for (value, offset) in call.returns.iter().zip(&callee.return_offsets) {
         match *value {
             Argument::Memory { offset: to, bytes } => {
-                let to = step.warp.frames[caller].local_base + to;
+                let to = step.warp.frames[caller as usize].local_base + to;
                 copy_local(step.warp, from_base + offset, to, bytes, path.mask);
                 if O::ON {
                     let lanes = step.lanes(path.mask);
@@ -257,7 +258,7 @@ pub(super) fn return_from<O: Observer>(
             // A number cannot take a result.
             Argument::Number { .. } => {}
             Argument::Register { slot, bytes } => {
-                let regs = step.warp.frames[caller].registers.frame();
+                let regs = step.warp.frames[caller as usize].registers.frame();
                 for lane in lanes(path.mask) {
                     let bits = step.warp.local.read(lane, from_base + offset, bytes) as u64;
                     // SAFETY: The decoder made the slot for `bytes` a lane.

@@ -8,6 +8,8 @@
 //! A shuffle from an absent lane gives 0; on hardware the value is undefined.
 
 use super::context::Step;
+#[cfg(target_arch = "x86_64")]
+use super::vectors::permuted;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 #[cfg(target_arch = "x86_64")]
@@ -130,15 +132,7 @@ fn shuffle_plain<O: Observer>(
             (j, j <= max_lane)
         }),
     };
-    let mut result = [0; WARP_SIZE];
-    for (value, &source) in result.iter_mut().zip(&sources) {
-        let source = source as usize % WARP_SIZE;
-        *value = if mask >> source & 1 != 0 {
-            a[source]
-        } else {
-            0
-        };
-    }
+    let result = by_source(&a, &sources, mask);
     if O::ON {
         let lanes = step.lanes(mask);
         let sources = sources.map(|source| source as u8);
@@ -163,6 +157,24 @@ fn shuffle_plain<O: Observer>(
         }
     }
     Ok(())
+}
+
+/// By lane, what its source has; 0 if that is not a lane of `mask`.
+#[inline(always)]
+fn by_source(values: &[u32; WARP_SIZE], sources: &[u32; WARP_SIZE], mask: u32) -> [u32; WARP_SIZE] {
+    let present: [u32; WARP_SIZE] = std::array::from_fn(|lane| {
+        if mask >> lane & 1 != 0 {
+            values[lane]
+        } else {
+            0
+        }
+    });
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { permuted(&present, sources) };
+    }
+    sources.map(|source| present[source as usize % WARP_SIZE])
 }
 
 /// Votes, matches, reductions and the rest.

@@ -6,6 +6,7 @@ use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
 use crate::cluster::{Absent, Cluster};
 use crate::context::LaunchContext;
+use crate::memory::recent::Recent;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
@@ -40,6 +41,8 @@ pub(crate) struct Env<'a, O: Observer> {
     pub given_up: i64,
     /// What watches.
     pub observer: &'a mut O,
+    /// The allocations that instructions found last.
+    pub recent: Recent,
     /// The choices of a schedule, if it is not the usual one.
     pub choices: Option<&'a mut Choices>,
 }

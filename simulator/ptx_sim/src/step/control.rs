@@ -17,31 +17,57 @@ pub(super) fn leave<O: Observer>(
     path: &mut Path,
     block: &Block,
 ) -> Result<Next, Stop> {
+    // Most blocks end like this, and mostly the lanes agree.
+    if let Terminator::Branch {
+        guard,
+        taken,
+        other,
+        join,
+    } = &block.terminator
+    {
+        // SAFETY: The frame is alive and the guard is a predicate.
+        let holds = unsafe { step.view.regs.predicate(guard.slot) } ^ guard.flip;
+        let takers = path.mask & holds;
+        if takers == path.mask {
+            path.block = *taken;
+            return Ok(Next::Block);
+        }
+        if takers == 0 {
+            path.block = *other;
+            return Ok(Next::Block);
+        }
+        let ways = [(*taken, takers), (*other, path.mask & !takers)];
+        return Ok(diverge(step, path, ways, *join));
+    }
+    if let Terminator::Jump(block) = &block.terminator {
+        path.block = *block;
+        return Ok(Next::Block);
+    }
+    leave_otherwise(step, path, block)
+}
+
+/// Splits a path in two.
+#[inline(never)]
+fn diverge<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+    mut ways: [(BlockId, u32); 2],
+    join: Option<BlockId>,
+) -> Next {
+    split(step, path, &mut ways, join)
+}
+
+/// Carries out a block's terminator that is not a branch.
+#[inline(never)]
+fn leave_otherwise<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+    block: &Block,
+) -> Result<Next, Stop> {
     let view = step.view;
     match &block.terminator {
-        Terminator::Jump(block) => {
-            path.block = *block;
-            Ok(Next::Block)
-        }
-        Terminator::Branch {
-            guard,
-            taken,
-            other,
-            join,
-        } => {
-            // SAFETY: The frame is alive and the guard is a predicate.
-            let holds = unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
-            let takers = path.mask & holds;
-            if takers == path.mask {
-                path.block = *taken;
-                return Ok(Next::Block);
-            }
-            if takers == 0 {
-                path.block = *other;
-                return Ok(Next::Block);
-            }
-            let mut ways = [(*taken, takers), (*other, path.mask & !takers)];
-            Ok(split(step, path, &mut ways, *join))
+        Terminator::Jump(_) | Terminator::Branch { .. } => {
+            Err(Stop::internal("jumps and branches are `leave`'s"))
         }
         Terminator::Switch {
             index,

@@ -37,11 +37,13 @@ pub(super) fn followed<O: Observer>(
 /// Notifies observers, before a block ends, of the branch that ends it.
 #[inline(always)]
 pub(super) fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, mask: u32) {
-    let branches = matches!(
-        block.terminator,
-        Terminator::Branch { .. } | Terminator::Switch { .. }
-    );
-    if O::ON && step.view.is_followed && branches {
+    if O::ON
+        && step.view.is_followed
+        && matches!(
+            block.terminator,
+            Terminator::Branch { .. } | Terminator::Switch { .. }
+        )
+    {
         tell(step, block.last(), mask, None);
     }
 }

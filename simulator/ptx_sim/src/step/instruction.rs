@@ -3,6 +3,8 @@
 use super::context::Step;
 use super::{access, async_store, atomic, bulk, collective, lanewise, matrix, mbarrier, warpgroup};
 use crate::checks::observer::Observer;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::program::Op;
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;
@@ -28,13 +30,43 @@ pub(super) fn carry_out_in_loop<O: Observer>(
     }
 }
 
-/// Carries out one instruction for the lanes of `mask`.
-#[inline(never)]
+/// Carries out one instruction for the lanes of `mask`, in the version that suits this
+/// machine.
+#[inline(always)]
 pub(super) fn carry_out<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &Op,
     mask: u32,
 ) -> Result<(), Stop> {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { carry_out_wide(step, op, mask) };
+    }
+    carry_out_plain(step, op, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn carry_out_wide<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Op,
+    mask: u32,
+) -> Result<(), Stop> {
+    carry_out_any(step, op, mask)
+}
+
+#[inline(never)]
+fn carry_out_plain<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Op,
+    mask: u32,
+) -> Result<(), Stop> {
+    carry_out_any(step, op, mask)
+}
+
+#[inline(always)]
+fn carry_out_any<O: Observer>(step: &mut Step<'_, '_, O>, op: &Op, mask: u32) -> Result<(), Stop> {
     match op {
         Op::Lanes(op) => {
             // SAFETY: The decoder checked the operands against the frame.

@@ -6,6 +6,7 @@ use crate::lanes::lanes;
 use crate::program::{ClockRead, Convert, Divide, PredicateOp, Transfer, VideoOp};
 
 /// `d = table[a, b]`.
+#[inline(always)]
 pub(super) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
     // SAFETY: The decoder made all three slots for predicates.
     unsafe {
@@ -21,6 +22,7 @@ pub(super) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
 }
 
 /// Moves between predicates and registers, packs and unpacks.
+#[inline(always)]
 pub(super) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
     // SAFETY: The decoder made every slot for the widths given here.
     unsafe {
@@ -66,8 +68,12 @@ pub(super) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
             }
             Transfer::FromPredicate { d, a } => {
                 let value = view.regs.predicate(*a);
-                for lane in lanes(mask) {
-                    view.regs.lanes_mut::<u32>(*d)[lane] = value >> lane & 1;
+                for (lane, slot) in view.regs.lanes_mut::<u32>(*d).iter_mut().enumerate() {
+                    *slot = if mask >> lane & 1 != 0 {
+                        value >> lane & 1
+                    } else {
+                        *slot
+                    };
                 }
             }
         }
@@ -92,6 +98,7 @@ pub(super) fn divide<O: Observer>(step: &mut Step<'_, '_, O>, op: &Divide, mask:
 }
 
 /// `cvt` in its general form.
+#[inline(always)]
 pub(super) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
     for lane in lanes(mask) {
         // SAFETY: The decoder made the slots for these widths.

@@ -7,7 +7,8 @@
 //! [`lanewise`], [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
 //! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`], [`heap`],
 //! [`barrier`] and [`cluster_barrier`]; lanes that come to a warp-wide instruction one after the
-//! other meet in [`gather`]; [`whole_warp`] requires all of them.
+//! other meet in [`gather`]; [`whole_warp`] requires all of them. `vectors` puts lanes' elements
+//! together.
 
 mod access;
 mod async_store;
@@ -30,6 +31,8 @@ mod mbarrier;
 mod next;
 mod printf;
 mod run;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 mod warpgroup;
 mod whole_warp;
 

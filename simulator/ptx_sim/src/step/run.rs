@@ -7,7 +7,9 @@ use super::next::Next;
 use super::{control, gather};
 use crate::checks::observer::Observer;
 use crate::diagnostics::LaunchError;
+use crate::lanes::LaneOp;
 use crate::program::{Block, Insn};
+use crate::registers::FramePtr;
 use crate::schedule::Choices;
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
@@ -28,7 +30,7 @@ pub(crate) fn run_path<O: Observer>(
     mut path: Path,
 ) -> Result<PathEnd, Box<LaunchError>> {
     'frame: loop {
-        let frame = &warp.frames[path.frame];
+        let frame = &warp.frames[path.frame as usize];
         let launch = env.launch;
         let function = launch.function(frame.function);
         let (first_instruction, first_block) = launch.numbers(frame.function);
@@ -108,8 +110,8 @@ fn join(warp: &mut Warp, path: &Path, block: &Block) -> Option<Option<Path>> {
     if block.is_join
         && path.at == 0
         && let Some(id) = path.join
-        && warp.joins[id].block == path.block
-        && warp.joins[id].frame == path.frame
+        && warp.joins[id as usize].block == path.block
+        && warp.joins[id as usize].frame == path.frame
     {
         return Some(warp.arrive(id, path.mask));
     }
@@ -125,7 +127,20 @@ fn straight<O: Observer>(
     path_mask: u32,
 ) -> Result<(), (usize, u32, Stop)> {
     let view = step.view;
-    for (done, insn) in code.iter().enumerate() {
+    let mut done = 0;
+    while let Some(insn) = code.get(done) {
+        if insn.n_lanewise > 0 && !(O::ON && view.is_followed) {
+            // A schedule may have cut the code off.
+            let n = (code.len() - done).min(insn.n_lanewise as usize);
+            let first = insn.lanewise as usize;
+            lanewise(
+                view.regs,
+                &view.function.lanewise[first..first + n],
+                path_mask,
+            );
+            done += n;
+            continue;
+        }
         let mut mask = path_mask;
         if let Some(guard) = insn.guard {
             // SAFETY: The frame is alive and the guard is a predicate.
@@ -134,22 +149,33 @@ fn straight<O: Observer>(
                 let number = view.first_instruction + insn.ptx;
                 step.env.observer.guarded(number, mask, path_mask);
             }
-            if mask == 0 {
-                continue;
+        }
+        if mask != 0 {
+            step.number = view.first_instruction + insn.ptx;
+            if O::ON && view.is_followed {
+                followed(step, insn, mask, false);
+            }
+            if let Err(stop) = carry_out_in_loop(step, &insn.op, mask) {
+                return Err((done, mask, stop));
+            }
+            if O::ON && view.is_followed {
+                followed(step, insn, mask, true);
             }
         }
-        step.number = view.first_instruction + insn.ptx;
-        if O::ON && view.is_followed {
-            followed(step, insn, mask, false);
-        }
-        if let Err(stop) = carry_out_in_loop(step, &insn.op, mask) {
-            return Err((done, mask, stop));
-        }
-        if O::ON && view.is_followed {
-            followed(step, insn, mask, true);
-        }
+        done += 1;
     }
     Ok(())
+}
+
+/// Executes instructions that are all lane-wise, for the lanes of `mask`: nothing can stop
+/// them, and no one watches.
+#[inline(always)]
+fn lanewise(registers: FramePtr, ops: &[LaneOp], mask: u32) {
+    for op in ops {
+        // SAFETY: The decoder checked the operands against the frame's layout, and no
+        // reference into it is held here.
+        unsafe { (op.run)(registers.0, op, mask) };
+    }
 }
 
 /// The instructions after the first `n_done`.

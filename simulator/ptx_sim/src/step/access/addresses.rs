@@ -1,6 +1,7 @@
 //! The addresses of a warp's access.
 
 use super::super::context::PathView;
+use super::affine::stride64;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{space_of, window_base};
 use crate::program::AddressOperand;
@@ -49,6 +50,21 @@ impl Addresses {
         }
     }
 
+    /// The addresses of the lanes of `mask`, with the first of them in place of the others'.
+    #[inline(always)]
+    pub fn filled(&self, mask: u32) -> [u64; WARP_SIZE] {
+        let first = self.lanes[mask.trailing_zeros() as usize % WARP_SIZE];
+        let mut filled = self.lanes;
+        for (lane, address) in filled.iter_mut().enumerate() {
+            *address = if mask >> lane & 1 != 0 {
+                *address
+            } else {
+                first
+            };
+        }
+        filled
+    }
+
     /// The stride, if it applies to the lanes of `mask`: all 32.
     #[inline(always)]
     pub fn stride_for(&self, mask: u32) -> Option<u64> {
@@ -82,12 +98,7 @@ pub(in crate::step) fn lane_addresses(
         }
     }
     if mask == FULL_MASK {
-        let stride = out.lanes[1].wrapping_sub(out.lanes[0]);
-        let mut difference = 0;
-        for pair in 1..WARP_SIZE {
-            difference |= out.lanes[pair].wrapping_sub(out.lanes[pair - 1]) ^ stride;
-        }
-        out.stride = (difference == 0).then_some(stride);
+        out.stride = stride64(&out.lanes);
     }
     out
 }

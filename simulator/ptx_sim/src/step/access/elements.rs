@@ -1,44 +1,95 @@
 //! Loads and stores element by element, and what they do to registers.
 
 use super::super::context::PathView;
+#[cfg(target_arch = "x86_64")]
+use super::super::vectors;
 use super::host::{read_element, write_element};
 use super::host::{read8, read16, read32, read64, write8, write16, write32, write64};
 use super::locate::Located;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::lanes::{FULL_MASK, Lane, WARP_SIZE, lanes};
-use crate::program::Access;
+use crate::program::{Access, RowMove};
 
-/// Loads element by element. `uniform`: all lanes from the same place.
+/// Loads element by element. The lanes that `mask` does not have, have an address that one of
+/// its lanes has. `alone`: nothing else uses the memory meanwhile.
 #[inline(always)]
 pub(super) fn from_memory(
     view: &PathView<'_>,
     op: &Access,
-    located: &Located,
+    (located, alone): (&Located, bool),
     addresses: &[u64; WARP_SIZE],
     mask: u32,
-    uniform: bool,
 ) {
+    match located {
+        Located::Biased(base) => {
+            let place = |lane: usize| base.wrapping_add(addresses[lane] as usize);
+            from_places(view, op, place, mask, alone);
+        }
+        _ => from_scattered(view, op, (located, addresses), mask),
+    }
+}
+
+/// As [`from_memory`], where the lanes' bytes lie in several allocations: rare.
+#[inline(never)]
+fn from_scattered(
+    view: &PathView<'_>,
+    op: &Access,
+    (located, addresses): (&Located, &[u64; WARP_SIZE]),
+    mask: u32,
+) {
+    from_places(view, op, |lane| located.host(addresses, lane), mask, false);
+}
+
+/// Loads from where each lane's element is, also for lanes that `mask` does not have.
+#[inline(always)]
+pub(super) fn from_places(
+    view: &PathView<'_>,
+    op: &Access,
+    place: impl Fn(usize) -> *mut u8,
+    mask: u32,
+    alone: bool,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if alone && has_wide_vectors() {
+        let memory = |lane| place(lane).cast_const();
+        // SAFETY: `locate` found the bytes of every active lane, aligned; the decoder made
+        // the slots for words; this machine has the vectors.
+        unsafe {
+            match op.row {
+                RowMove::Pairs(slots) => {
+                    return vectors::load_pairs(view.regs, slots, mask, memory);
+                }
+                RowMove::Fours(slots) => {
+                    return vectors::load_fours(view.regs, slots, mask, memory);
+                }
+                RowMove::WidePairs(slots) => {
+                    return vectors::load_wide_pairs(view.regs, slots, mask, memory);
+                }
+                _ => {}
+            }
+        }
+    }
+    let _ = alone;
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
-        let host = |lane| located.host(addresses, lane).wrapping_add(offset);
+        let host = |lane| place(lane).wrapping_add(offset);
         // SAFETY: `locate` found the bytes of every active lane, aligned; the
         // decoder made the slot for lanes of `register_bytes`.
         unsafe {
             match (op.element_bytes, op.register_bytes, op.signed) {
-                (4, 4, _) if uniform => {
-                    *view.regs.lanes_mut::<u32>(slot) = [read32(host(0)); WARP_SIZE];
-                }
-                (8, 8, _) if uniform => {
-                    *view.regs.lanes_mut::<u64>(slot) = [read64(host(0)); WARP_SIZE];
-                }
-                (4, 4, _) => gather(view, slot, mask, |l| read32(host(l))),
-                (8, 8, _) => gather(view, slot, mask, |l| read64(host(l))),
+                (4, 4, _) => words(view, slot, mask, |l| read32(host(l))),
+                (8, 8, _) => doubles(view, slot, mask, |l| read64(host(l))),
                 (2, 2, _) => gather(view, slot, mask, |l| read16(host(l))),
-                (1, 4, false) => gather(view, slot, mask, |l| u32::from(read8(host(l)))),
-                (2, 4, false) => gather(view, slot, mask, |l| u32::from(read16(host(l)))),
+                (1, 4, false) => words(view, slot, mask, |l| u32::from(read8(host(l)))),
+                (2, 4, false) => words(view, slot, mask, |l| u32::from(read16(host(l)))),
                 (1, 2, false) => gather(view, slot, mask, |l| u16::from(read8(host(l)))),
                 (16, 16, _) => gather(view, slot, mask, |l| {
                     u128::from(read64(host(l))) | u128::from(read64(host(l).add(8))) << 64
+                }),
+                (element, 4, signed) => words(view, slot, mask, |l| {
+                    extend(read_element(host(l), element), element, signed) as u32
                 }),
                 (element, register, signed) => {
                     for lane in lanes(mask) {
@@ -52,19 +103,94 @@ pub(super) fn from_memory(
     }
 }
 
+/// Sets the active lanes of a register of words; `value` may be asked for all lanes.
+///
+/// # Safety
+/// The decoder made `slot` for 32-bit lanes.
+#[inline(always)]
+unsafe fn words(view: &PathView<'_>, slot: u32, mask: u32, value: impl Fn(usize) -> u32) {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: The caller's promise; this machine has the vectors.
+        return unsafe { vectors::put_words(view.regs, slot, mask, value) };
+    }
+    // SAFETY: The caller's promise.
+    unsafe { gather(view, slot, mask, value) };
+}
+
+/// As [`words`], of 64-bit lanes.
+///
+/// # Safety
+/// The decoder made `slot` for 64-bit lanes.
+#[inline(always)]
+unsafe fn doubles(view: &PathView<'_>, slot: u32, mask: u32, value: impl Fn(usize) -> u64) {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: The caller's promise; this machine has the vectors.
+        return unsafe { vectors::put_doubles(view.regs, slot, mask, value) };
+    }
+    // SAFETY: The caller's promise.
+    unsafe { gather(view, slot, mask, value) };
+}
+
 /// Stores element by element.
 #[inline(always)]
 pub(super) fn to_memory(
     view: &PathView<'_>,
     op: &Access,
-    located: &Located,
+    (located, alone): (&Located, bool),
     addresses: &[u64; WARP_SIZE],
     mask: u32,
 ) {
+    match located {
+        Located::Biased(base) => {
+            let place = |lane: usize| base.wrapping_add(addresses[lane] as usize);
+            to_places(view, op, place, mask, alone);
+        }
+        _ => to_scattered(view, op, (located, addresses), mask),
+    }
+}
+
+/// As [`to_memory`], where the lanes' bytes lie in several allocations: rare.
+#[inline(never)]
+fn to_scattered(
+    view: &PathView<'_>,
+    op: &Access,
+    (located, addresses): (&Located, &[u64; WARP_SIZE]),
+    mask: u32,
+) {
+    to_places(view, op, |lane| located.host(addresses, lane), mask, false);
+}
+
+/// Stores to where each lane's element is.
+#[inline(always)]
+pub(super) fn to_places(
+    view: &PathView<'_>,
+    op: &Access,
+    place: impl Fn(usize) -> *mut u8,
+    mask: u32,
+    alone: bool,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if alone && has_wide_vectors() {
+        // SAFETY: As in `from_memory`.
+        unsafe {
+            match op.row {
+                RowMove::Fours(slots) => {
+                    return vectors::store_fours(view.regs, slots, mask, place);
+                }
+                RowMove::WidePairs(slots) => {
+                    return vectors::store_wide_pairs(view.regs, slots, mask, place);
+                }
+                _ => {}
+            }
+        }
+    }
+    let _ = alone;
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
-        let host = |lane| located.host(addresses, lane).wrapping_add(offset);
+        let host = |lane| place(lane).wrapping_add(offset);
         // SAFETY: As in `from_memory`.
         unsafe {
             match (op.element_bytes, op.register_bytes) {

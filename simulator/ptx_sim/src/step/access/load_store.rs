@@ -6,10 +6,11 @@ use super::by_block::{InCluster, by_block};
 use super::elements::{from_memory, to_memory};
 use super::local;
 use super::locate::{Located, Request, locate};
-use super::rows::{move_rows, moves_rows};
+use super::rows::access_row;
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
+use crate::lanes::FULL_MASK;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::program::{Access, Order};
@@ -17,6 +18,7 @@ use crate::stop::Stop;
 use ptx::ir::Space;
 
 /// `ld`
+#[inline(always)]
 pub(in crate::step) fn load<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &Access,
@@ -29,6 +31,7 @@ pub(in crate::step) fn load<O: Observer>(
 }
 
 /// `st`
+#[inline(always)]
 pub(in crate::step) fn store<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &Access,
@@ -60,11 +63,40 @@ unsafe fn access_wide<O: Observer, const LOAD: bool>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    access_plain::<O, LOAD>(step, op, mask)
+    if mask == FULL_MASK && access_row::<O, LOAD>(step, op) {
+        return Ok(());
+    }
+    // SAFETY: This machine has the vectors.
+    unsafe { scattered_wide::<O, LOAD>(step, op, mask) }
 }
 
-#[inline(always)]
+/// Apart, so that a row does not have to make room for the addresses.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+unsafe fn scattered_wide<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    scattered::<O, LOAD>(step, op, mask)
+}
+
+#[inline(never)]
 fn access_plain<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    if mask == FULL_MASK && access_row::<O, LOAD>(step, op) {
+        return Ok(());
+    }
+    scattered::<O, LOAD>(step, op, mask)
+}
+
+/// An access whose lanes have an address each.
+#[inline(always)]
+fn scattered<O: Observer, const LOAD: bool>(
     step: &mut Step<'_, '_, O>,
     op: &Access,
     mask: u32,
@@ -104,7 +136,7 @@ fn in_cluster<O: Observer, const LOAD: bool>(
         } else {
             AccessKind::Store
         },
-        bytes: op.element_bytes * op.registers.len() as u32,
+        bytes: op.bytes() as u32,
     };
     by_block(step, access, |step, addresses, mask| {
         access_in::<O, LOAD>(step, op, Space::Shared, addresses, mask)
@@ -120,9 +152,15 @@ fn access_in<O: Observer, const LOAD: bool>(
     addresses: &Addresses,
     mask: u32,
 ) -> Result<(), Stop> {
-    let bytes = op.element_bytes * op.registers.len() as u32;
+    let bytes = op.bytes() as u32;
     let stride = addresses.stride_for(mask);
-    let addresses = &addresses.lanes;
+    let filled;
+    let addresses = if mask == FULL_MASK {
+        &addresses.lanes
+    } else {
+        filled = addresses.filled(mask);
+        &filled
+    };
     let (class, kind) = if LOAD {
         (AccessClass::Load, AccessKind::Load)
     } else {
@@ -147,18 +185,13 @@ fn access_in<O: Observer, const LOAD: bool>(
         step.env.observer.access(step.number, &access);
     }
     let view = &step.view;
+    // Does nothing else use the memory while this runs?
+    let alone = step.launch.exclusive || space == Space::Shared;
     match located {
         Located::Local if LOAD => local::load(step.warp, view, op, addresses, mask),
         Located::Local => local::store(step.warp, view, op, addresses, mask),
-        Located::Biased(_) if stride == Some(u64::from(bytes)) && moves_rows(op) => {
-            let first = located.host(addresses, 0);
-            // Does nothing else use the memory while this runs?
-            let alone = step.launch.exclusive || space == Space::Shared;
-            // SAFETY: `locate` found all lanes' bytes, aligned.
-            unsafe { move_rows::<LOAD>(view, op, first, alone) };
-        }
-        _ if LOAD => from_memory(view, op, &located, addresses, mask, stride == Some(0)),
-        _ => to_memory(view, op, &located, addresses, mask),
+        _ if LOAD => from_memory(view, op, (&located, alone), addresses, mask),
+        _ => to_memory(view, op, (&located, alone), addresses, mask),
     }
     Ok(())
 }

@@ -179,6 +179,11 @@ fn locate_each<O: Observer>(step: &Step<'_, '_, O>, request: Request<'_>) -> Res
             }
         }
     }
+    // Loads read for all lanes at once.
+    let first = pointers[request.mask.trailing_zeros() as usize % WARP_SIZE];
+    for lane in lanes(!request.mask) {
+        pointers[lane] = first;
+    }
     Ok(match request.space {
         Space::Local => Located::Local,
         _ => Located::Each(pointers),

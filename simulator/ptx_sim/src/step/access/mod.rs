@@ -8,6 +8,7 @@
 //! memory ([`mod@by_block`]).
 
 mod addresses;
+mod affine;
 mod by_block;
 mod elements;
 mod host;

@@ -2,7 +2,7 @@
 //! lie out of bounds, be written concurrently or not at all.
 
 use super::super::context::Step;
-use super::addresses::lane_addresses;
+use super::addresses::{Addresses, lane_addresses};
 use super::by_block::{InCluster, by_block};
 use super::elements::from_memory;
 use super::local;
@@ -10,7 +10,7 @@ use super::locate::{Located, Request, locate};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::lanes::{WARP_SIZE, lanes};
+use crate::lanes::lanes;
 use crate::program::{Access, Order, PartialLoad};
 use crate::stop::Stop;
 use ptx::ir::Space;
@@ -39,10 +39,10 @@ pub(in crate::step) fn load_parts<O: Observer>(
                 bytes: op.whole.element_bytes * op.whole.registers.len() as u32,
             };
             by_block(step, access, |step, addresses, mask| {
-                load_in(step, op, Space::Shared, &addresses.lanes, mask)
+                load_in(step, op, Space::Shared, addresses, mask)
             })?;
         } else {
-            load_in(step, op, space, &addresses.lanes, same)?;
+            load_in(step, op, space, &addresses, same)?;
         }
         left &= !same;
     }
@@ -54,9 +54,10 @@ fn load_in<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &PartialLoad,
     space: Space,
-    addresses: &[u64; WARP_SIZE],
+    addresses: &Addresses,
     mask: u32,
 ) -> Result<(), Stop> {
+    let addresses = &addresses.filled(mask);
     let whole = Request {
         space,
         bytes: op.whole.element_bytes * op.whole.registers.len() as u32,
@@ -88,7 +89,7 @@ fn load_in<O: Observer>(
         }
         match located {
             Located::Local => local::load(step.warp, &step.view, part, &addresses, mask),
-            _ => from_memory(&step.view, part, &located, &addresses, mask, false),
+            _ => from_memory(&step.view, part, (&located, false), &addresses, mask),
         }
     }
     Ok(())

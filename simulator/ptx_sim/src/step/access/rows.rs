@@ -1,28 +1,213 @@
-//! Whole rows: the words of all 32 lanes, side by side.
+//! Loads and stores of whole rows: all 32 lanes access elements at the same distance from the
+//! lane before, mostly neighbouring ones, or load the same one.
+//!
+//! Most accesses are like that. Then one check of the row is one of all lanes, its cost follows
+//! from where it begins, and its bytes are moved at once; the lanes' addresses are never
+//! written down. All other accesses, and whatever is wrong, are left to
+//! [`load_store`](super::load_store).
 
-use super::super::context::PathView;
-use super::host::{copy_in_shared, copy_out_shared, read32, write32};
-use crate::lanes::WARP_SIZE;
-use crate::program::Access;
+use super::super::context::{PathView, Step};
+#[cfg(target_arch = "x86_64")]
+use super::super::vectors;
+use super::affine::{stride32, stride64};
+use super::elements::{extend, from_places, to_places};
+use super::host::{copy_in_shared, copy_out_shared, read_element, read32, write32};
+use crate::checks::access::{AccessClass, RowAccess};
+use crate::checks::observer::Observer;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
+use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::memory::address::space_of;
+use crate::program::{Access, AddressOperand, RowMove};
+use ptx::ir::Space;
 
-/// Whether [`move_rows`] can move it, where lanes touch neighbouring bytes.
+/// Bytes that may lie between the elements of neighbouring lanes.
+const MOST_BETWEEN: u64 = 1 << 31;
+
+/// Carries out an access by all lanes if it is one of a row, perhaps with the same gap after
+/// each element, or a load of one place, and nothing is wrong with it.
 #[inline(always)]
-pub(super) fn moves_rows(op: &Access) -> bool {
-    op.element_bytes == op.register_bytes
-        && match op.registers[..] {
-            [Some(_)] => true,
-            [Some(_), Some(_)] | [Some(_), Some(_), Some(_), Some(_)] => op.element_bytes == 4,
-            _ => false,
+pub(super) fn access_row<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+) -> bool {
+    if op.row == RowMove::Never {
+        return false;
+    }
+    let bytes = op.bytes();
+    let Some((first, stride)) = affine(&step.view, &op.address) else {
+        return false;
+    };
+    let is_uniform = LOAD && stride == 0 && op.register_bytes <= 8;
+    if !is_uniform && stride.wrapping_sub(1) >= MOST_BETWEEN || (first | stride) & (bytes - 1) != 0
+    {
+        return false;
+    }
+    let n_bytes = (WARP_SIZE as u64 - 1) * stride + bytes;
+    let space = match op.space {
+        Space::Generic => space_of(first),
+        space => space,
+    };
+    let memory = match space {
+        Space::Global | Space::Const => {
+            let found = step
+                .env
+                .recent
+                .find(step.number, step.launch.memory, first, n_bytes);
+            found
+                .filter(|found| LOAD || !found.is_constant)
+                .map(|found| found.host)
         }
+        Space::Shared if op.space == Space::Shared => {
+            let size_bytes = u64::from(step.env.shared.size_bytes());
+            let is_inside = first < size_bytes && n_bytes <= size_bytes - first;
+            is_inside.then(|| step.env.shared.host().wrapping_add(first as usize))
+        }
+        _ => None,
+    };
+    let Some(memory) = memory else { return false };
+    if O::ON {
+        let class = if LOAD {
+            AccessClass::Load
+        } else {
+            AccessClass::Store
+        };
+        step.env.observer.row(
+            step.number,
+            &RowAccess {
+                class,
+                space,
+                bytes: bytes as u32,
+                first,
+                stride,
+                block: step.env.block,
+                owner: step.env.owner,
+                warp: step.warp.index,
+                order: op.order,
+                scope: op.scope,
+                is_constant: op.is_constant,
+            },
+        );
+    }
+    // Does nothing else use the memory while this runs?
+    let alone = step.launch.exclusive || space == Space::Shared;
+    // SAFETY: The memory is there, aligned.
+    unsafe {
+        if is_uniform {
+            load_one(&step.view, op, memory);
+        } else if stride == bytes && moves(op.row, alone) {
+            move_row::<LOAD>(&step.view, op, memory, alone);
+        } else {
+            apart::<LOAD>(&step.view, op, (memory, stride as usize), alone);
+        }
+    }
+    true
+}
+
+/// Moves the elements of all 32 lanes, each this many bytes after the one before.
+///
+/// # Safety
+/// As [`move_row`].
+#[inline(always)]
+unsafe fn apart<const LOAD: bool>(
+    view: &PathView<'_>,
+    op: &Access,
+    place: (*mut u8, usize),
+    alone: bool,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: The caller's promise; this machine has the vectors.
+        return unsafe { apart_wide::<LOAD>(view, op, place, alone) };
+    }
+    apart_plain::<LOAD>(view, op, place, alone);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn apart_wide<const LOAD: bool>(
+    view: &PathView<'_>,
+    op: &Access,
+    place: (*mut u8, usize),
+    alone: bool,
+) {
+    apart_plain::<LOAD>(view, op, place, alone);
+}
+
+#[inline(always)]
+fn apart_plain<const LOAD: bool>(
+    view: &PathView<'_>,
+    op: &Access,
+    (memory, stride): (*mut u8, usize),
+    alone: bool,
+) {
+    let place = |lane: usize| memory.wrapping_add(lane * stride);
+    if LOAD {
+        from_places(view, op, place, FULL_MASK, alone);
+    } else {
+        to_places(view, op, place, FULL_MASK, alone);
+    }
+}
+
+/// Whether [`move_row`] can move a row. `alone`: no other host thread can see the memory.
+#[inline(always)]
+fn moves(row: RowMove, alone: bool) -> bool {
+    match row {
+        RowMove::OnlyUniform | RowMove::Never => false,
+        RowMove::WidePairs(_) => {
+            cfg!(target_arch = "x86_64") && alone && crate::lanes::has_wide_vectors()
+        }
+        RowMove::Whole(_) | RowMove::Pairs(_) | RowMove::Fours(_) => true,
+    }
+}
+
+/// The address of lane 0, and the distance from each lane's to the next one's, if that is
+/// the same for all.
+#[inline(always)]
+fn affine(view: &PathView<'_>, op: &AddressOperand) -> Option<(u64, u64)> {
+    // SAFETY: The decoder made the slot for lanes of this width.
+    unsafe {
+        if op.wide {
+            let base = view.regs.lanes::<u64>(op.slot);
+            let stride = stride64(base)?;
+            Some((base[0].wrapping_add(op.offset as u64), stride))
+        } else {
+            let base = view.regs.lanes::<u32>(op.slot);
+            let stride = stride32(base)?;
+            // If an address wraps around, the row ends past all memory.
+            let first = base[0].wrapping_add(op.offset as u32);
+            Some((first.into(), stride.into()))
+        }
+    }
+}
+
+/// Loads what all lanes read.
+///
+/// # Safety
+/// The elements are there, aligned.
+#[inline(always)]
+unsafe fn load_one(view: &PathView<'_>, op: &Access, memory: *mut u8) {
+    for (i, register) in op.registers.iter().enumerate() {
+        let Some(slot) = *register else { continue };
+        // SAFETY: The caller's promise; the decoder made the slot for lanes of this width.
+        unsafe {
+            let value = read_element(memory.add(i * op.element_bytes as usize), op.element_bytes);
+            let value = extend(value, op.element_bytes, op.signed);
+            match op.register_bytes {
+                2 => *view.regs.lanes_mut(slot) = [value as u16; WARP_SIZE],
+                4 => *view.regs.lanes_mut(slot) = [value as u32; WARP_SIZE],
+                _ => *view.regs.lanes_mut(slot) = [value; WARP_SIZE],
+            }
+        }
+    }
 }
 
 /// Moves the elements of all 32 lanes, which lie side by side from `memory` on.
 ///
 /// # Safety
-/// They are there, aligned; [`moves_rows`] holds; `alone` only if no other host thread may
-/// access them.
+/// They are there, aligned; `alone` only if no other host thread may access them.
 #[inline(always)]
-pub(super) unsafe fn move_rows<const LOAD: bool>(
+unsafe fn move_row<const LOAD: bool>(
     view: &PathView<'_>,
     op: &Access,
     memory: *mut u8,
@@ -31,8 +216,8 @@ pub(super) unsafe fn move_rows<const LOAD: bool>(
     // SAFETY: The caller's promise; the decoder made the slots for 32 lanes of
     // the element's width, in memory of their own.
     unsafe {
-        match op.registers[..] {
-            [Some(slot)] => {
+        match op.row {
+            RowMove::Whole(slot) => {
                 let register = view.regs.bytes(slot, WARP_SIZE * op.element_bytes as usize);
                 match op.element_bytes {
                     4 => move_bytes::<LOAD, 128>(register, memory, alone),
@@ -41,19 +226,34 @@ pub(super) unsafe fn move_rows<const LOAD: bool>(
                     _ => move_bytes::<LOAD, 512>(register, memory, alone),
                 }
             }
-            [Some(a), Some(b)] => move_interleaved::<LOAD, 2>(view, [a, b], memory, alone),
-            [Some(a), Some(b), Some(c), Some(d)] => {
-                move_interleaved::<LOAD, 4>(view, [a, b, c, d], memory, alone);
+            RowMove::Pairs(slots) => move_interleaved::<LOAD, 2>(view, slots, memory, alone),
+            #[cfg(target_arch = "x86_64")]
+            RowMove::Fours(slots) if alone && has_wide_vectors() => {
+                let lane = |lane| memory.add(16 * lane);
+                if LOAD {
+                    vectors::load_fours(view.regs, slots, FULL_MASK, |l| lane(l).cast_const());
+                } else {
+                    vectors::store_fours(view.regs, slots, FULL_MASK, lane);
+                }
+            }
+            RowMove::Fours(slots) => move_interleaved::<LOAD, 4>(view, slots, memory, alone),
+            #[cfg(target_arch = "x86_64")]
+            RowMove::WidePairs(slots) => {
+                let lane = |lane| memory.add(16 * lane);
+                if LOAD {
+                    vectors::load_wide_pairs(view.regs, slots, FULL_MASK, |l| lane(l).cast_const());
+                } else {
+                    vectors::store_wide_pairs(view.regs, slots, FULL_MASK, lane);
+                }
             }
             _ => {}
         }
     }
 }
-
 /// Moves `N` bytes between a register and memory.
 ///
 /// # Safety
-/// As [`move_rows`].
+/// As [`move_row`].
 #[inline(always)]
 unsafe fn move_bytes<const LOAD: bool, const N: usize>(
     register: *mut u8,
@@ -74,7 +274,7 @@ unsafe fn move_bytes<const LOAD: bool, const N: usize>(
 /// Moves `N` words per lane between as many registers and memory.
 ///
 /// # Safety
-/// As [`move_rows`].
+/// As [`move_row`].
 #[inline(always)]
 unsafe fn move_interleaved<const LOAD: bool, const N: usize>(
     view: &PathView<'_>,

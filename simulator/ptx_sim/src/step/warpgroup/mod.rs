@@ -74,7 +74,7 @@ fn wait<O: Observer>(step: &mut Step<'_, '_, O>, n_left: u32) -> Result<(), Stop
     let frames = &warp.frames;
     warp.in_flight
         .complete(n_left, |(frame, function), slot, sum| {
-            let frame = &frames[frame];
+            let frame = &frames[frame as usize];
             if frame.lanes != 0 && frame.function == function {
                 // SAFETY: The frame is one of the function whose decoder made the slot for 32-bit
                 // lanes, in a call that has not returned.

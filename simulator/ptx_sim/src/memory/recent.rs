@@ -1,0 +1,85 @@
+//! The allocations that instructions found last: mostly those that they access next.
+
+use super::allocation::Purpose;
+use super::global::GlobalMemory;
+
+/// Allocations that are remembered.
+const N_PLACES: usize = 8;
+
+/// What instructions found, each in the place of its number.
+pub struct Recent([Place; N_PLACES]);
+
+/// An allocation all of whose bytes are open.
+#[derive(Clone, Copy)]
+struct Place {
+    base: u64,
+    open_bytes: u64,
+    host: *mut u8,
+    is_constant: bool,
+}
+
+/// Bytes that were found.
+pub struct Found {
+    /// Their address on the host.
+    pub host: *mut u8,
+    /// Whether kernels may only read them.
+    pub is_constant: bool,
+}
+
+impl Place {
+    /// No address is in it.
+    const NONE: Self = Self {
+        base: 0,
+        open_bytes: 0,
+        host: std::ptr::null_mut(),
+        is_constant: false,
+    };
+
+    #[inline(always)]
+    fn has(&self, address: u64, n_bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        offset <= self.open_bytes && n_bytes <= self.open_bytes - offset
+    }
+}
+
+impl Recent {
+    /// Nothing yet. It lives no longer than the launch, during which allocations stay.
+    pub fn new() -> Self {
+        Self([Place::NONE; N_PLACES])
+    }
+
+    /// The `n_bytes` at an address, if they lie in one allocation, and nothing more needs to
+    /// be checked.
+    #[inline(always)]
+    pub fn find(
+        &mut self,
+        instruction: u32,
+        memory: &GlobalMemory,
+        address: u64,
+        n_bytes: u64,
+    ) -> Option<Found> {
+        let place = &mut self.0[instruction as usize % N_PLACES];
+        if !place.has(address, n_bytes) {
+            *place = look_up(memory, address)?;
+            if !place.has(address, n_bytes) {
+                return None;
+            }
+        }
+        Some(Found {
+            host: place.host.wrapping_add((address - place.base) as usize),
+            is_constant: place.is_constant,
+        })
+    }
+}
+
+/// The allocation that an address is in or near.
+#[inline(never)]
+fn look_up(memory: &GlobalMemory, address: u64) -> Option<Place> {
+    let allocation = memory.find(address)?;
+    Some(Place {
+        base: allocation.base,
+        open_bytes: allocation.open_bytes(),
+        host: allocation.host()?.as_ptr(),
+        is_constant: allocation.purpose == Purpose::Constant,
+    })
+}
