@@ -228,6 +228,7 @@ impl Counters {
     pub fn row(&mut self, instruction: u32, row: &RowAccess) {
         let (in_shared, in_global) = match row.space {
             Space::Shared => (row_in_shared(row), None),
+            Space::Local => (None, row_in_local(row)),
             _ => (None, row_in_global(row)),
         };
         if in_shared.is_none() && in_global.is_none() {
@@ -240,7 +241,11 @@ impl Counters {
             record.shared.shared(cost);
         }
         if let Some(cost) = in_global {
-            record.global.global(cost);
+            let costs = match row.space {
+                Space::Local => &mut record.local,
+                _ => &mut record.global,
+            };
+            costs.global(cost);
         }
     }
 
@@ -337,6 +342,21 @@ fn conflicting(ways: u32) -> SharedCost {
         ways,
         ideal_wavefronts: 1,
     }
+}
+
+/// The cost of a load or store of the same words of all lanes' local memory: each is a row.
+#[inline(always)]
+fn row_in_local(row: &RowAccess) -> Option<GlobalCost> {
+    if row.stride != 0 || !row.bytes.is_multiple_of(4) {
+        return None;
+    }
+    let bytes = 32 * row.bytes;
+    Some(GlobalCost {
+        requests: row.bytes / 4,
+        sectors: bytes / count::SECTOR_BYTES,
+        bytes,
+        ideal_sectors: bytes / count::SECTOR_BYTES,
+    })
 }
 
 /// The cost of a load or store of a row of global memory, where it is obvious.
@@ -464,12 +484,15 @@ mod tests {
                     (Space::Shared, AccessClass::Store),
                     (Space::Global, AccessClass::Load),
                     (Space::Global, AccessClass::Store),
+                    (Space::Local, AccessClass::Load),
+                    (Space::Local, AccessClass::Store),
                 ] {
-                    let is_impossible = match class {
-                        AccessClass::Store => stride == 0,
-                        _ => false,
-                    } || space == Space::Shared && bytes > 16;
-                    if is_impossible {
+                    let is_possible = match space {
+                        Space::Shared => bytes <= 16 && (stride != 0 || class == AccessClass::Load),
+                        Space::Local => stride == 0,
+                        _ => stride != 0 || class == AccessClass::Load,
+                    };
+                    if !is_possible {
                         continue;
                     }
                     let row = RowAccess {
@@ -488,6 +511,10 @@ mod tests {
                     let mut expected = MemoryRecord::NONE;
                     row.with_addresses(|access| match space {
                         Space::Shared => expected.shared.shared(shared(access)),
+                        Space::Local => {
+                            let cost = count::local_access(bytes, u32::MAX, access.addresses);
+                            expected.local.global(cost);
+                        }
                         _ => expected.global.global(global(access)),
                     });
                     let mut counters = one_instruction();

@@ -17,7 +17,7 @@ pub(crate) fn joins(blocks: &[Block], is_entry: bool) -> Vec<Option<BlockId>> {
     let ends_at_once: Vec<bool> = blocks
         .iter()
         .zip(&returns)
-        .map(|(b, returns)| is_entry && *returns && b.first == b.end)
+        .map(|(b, returns)| is_entry && *returns && b.is_only_an_end())
         .collect();
     let reaches_return = reaching(blocks, &returns);
     let mut pruned: Vec<Vec<usize>> = blocks

@@ -41,6 +41,8 @@ pub(crate) struct Decoder<'a> {
     pub maps_ranks: bool,
     /// The registers that some instruction reads.
     pub read: RegisterSet,
+    /// By register, the instruction that gives it its only value, if one does.
+    pub set_once: Vec<Option<u32>>,
     /// Those that `wgmma` works on, if there is one.
     pub fragments: Option<RegisterSet>,
     /// The carry flag of `add.cc` and its relatives, once it is needed.
@@ -118,6 +120,24 @@ impl Decoder<'_> {
             _ => unary(|a: u128| a),
         };
         self.lanes(run, d, &[a]);
+    }
+
+    /// Copies lanes of `bytes` to a register; if that is the only value that the register ever
+    /// has, and one that is present from the start, the register just stands for it.
+    pub fn copy_to(&mut self, register: &Operand, d: Slot, a: Slot, bytes: u32) {
+        let is_fragment = |register| {
+            let fragments = self.fragments.as_ref();
+            fragments.is_some_and(|fragments| fragments.contains(register))
+        };
+        if let Operand::Reg(register) = *register
+            && self.guard.is_none()
+            && !is_fragment(register)
+            && self.set_once[register.0 as usize] == Some(self.ptx)
+            && self.frame.let_stand_for(register, a)
+        {
+            return;
+        }
+        self.copy(d, a, bytes);
     }
 
     /// Remembers which operand is at fault, for the message.

@@ -52,7 +52,8 @@ pub(super) fn of(n_registers: usize, body: &[Instruction]) -> Option<RegisterSet
 }
 
 /// Keeps the registers' places from others.
-pub(super) fn pin(fragments: &RegisterSet, liveness: &mut Liveness, n_instructions: usize) {
+pub(super) fn pin(fragments: Option<&RegisterSet>, liveness: &mut Liveness, n_instructions: usize) {
+    let Some(fragments) = fragments else { return };
     let throughout = Interval {
         first: 0,
         last: n_instructions as u32,

@@ -6,7 +6,7 @@
 //! bytes each, share lines.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use super::liveness::{Interval, Liveness};
 use crate::program::{Init, Slot};
@@ -30,6 +30,7 @@ pub(crate) struct FrameBuilder<'a> {
     pub inits: Vec<(Slot, Init)>,
     /// Their slots.
     values: HashMap<Init, Slot>,
+    value_slots: HashSet<Slot>,
     /// Temporaries of the instruction being decoded: slots and their sizes.
     in_hand: Vec<(Slot, u32)>,
     /// Those of earlier ones, by size.
@@ -115,6 +116,7 @@ impl<'a> FrameBuilder<'a> {
             registers: share(function, &liveness.intervals, &mut space),
             inits: Vec::new(),
             values: HashMap::new(),
+            value_slots: HashSet::new(),
             in_hand: Vec::new(),
             spare: BTreeMap::new(),
             space,
@@ -188,8 +190,20 @@ impl<'a> FrameBuilder<'a> {
         if slot != NOWHERE {
             self.inits.push((slot, init));
             self.values.insert(init, slot);
+            self.value_slots.insert(slot);
         }
         slot
+    }
+
+    /// Lets a register stand for a value that is present from the start, if that is what the
+    /// slot holds, of the register's size; gives whether it does.
+    pub fn let_stand_for(&mut self, register: RegId, slot: Slot) -> bool {
+        let stands = self.value_slots.contains(&slot)
+            && self.holds(slot, lane_bytes(self.type_of(register)));
+        if stands {
+            self.registers[register.0 as usize] = Some(slot);
+        }
+        stands
     }
 
     /// Whether a slot is one for lanes of `bytes`; for a predicate if 0.

@@ -84,10 +84,9 @@ pub(crate) fn decode(
 
     let mut liveness = Liveness::of(function, body);
     let fragments = fragments::of(function.registers.len(), body);
-    if let Some(fragments) = &fragments {
-        fragments::pin(fragments, &mut liveness, body.len());
-    }
+    fragments::pin(fragments.as_ref(), &mut liveness, body.len());
     let frame = FrameBuilder::new(function, &liveness);
+    let set_once = liveness.set_once();
     let Liveness { read, at_entry, .. } = liveness;
     let mut decoder = Decoder {
         source,
@@ -104,6 +103,7 @@ pub(crate) fn decode(
         callees: Vec::new(),
         maps_ranks: false,
         read,
+        set_once,
         fragments,
         carry: None,
         mismatch: None,

@@ -63,6 +63,8 @@ pub(crate) struct Liveness {
     pub read: RegisterSet,
     /// Those that may be read before they are written.
     pub at_entry: RegisterSet,
+    /// Those that one instruction writes, and no other.
+    pub written_once: RegisterSet,
     /// When each is in use, by register; `None` for those that never are.
     pub intervals: Vec<Option<Interval>>,
 }
@@ -83,15 +85,27 @@ impl Liveness {
         let mut known = Self {
             read: RegisterSet::empty(n_registers),
             at_entry: RegisterSet::empty(n_registers),
+            written_once: RegisterSet::empty(n_registers),
             intervals: vec![None; n_registers],
         };
+        let mut written_again = RegisterSet::empty(n_registers);
         for (i, instruction) in (0..).zip(body) {
+            let may_write = writes_what_it_reads(instruction);
             visit(instruction, |register, is_write| {
                 known.extend(register, i);
                 if !is_write {
                     known.read.insert(register);
                 }
+                if is_write || may_write {
+                    if known.written_once.contains(register) {
+                        written_again.insert(register);
+                    }
+                    known.written_once.insert(register);
+                }
             });
+        }
+        for register in written_again.members() {
+            known.written_once.remove(register);
         }
         let stretches = stretches(function, body);
         let shared = Shared::of(n_registers, &stretches, body);
@@ -115,6 +129,17 @@ impl Liveness {
             }
         }
         known
+    }
+
+    /// By register, the instruction that gives it its only value, before any other names it.
+    pub fn set_once(&self) -> Vec<Option<u32>> {
+        let intervals = (0..).zip(&self.intervals);
+        let set_at = |(i, interval): (u32, &Option<Interval>)| {
+            let register = RegId(i);
+            let is_once = self.written_once.contains(register) && !self.at_entry.contains(register);
+            interval.filter(|_| is_once).map(|interval| interval.first)
+        };
+        intervals.map(set_at).collect()
     }
 
     /// A register is in use at an instruction.
@@ -419,6 +444,11 @@ fn ends_way(instruction: &Instruction) -> bool {
 /// The opcode up to its first dot.
 fn name(instruction: &Instruction) -> &str {
     instruction.opcode.split('.').next().unwrap_or("")
+}
+
+/// Whether an instruction may write registers that [`visit`] counts as read.
+fn writes_what_it_reads(instruction: &Instruction) -> bool {
+    matches!(name(instruction), "wgmma" | "call")
 }
 
 /// Calls `f` with each register of an instruction, and whether it is written.

@@ -108,7 +108,7 @@ impl Decoder<'_> {
                 bytes,
             };
             let value = self.frame.value(init);
-            self.copy(slot, value, bytes);
+            self.copy_to(element, slot, value, bytes);
         }
         Ok(Some(()))
     }

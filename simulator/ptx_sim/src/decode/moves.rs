@@ -53,8 +53,8 @@ impl Decoder<'_> {
             }
             _ => {
                 let a = self.source(a, ty)?;
-                let d = self.destination(d, ty)?;
-                self.copy(d, a, lane_bytes(ty));
+                let slot = self.destination(d, ty)?;
+                self.copy_to(d, slot, a, lane_bytes(ty));
                 Ok(())
             }
         }
@@ -192,16 +192,19 @@ impl Decoder<'_> {
         // A parameter's address as a value is already generic.
         let already = matches!(a, Operand::Symbol { .. }) && space == Space::Param;
         let a = self.source(a, ty)?;
-        let d = self.destination(d, ty)?;
+        let slot = self.destination(d, ty)?;
         let run = match (space, to) {
-            _ if already => unary(|a: u64| a),
-            (Space::Shared, false) => unary(|a: u64| a.wrapping_add(SHARED_WINDOW)),
-            (Space::Shared, true) => unary(|a: u64| a.wrapping_sub(SHARED_WINDOW)),
-            (Space::Local, false) => unary(|a: u64| a.wrapping_add(LOCAL_WINDOW)),
-            (Space::Local, true) => unary(|a: u64| a.wrapping_sub(LOCAL_WINDOW)),
-            _ => unary(|a: u64| a),
+            _ if already => None,
+            (Space::Shared, false) => Some(unary(|a: u64| a.wrapping_add(SHARED_WINDOW))),
+            (Space::Shared, true) => Some(unary(|a: u64| a.wrapping_sub(SHARED_WINDOW))),
+            (Space::Local, false) => Some(unary(|a: u64| a.wrapping_add(LOCAL_WINDOW))),
+            (Space::Local, true) => Some(unary(|a: u64| a.wrapping_sub(LOCAL_WINDOW))),
+            _ => None,
         };
-        self.lanes(run, d, &[a]);
+        match run {
+            Some(run) => self.lanes(run, slot, &[a]),
+            None => self.copy_to(d, slot, a, 8),
+        }
         Ok(())
     }
 

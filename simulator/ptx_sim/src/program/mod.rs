@@ -114,6 +114,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Whether it has no instruction but the one that ends it.
+    pub fn is_only_an_end(&self) -> bool {
+        self.first == self.end && self.ptx_end - self.ptx_first <= 1
+    }
+
     /// The PTX instruction that ends it.
     pub fn last(&self) -> u32 {
         self.ptx_end.saturating_sub(1)

@@ -141,7 +141,7 @@ fn split<O: Observer>(
     // Threads that just end need not wait for the others.
     let ends = |block: BlockId| {
         let target = &view.function.blocks[block as usize];
-        target.first == target.end
+        target.is_only_an_end()
             && match target.terminator {
                 Terminator::Exit => true,
                 Terminator::Return => view.function.is_entry,

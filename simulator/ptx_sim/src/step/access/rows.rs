@@ -38,6 +38,9 @@ pub(super) fn access_row<O: Observer, const LOAD: bool>(
     let Some((first, stride)) = affine(&step.view, &op.address) else {
         return false;
     };
+    if op.space == Space::Local {
+        return stride == 0 && access_local::<O, LOAD>(step, op, first);
+    }
     let is_uniform = LOAD && stride == 0 && op.register_bytes <= 8;
     if !is_uniform && stride.wrapping_sub(1) >= MOST_BETWEEN || (first | stride) & (bytes - 1) != 0
     {
@@ -67,27 +70,7 @@ pub(super) fn access_row<O: Observer, const LOAD: bool>(
     };
     let Some(memory) = memory else { return false };
     if O::ON {
-        let class = if LOAD {
-            AccessClass::Load
-        } else {
-            AccessClass::Store
-        };
-        step.env.observer.row(
-            step.number,
-            &RowAccess {
-                class,
-                space,
-                bytes: bytes as u32,
-                first,
-                stride,
-                block: step.env.block,
-                owner: step.env.owner,
-                warp: step.warp.index,
-                order: op.order,
-                scope: op.scope,
-                is_constant: op.is_constant,
-            },
-        );
+        tell::<O, LOAD>(step, op, space, first, stride);
     }
     // Does nothing else use the memory while this runs?
     let alone = step.launch.exclusive || space == Space::Shared;
@@ -99,6 +82,71 @@ pub(super) fn access_row<O: Observer, const LOAD: bool>(
             move_row::<LOAD>(&step.view, op, memory, alone);
         } else {
             apart::<LOAD>(&step.view, op, (memory, stride as usize), alone);
+        }
+    }
+    true
+}
+
+/// Notifies the observer of a row.
+#[inline(always)]
+fn tell<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    space: Space,
+    first: u64,
+    stride: u64,
+) {
+    let class = if LOAD {
+        AccessClass::Load
+    } else {
+        AccessClass::Store
+    };
+    let row = RowAccess {
+        class,
+        space,
+        bytes: op.bytes() as u32,
+        first,
+        stride,
+        block: step.env.block,
+        owner: step.env.owner,
+        warp: step.warp.index,
+        order: op.order,
+        scope: op.scope,
+        is_constant: op.is_constant,
+    };
+    step.env.observer.row(step.number, &row);
+}
+
+/// Carries out an access of all lanes to words at the same place of their local memory, which
+/// lie side by side there, if nothing is wrong with it.
+#[inline(always)]
+fn access_local<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    first: u64,
+) -> bool {
+    let bytes = op.bytes();
+    let end = u64::from(step.view.local_base + step.view.function.local_bytes);
+    if (op.element_bytes, op.register_bytes) != (4, 4)
+        || first & (bytes - 1) != 0
+        || first < u64::from(step.launch.local_start())
+        || first + bytes > end
+    {
+        return false;
+    }
+    if O::ON {
+        tell::<O, LOAD>(step, op, Space::Local, first, 0);
+    }
+    for (i, register) in (0..).zip(&op.registers) {
+        let Some(slot) = *register else { continue };
+        let row = step.warp.local.row_mut(first as u32 + 4 * i);
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        unsafe {
+            if LOAD {
+                *step.view.regs.lanes_mut::<u32>(slot) = *row;
+            } else {
+                *row = *step.view.regs.lanes::<u32>(slot);
+            }
         }
     }
     true
