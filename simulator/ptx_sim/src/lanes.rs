@@ -11,6 +11,7 @@
 //! Left out: everything that looks beyond its own lane (memory, shuffles).
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Lanes of a warp.
 pub const WARP_SIZE: usize = 32;
@@ -120,34 +121,54 @@ impl<F: Copy> Pure<F> {
     }
 }
 
+/// Whether every instruction is executed lane by lane and by itself: see [`run_plainly`].
+static PLAIN: AtomicBool = AtomicBool::new(false);
+/// Whether wide vectors can be used: not asked yet, no, yes.
+static WIDE: AtomicU8 = AtomicU8::new(0);
+
+/// Lets programs that are loaded from now on run plainly, or as usual: lane by lane, each
+/// instruction by itself, without the vectors of the machine and without what is known of whole
+/// rows. Results, counts and findings are the same; it takes several times as long. This is how
+/// the simulator is tested against itself. The environment's `LOCKSTEP_SIM_PLAIN=1` does so from
+/// the start.
+pub fn run_plainly(plain: bool) {
+    PLAIN.store(plain, Ordering::Relaxed);
+    WIDE.store(u8::from(plain), Ordering::Relaxed);
+}
+
+/// Whether programs that are loaded now are to run plainly.
+pub(crate) fn is_plain() -> bool {
+    has_wide_vectors();
+    PLAIN.load(Ordering::Relaxed)
+}
+
 /// Whether the wide versions of the lane loops can run here.
 #[inline]
 pub fn has_wide_vectors() -> bool {
+    match WIDE.load(Ordering::Relaxed) {
+        0 => ask(),
+        known => known == 2,
+    }
+}
+
+/// Asks the environment and the machine.
+#[cold]
+fn ask() -> bool {
+    if std::env::var_os("LOCKSTEP_SIM_PLAIN").is_some_and(|value| value != "0") {
+        run_plainly(true);
+        return false;
+    }
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::sync::atomic::{AtomicU8, Ordering};
-        /// Not asked yet, no, yes.
-        static KNOWN: AtomicU8 = AtomicU8::new(0);
-        #[cold]
-        fn ask() -> bool {
-            let has = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt");
-            KNOWN.store(1 + u8::from(has), Ordering::Relaxed);
-            has
-        }
-        match KNOWN.load(Ordering::Relaxed) {
-            0 => ask(),
-            known => known == 2,
-        }
-    }
+    let has = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt");
     #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    let has = false;
+    WIDE.store(1 + u8::from(has), Ordering::Relaxed);
+    has
 }
 
 /// Declares a shape: a constructor that takes the closure and gives the loop,

@@ -78,7 +78,7 @@ pub use device::{
 };
 pub use diagnostics::LaunchError;
 pub use gaps::Omission;
-pub use lanes::has_wide_vectors;
+pub use lanes::{has_wide_vectors, run_plainly};
 pub use launch::{
     Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_GRID, NotSearched, OrderError,
     Orders,

@@ -15,5 +15,6 @@ mod kernel_heap;
 mod matrix;
 mod memory;
 mod races;
+mod reference_reports;
 mod schedules;
 mod sync;

@@ -17,6 +17,7 @@ mod nvcc;
 mod occupancy;
 mod order;
 mod random;
+mod reference;
 mod prefilter;
 mod structure;
 mod supported;

@@ -1,5 +1,6 @@
 //! The same target as `load_ptx`, with every kernel of the module launched, with and
-//! without counters, checks and another schedule: it ends in a report or an error.
+//! without counters, checks and another schedule: it ends in a report or an error, and plainly
+//! in the same one.
 
 #![no_main]
 
@@ -9,7 +10,9 @@ use ptx_sim_fuzz::{launch, load, mutate};
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     if let Some((device, loaded)) = load(&text) {
-        launch::every_kernel(&device, &loaded, launch::seed(&text));
+        let module = loaded.module().clone();
+        drop(loaded);
+        launch::both_ways(&text, &module, &device);
     }
 });
 

@@ -1,7 +1,7 @@
 //! Launches of all kernels of a module, as specified by a text's first line: `//`, and 16
 //! hexadecimal digits.
 
-use ptx_sim::{Call, Device, LaunchError, LoadedModule, Schedule};
+use ptx_sim::{Buffer, Call, Device, LaunchError, LoadedModule, Module, Schedule};
 
 use crate::random::Random;
 
@@ -65,12 +65,57 @@ impl How {
     }
 }
 
-/// Launches every kernel. Each launch ends in a report or an error.
-pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
+/// What launches did, as text, and what they left in their buffers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    told: Vec<String>,
+    left: Vec<Vec<u8>>,
+}
+
+/// Launches every kernel of a text as usual, and once more plainly: each launch ends in a report
+/// or an error, and in the same one.
+pub fn both_ways(text: &str, module: &Module, device: &Device) {
+    let buffers = [4096_usize, 256].map(|n| device.zeros::<u8>(n, "buffer"));
+    let buffers: Vec<Buffer<u8>> = buffers.into_iter().flatten().collect();
+    let run = || {
+        for buffer in &buffers {
+            device
+                .fill(buffer.address(), buffer.len() as u64, 0)
+                .expect("a buffer");
+        }
+        let loaded = device.load(module).ok()?;
+        let addresses: Vec<u64> = buffers.iter().map(|buffer| buffer.address()).collect();
+        let told = every_kernel(device, &loaded, &addresses, seed(text))?;
+        let left = buffers
+            .iter()
+            .map(|&buffer| device.download(buffer).expect("a buffer"));
+        Some(Outcome {
+            told,
+            left: left.collect(),
+        })
+    };
+    let usual = run();
+    // Clocks, and host threads that race, give something else every time.
+    if usual.is_none() || text.contains("clock") || text.contains("globaltimer") {
+        return;
+    }
+    ptx_sim::run_plainly(true);
+    let plain = run();
+    ptx_sim::run_plainly(false);
+    assert_eq!(usual, plain, "as usual, and plainly");
+}
+
+/// Launches every kernel. Each launch ends in a report or an error; gives which, unless host
+/// threads shared one.
+fn every_kernel(
+    device: &Device,
+    loaded: &LoadedModule,
+    addresses: &[u64],
+    seed: u64,
+) -> Option<Vec<String>> {
     let random = &mut Random(seed);
     let module = loaded.module().clone();
-    let buffers = [4096_usize, 256].map(|n| device.zeros::<u8>(n, "buffer").map(|b| b.address()));
-    let addresses: Vec<u64> = buffers.into_iter().flatten().collect();
+    let (mut told, mut alone) = (Vec::new(), true);
     for kernel in module.kernels().take(MOST_KERNELS) {
         let mut how = How::drawn(random);
         if let Some(block) = kernel.bounds.required_block
@@ -78,6 +123,7 @@ pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
         {
             how.block = block;
         }
+        alone &= how.options.threads == Some(1);
         let mut call = device
             .call(loaded, kernel.name)
             .grid(how.grid)
@@ -85,14 +131,15 @@ pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
             .dynamic_shared_bytes(how.dynamic_shared_bytes)
             .options(how.options);
         for param in kernel.params {
-            call = argument(call, param.size_bytes as usize, &addresses, random);
+            call = argument(call, param.size_bytes as usize, addresses, random);
         }
-        match call.run() {
-            Ok(report) => drop(report.instructions()),
+        told.push(match call.run() {
+            Ok(report) => format!("{:?} {:?}", report.counts, report.instructions()),
             Err(error @ LaunchError::Internal { .. }) => panic!("{error}"),
-            Err(error) => assert!(!error.to_string().is_empty()),
-        }
+            Err(error) => error.to_string(),
+        });
     }
+    alone.then_some(told)
 }
 
 /// A parameter of this many bytes: addresses, small numbers or garbage.

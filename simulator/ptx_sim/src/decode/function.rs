@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::lanes::LaneOp;
+use crate::lanes::{LaneOp, is_plain};
 use crate::program::{
     Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, ClusterBarrier, Function,
     Guard, Init, Insn, Op, Slot, Terminator,
@@ -171,6 +171,9 @@ fn mark_joins(blocks: &mut [Block], is_entry: bool) {
 /// The lane-wise instructions without a guard; each is told how many of its kind it begins.
 fn gather_lanewise(blocks: &[Block], code: &mut [Insn]) -> Vec<LaneOp> {
     let mut gathered = Vec::new();
+    if is_plain() {
+        return gathered;
+    }
     for block in blocks {
         let code = &mut code[block.first as usize..block.end as usize];
         for insn in &mut *code {

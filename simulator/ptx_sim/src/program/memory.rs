@@ -2,6 +2,7 @@
 
 use super::order::{Order, Scope};
 use super::slot::{AddressOperand, Slot};
+use crate::lanes::is_plain;
 use ptx::ir::Space;
 
 /// `ld` or `st`.
@@ -52,7 +53,7 @@ pub(crate) enum RowMove {
     WidePairs([Slot; 2]),
     /// Something else, which can be loaded from one place for all lanes.
     OnlyUniform,
-    /// Several elements of 16 bytes.
+    /// Several elements of 16 bytes, or anything where the program runs plainly.
     Never,
 }
 
@@ -60,6 +61,7 @@ impl RowMove {
     /// Of these registers, each of `register_bytes` with an element of `element_bytes`.
     pub fn of(registers: &[Option<Slot>], register_bytes: u32, element_bytes: u32) -> Self {
         match *registers {
+            _ if is_plain() => Self::Never,
             [Some(slot)] if register_bytes == element_bytes => Self::Whole(slot),
             [Some(a), Some(b)] if (register_bytes, element_bytes) == (4, 4) => Self::Pairs([a, b]),
             [Some(a), Some(b), Some(c), Some(d)] if (register_bytes, element_bytes) == (4, 4) => {

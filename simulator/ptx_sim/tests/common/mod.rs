@@ -3,6 +3,7 @@
 pub mod accesses;
 pub mod expected;
 pub mod lanewise;
+pub mod plainly;
 
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
 
