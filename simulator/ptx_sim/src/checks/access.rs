@@ -175,18 +175,32 @@ impl<'a> WarpAccess<'a> {
     }
 }
 
-/// A load or store of all lanes of a warp, each at the same distance from the lane before.
-pub(crate) struct RowAccess {
-    /// What it does.
+/// Where all lanes of a warp load or store, each at the same distance from the lane before.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    /// What they do.
     pub class: AccessClass,
     /// Where.
     pub space: Space,
-    /// Bytes per lane.
+    /// Bytes per lane: a power of two, of which the addresses are multiples.
     pub bytes: u32,
     /// Lane 0's address in the space.
     pub first: u64,
     /// Bytes from each lane's address to the next one's.
     pub stride: u64,
+}
+
+impl Row {
+    /// Whether each lane begins where the one before it ends.
+    #[inline(always)]
+    pub fn is_contiguous(&self) -> bool {
+        self.stride == u64::from(self.bytes)
+    }
+}
+
+/// A load or store of a [`Row`].
+pub(crate) struct RowAccess {
+    pub row: Row,
     /// As in [`WarpAccess`].
     pub block: u64,
     pub owner: u64,
@@ -197,33 +211,23 @@ pub(crate) struct RowAccess {
 }
 
 impl RowAccess {
-    /// Whether each lane begins where the one before it ends.
-    #[inline(always)]
-    pub fn is_contiguous(&self) -> bool {
-        self.stride == u64::from(self.bytes)
-    }
-
     /// The same access with the lanes' addresses.
-    #[inline(always)]
     pub fn with_addresses<R>(&self, f: impl FnOnce(&WarpAccess<'_>) -> R) -> R {
-        let mut address = self.first;
-        let addresses = std::array::from_fn(|_| {
-            let this = address;
-            address = address.wrapping_add(self.stride);
-            this
-        });
+        let row = self.row;
+        let address = |lane| row.first.wrapping_add(row.stride.wrapping_mul(lane as u64));
+        let addresses = std::array::from_fn(address);
         let lanes = Lanes {
             block: self.block,
             warp: self.warp,
             mask: u32::MAX,
         };
         f(&WarpAccess {
-            stride: Some(self.stride),
+            stride: Some(row.stride),
             owner: self.owner,
             order: self.order,
             scope: self.scope,
             is_constant: self.is_constant,
-            ..WarpAccess::new(lanes, self.class, self.space, self.bytes, &addresses)
+            ..WarpAccess::new(lanes, row.class, row.space, row.bytes, &addresses)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::access::{BarrierArrival, BulkStart, Lanes, RowAccess, WarpAccess};
+use super::access::{BarrierArrival, BulkStart, Lanes, Row, RowAccess, WarpAccess};
 use super::finding::Finding;
 use crate::bulk::CopyId;
 use crate::program::{Scope, Slot};
@@ -20,10 +20,10 @@ pub(crate) trait Observer: Send {
     /// Instruction number `instruction` accesses memory.
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>);
     /// As [`access`](Self::access), where all lanes access bytes at the same distance from
-    /// the lane before.
+    /// the lane before; `whole` gives what else there is to know.
     #[inline(always)]
-    fn row(&mut self, instruction: u32, row: &RowAccess) {
-        row.with_addresses(|access| self.access(instruction, access));
+    fn row(&mut self, instruction: u32, _row: Row, whole: impl FnOnce() -> RowAccess) {
+        whole().with_addresses(|access| self.access(instruction, access));
     }
     /// As [`access`](Self::access), for bytes of which some do not matter and may not
     /// exist: those that matter follow as parts.

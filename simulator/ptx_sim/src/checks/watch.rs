@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, RowAccess, WarpAccess};
+use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, Row, RowAccess, WarpAccess};
 use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::convergence::{Meetings, thread_at, warp_wide};
@@ -522,11 +522,11 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     #[inline(always)]
-    fn row(&mut self, instruction: u32, row: &RowAccess) {
-        if self.recorder.is_none() && self.checks.is_none() {
-            return self.counters.row(instruction, row);
+    fn row(&mut self, instruction: u32, row: Row, whole: impl FnOnce() -> RowAccess) {
+        if self.recorder.is_some() || self.checks.is_some() || !self.counters.row(instruction, row)
+        {
+            whole().with_addresses(|access| self.access(instruction, access));
         }
-        row.with_addresses(|access| self.access(instruction, access));
     }
 
     fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {

@@ -119,6 +119,12 @@ impl Block {
         self.first == self.end && self.ptx_end - self.ptx_first <= 1
     }
 
+    /// What it takes of a slice of time, in warp instructions.
+    #[inline(always)]
+    pub fn cost(&self) -> u32 {
+        (self.ptx_end - self.ptx_first).max(1)
+    }
+
     /// The PTX instruction that ends it.
     pub fn last(&self) -> u32 {
         self.ptx_end.saturating_sub(1)

@@ -66,7 +66,7 @@ pub(crate) fn run_path<O: Observer>(
                 if step.env.slice <= 0 {
                     return Ok(PathEnd::Paused(path));
                 }
-                step.env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
+                step.env.slice -= i64::from(block.cost());
                 if O::ON {
                     let number = first_block + path.block;
                     step.env.observer.block(number, path.mask);

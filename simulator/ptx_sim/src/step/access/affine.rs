@@ -4,10 +4,17 @@ use crate::lanes::WARP_SIZE;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 
-/// The distance from each lane's value to the next one's, if that is the same for all.
+/// Distances from here on are not looked for.
+const TOO_FAR: u64 = 1 << 31;
+
+/// The distance from each lane's value to the next one's, if that is the same for all, and
+/// not negative.
 #[inline(always)]
 pub(super) fn stride64(values: &[u64; WARP_SIZE]) -> Option<u64> {
     let stride = values[1].wrapping_sub(values[0]);
+    if stride >= TOO_FAR {
+        return None;
+    }
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
         // SAFETY: This machine has the vectors.
@@ -44,11 +51,10 @@ mod wide {
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn is_affine64(values: &[u64; WARP_SIZE], stride: u64) -> bool {
-        let (first, by) = (values[0] as i64, stride as i64);
-        let two = by.wrapping_add(by);
-        let steps = _mm256_set_epi64x(two.wrapping_add(by), two, by, 0);
-        let mut expected = _mm256_add_epi64(_mm256_set1_epi64x(first), steps);
-        let four = _mm256_set1_epi64x(two.wrapping_add(two));
+        let by = _mm256_set1_epi64x(stride as i64);
+        let steps = _mm256_mul_epu32(by, _mm256_setr_epi64x(0, 1, 2, 3));
+        let mut expected = _mm256_add_epi64(_mm256_set1_epi64x(values[0] as i64), steps);
+        let four = _mm256_slli_epi64::<2>(by);
         let mut difference = _mm256_setzero_si256();
         for lanes in values.as_chunks::<4>().0 {
             // SAFETY: Four values are 32 bytes.
@@ -79,12 +85,12 @@ mod wide {
 
 #[cfg(test)]
 mod tests {
-    use super::{stride32, stride64};
+    use super::{TOO_FAR, stride32, stride64};
     use std::array;
 
     #[test]
     fn a_stride_is_that_of_all_lanes() {
-        for stride in [0_u64, 4, 16, u64::MAX - 7, 1 << 40] {
+        for stride in [0_u64, 4, 16, 4096, TOO_FAR - 4] {
             let values: [u64; 32] = array::from_fn(|lane| {
                 0x7123_4567_89AB_u64.wrapping_add(stride.wrapping_mul(lane as u64))
             });
@@ -101,5 +107,7 @@ mod tests {
                 }
             }
         }
+        let backwards = array::from_fn(|lane| 1000 - 4 * lane as u64);
+        assert_eq!(stride64(&backwards), None);
     }
 }

@@ -12,7 +12,7 @@ use super::super::vectors;
 use super::affine::{stride32, stride64};
 use super::elements::{extend, from_places, to_places};
 use super::host::{copy_in_shared, copy_out_shared, read_element, read32, write32};
-use crate::checks::access::{AccessClass, RowAccess};
+use crate::checks::access::{AccessClass, Row, RowAccess};
 use crate::checks::observer::Observer;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
@@ -101,20 +101,23 @@ fn tell<O: Observer, const LOAD: bool>(
     } else {
         AccessClass::Store
     };
-    let row = RowAccess {
+    let row = Row {
         class,
         space,
         bytes: op.bytes() as u32,
         first,
         stride,
-        block: step.env.block,
-        owner: step.env.owner,
-        warp: step.warp.index,
+    };
+    let (block, owner, warp) = (step.env.block, step.env.owner, step.warp.index);
+    step.env.observer.row(step.number, row, || RowAccess {
+        row,
+        block,
+        owner,
+        warp,
         order: op.order,
         scope: op.scope,
         is_constant: op.is_constant,
-    };
-    step.env.observer.row(step.number, &row);
+    });
 }
 
 /// Carries out an access of all lanes to words at the same place of their local memory, which
