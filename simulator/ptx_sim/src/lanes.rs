@@ -161,6 +161,7 @@ fn ask() -> bool {
     #[cfg(target_arch = "x86_64")]
     let has = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")

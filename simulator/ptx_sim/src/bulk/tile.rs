@@ -128,7 +128,10 @@ impl Tile {
     /// Where a row is in global memory, from byte `skipped` on; none if it is outside.
     fn row_address(&self, index: &[u32; 5], skipped: u32) -> Option<u64> {
         let first = i64::from(self.origin[0]) * i64::from(self.element_bytes());
-        let mut offset = i128::from(first) + i128::from(skipped);
+        let mut address = self
+            .map
+            .address()
+            .checked_add_signed(first + i64::from(skipped));
         let outer = self.origin.iter().zip(index).skip(1);
         let sizes = self.map.dims()[1..].iter().zip(self.map.strides());
         let steps = &self.map.element_strides()[1..];
@@ -138,11 +141,13 @@ impl Tile {
             if at >= dim {
                 return None;
             }
-            offset += i128::from(at) * i128::from(stride);
+            let offset = at.checked_mul(stride);
+            address = address
+                .zip(offset)
+                .and_then(|(sum, by)| sum.checked_add(by));
         }
-        let address = i128::from(self.map.address()) + offset;
         // An address past all others is found to be nowhere.
-        Some(u64::try_from(address).unwrap_or(u64::MAX))
+        Some(address.unwrap_or(u64::MAX))
     }
 
     /// The bytes of an element that is out of bounds.

@@ -106,9 +106,9 @@ pub enum Accumulator {
 
 /// A floating-point format: bits of its fraction, and its largest exponent.
 #[derive(Clone, Copy)]
-struct Format {
-    fraction_bits: u32,
-    exponent_bits: u32,
+pub(super) struct Format {
+    pub fraction_bits: u32,
+    pub exponent_bits: u32,
     /// Whether only one encoding with the largest exponent is not a number, a NaN.
     has_no_infinity: bool,
 }
@@ -155,7 +155,7 @@ impl Factor {
         }
     }
 
-    const fn format(self) -> Format {
+    pub(super) const fn format(self) -> Format {
         match self {
             Self::F16 => F16,
             Self::Bf16 => BF16,
@@ -202,8 +202,18 @@ enum Class {
 }
 
 impl Format {
-    const fn bias(self) -> i32 {
+    pub const fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    /// The bits of the least magnitude that is not a number.
+    pub const fn least_special(self) -> u32 {
+        let fraction = if self.has_no_infinity {
+            (1 << self.fraction_bits) - 1
+        } else {
+            0
+        };
+        ((1 << self.exponent_bits) - 1) << self.fraction_bits | fraction
     }
 
     const fn unpack(self, bits: u32) -> Unpacked {

@@ -51,16 +51,6 @@ impl TileMove {
     pub fn address_mask(&self) -> u32 {
         FULL_MASK >> (32 - 8 * self.registers.len() as u32)
     }
-
-    /// The row, and the column in it, of a lane's lower or upper half.
-    pub fn place(&self, lane: usize, half: usize) -> (usize, usize) {
-        let (line, position) = (lane / 4, lane % 4 * 2 + half);
-        if self.transposed {
-            (position, line)
-        } else {
-            (line, position)
-        }
-    }
 }
 
 /// K of a shape; M is 16 and N is 8.

@@ -8,7 +8,7 @@
 //! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`], [`heap`],
 //! [`barrier`] and [`cluster_barrier`]; lanes that come to a warp-wide instruction one after the
 //! other meet in [`gather`]; [`whole_warp`] requires all of them. `vectors` puts lanes' elements
-//! together.
+//! together; [`transpose`] turns matrices of them.
 
 mod access;
 mod async_store;
@@ -31,6 +31,7 @@ mod mbarrier;
 mod next;
 mod printf;
 mod run;
+mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 mod warpgroup;

@@ -19,14 +19,15 @@ fn expected(product: &Product<'_>, row: usize, column: usize) -> u32 {
     let half = |register: &Register, i: usize| (register[i / 2] >> (i % 2 * 16)) as u16;
     let k = 8 * product.b.len();
     let a: Vec<_> = (0..k)
-        .map(|i| half(&product.a[row / 8 + i / 8 * 2], row % 8 * 8 + i % 8))
+        .map(|i| half(product.a[row / 8 + i / 8 * 2], row % 8 * 8 + i % 8))
         .collect();
     let b: Vec<_> = (0..k)
-        .map(|i| half(&product.b[i / 8], column * 8 + i % 8))
+        .map(|i| half(product.b[i / 8], column * 8 + i % 8))
         .collect();
     let [a, b] =
         [a, b].map(|x| -> Vec<_> { x.into_iter().map(|x| unpack(product.factor, x)).collect() });
-    let c = element(product.accumulator, product.c, row, column);
+    let c: Vec<Register> = product.c.iter().map(|&&register| register).collect();
+    let c = element(product.accumulator, &c, row, column);
     dot(
         product.model,
         product.factor,
@@ -80,6 +81,7 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                 let a = registers(n_a, both(kind.factor));
                 let b = registers(n_b, both(kind.factor));
                 let c = registers(n_sums, kind.addend);
+                let [a, b, c] = [&a, &b, &c].map(|registers| registers.iter().collect::<Vec<_>>());
                 let product = Product {
                     model: Model::HOPPER,
                     factor,
@@ -205,9 +207,173 @@ fn bf16_in_f32() {
             ),
             kind("wide", (0x8FFF, 0x3000), (0x8FFF_FFFF, 0x3000_0000), true),
             kind("zeros", (0x8000, 0), (0x8000_0000, 0), true),
+            kind("any finite numbers", (0xBFFF, 0), (0xBFFF_FFFF, 0), true),
+            kind("large", (0xBF7F, 0x4000), (0xBF7F_FFFF, 0x4000_0000), true),
             kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
         ],
     );
+}
+
+/// Random numbers of a type that are whole at some scale: few bits of a fraction, and
+/// exponents that are few apart.
+struct Few {
+    fraction_bits: u32,
+    exponent_bits: u32,
+    /// The lowest exponent, as the type's bits have it, and how many there are.
+    exponents: (u32, u32),
+    /// The bits of the fraction that may be set.
+    kept: u32,
+    /// Whether nearly all are the largest of them.
+    is_equal: bool,
+}
+
+impl Few {
+    /// Exponents are mostly near that of one, where the limits of what is whole are; of small
+    /// (0) and large (1) numbers, products and sums are near the least or the largest.
+    fn new(
+        random: &mut impl FnMut() -> u32,
+        (exponent_bits, fraction_bits): (u32, u32),
+        (size, is_sum): (u32, bool),
+    ) -> Self {
+        let bias = (1 << (exponent_bits - 1)) - 1;
+        let n = random() % 9;
+        let first = match (random() % 8, size) {
+            (0, _) => random() % (2 * bias),
+            (_, 0) if is_sum => 0,
+            (_, 0) => random() % (bias / 2 + 8),
+            (_, 1) if is_sum => 2 * bias - n,
+            (_, 1) => bias + bias / 2 - random() % (bias / 4 + 1),
+            _ => bias - n.min(bias),
+        };
+        let n_kept = random() % (fraction_bits + 1);
+        Self {
+            fraction_bits,
+            exponent_bits,
+            exponents: (first, n + 1),
+            kept: ((1 << n_kept) - 1) << (fraction_bits - n_kept),
+            is_equal: !is_sum && random().is_multiple_of(4),
+        }
+    }
+
+    fn bits(&self, random: &mut impl FnMut() -> u32) -> u32 {
+        let most = (1 << self.exponent_bits) - 1;
+        let (first, n) = self.exponents;
+        if self.is_equal && !random().is_multiple_of(64) {
+            return (first + n - 1).min(most) << self.fraction_bits | self.kept;
+        }
+        let exponent = (first + random() % n).min(most);
+        let sign = (random() % 2) << self.exponent_bits;
+        let is_zero = random().is_multiple_of(8);
+        let number = (sign | exponent) << self.fraction_bits | random() & self.kept;
+        if is_zero {
+            sign << self.fraction_bits
+        } else {
+            number
+        }
+    }
+
+    /// A register of them, `n_bits` each.
+    fn register(&self, random: &mut impl FnMut() -> u32, n_bits: u32) -> Register {
+        let unused = 32_u32.min(n_bits) - 1 - self.exponent_bits - self.fraction_bits;
+        let mut word = || {
+            let numbers = (0..32).step_by(n_bits as usize);
+            numbers.fold(0, |word, at| word | self.bits(random) << unused << at)
+        };
+        std::array::from_fn(|_| word())
+    }
+}
+
+/// The types' widths of exponent and fraction.
+const fn widths(factor: Factor) -> (u32, u32) {
+    match factor {
+        Factor::F16 => (5, 10),
+        Factor::Bf16 => (8, 7),
+        Factor::Tf32 => (8, 10),
+        Factor::E4m3 => (4, 3),
+        Factor::E5m2 => (5, 2),
+    }
+}
+
+/// Whole numbers, with addends that are, or are nearly, and such that are too large.
+fn compare_few(factors: (Factor, Factor), accumulator: Accumulator) {
+    let random = &mut words();
+    let n_bits = factors.0.n_bits();
+    let model = if n_bits == 8 {
+        Model::HOPPER_SMALL
+    } else {
+        Model::HOPPER
+    };
+    let (n_sums, sum, sum_bits) = match accumulator {
+        Accumulator::F32 => (4, (8, 23), 32),
+        Accumulator::F16 => (2, (5, 10), 16),
+    };
+    for _ in 0..1000 {
+        let size = random() % 4;
+        let few_a = Few::new(random, widths(factors.0), (size, false));
+        let few_b = Few::new(random, widths(factors.1), (size, false));
+        let mut few_c = Few::new(random, sum, (size, true));
+        few_c.exponents.0 = (few_c.exponents.0 + random() % 60).saturating_sub(30);
+        let a = [0; 4].map(|_| few_a.register(random, n_bits));
+        let b = [0; 2].map(|_| few_b.register(random, n_bits));
+        let mut c: Vec<Register> = (0..n_sums)
+            .map(|_| few_c.register(random, sum_bits))
+            .collect();
+        if random().is_multiple_of(8) {
+            c.fill([0; 32]);
+        }
+        let mut d = c.clone();
+        let mut left = [0; 16];
+        let blocks = Blocks {
+            model,
+            factors,
+            accumulator,
+            a: &a,
+            b: &[b],
+        };
+        add_blocks(&blocks, &mut d, |_, missing, _| left = missing);
+        for (row, column) in (0..128).map(|i| (i / 8, i % 8)) {
+            if left[row] >> column & 1 != 0 {
+                continue;
+            }
+            let in_word = 32 / n_bits as usize;
+            let n = 8 * in_word;
+            let at = |word: u32, i: usize| word >> (i % in_word * n_bits as usize);
+            let words = |i: usize| (i / in_word % 4, i / in_word / 4);
+            let line = |f, word: &dyn Fn((usize, usize)) -> u32| -> Vec<_> {
+                (0..n)
+                    .map(|i| unpack_word(f, at(word(words(i)), i)))
+                    .collect()
+            };
+            let a = line(factors.0, &|(lane, k)| {
+                a[row / 8 + 2 * k][row % 8 * 4 + lane]
+            });
+            let b = line(factors.1, &|(lane, k)| b[k][column * 4 + lane]);
+            let [c, got] = [&c, &d].map(|sums| element(accumulator, sums, row, column));
+            let expected = dot_of_two(model, factors, accumulator, &a, &b, c);
+            assert_eq!(
+                got, expected,
+                "{factors:?} {accumulator:?} ({row}, {column}) + {c:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn whole_numbers() {
+    use Accumulator::{F16, F32};
+    use Factor::{Bf16, E4m3, E5m2, Tf32};
+    for (factors, accumulator) in [
+        ((Factor::F16, Factor::F16), F32),
+        ((Factor::F16, Factor::F16), F16),
+        ((Bf16, Bf16), F32),
+        ((Tf32, Tf32), F32),
+        ((E4m3, E4m3), F32),
+        ((E4m3, E5m2), F16),
+        ((E5m2, E4m3), F32),
+        ((E5m2, E5m2), F16),
+    ] {
+        compare_few(factors, accumulator);
+    }
 }
 
 /// Products of 8-bit factors: the kind is given by the random bits kept of each byte and of

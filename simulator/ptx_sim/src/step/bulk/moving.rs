@@ -122,6 +122,21 @@ fn each_piece(
     }
 }
 
+/// Copies a piece, mostly of 16 bytes.
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[inline(always)]
+unsafe fn copy_piece(from: *const u8, to: *mut u8, n_bytes: usize) {
+    // SAFETY: The caller's promise.
+    unsafe {
+        match n_bytes {
+            16 => std::ptr::copy_nonoverlapping(from, to, 16),
+            _ => std::ptr::copy_nonoverlapping(from, to, n_bytes),
+        }
+    }
+}
+
 /// Brings global memory to shared memory.
 pub(super) fn bring(memory: &GlobalMemory, shared: &SharedMemory, span: &Span, to: u32) {
     match span {
@@ -156,7 +171,9 @@ fn bring_tile(memory: &GlobalMemory, shared: &SharedMemory, tile: &Tile, to: u32
         }
         let n_bytes = row.len() as u32;
         each_piece(tile.map.swizzle(), to + place.at, n_bytes, |part, at| {
-            write_shared(shared, at, &row[part]);
+            let from = row[part.clone()].as_ptr();
+            // SAFETY: As in `read_shared`.
+            unsafe { copy_piece(from, shared.host().add(at as usize), part.len()) };
         });
     });
 }
@@ -212,7 +229,7 @@ fn take_tile(
             unsafe {
                 let host = shared.host().add(at as usize);
                 let to = row[part.clone()].as_mut_ptr();
-                std::ptr::copy_nonoverlapping(host, to, part.len());
+                copy_piece(host, to, part.len());
             }
         });
         write_global(memory, place.address, &row[inside], reduction);

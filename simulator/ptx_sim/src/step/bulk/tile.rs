@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::access::{Addresses, Request, locate, read8};
+use super::super::access::{Addresses, Request, locate, read8, read64};
 use super::super::context::Step;
 use super::start::{
     address_of, bad, come, for_each_target, go, require_aligned, require_there, word_of,
@@ -84,7 +84,8 @@ fn store<O: Observer>(
     };
     let reads = BulkTouch {
         space: Space::Shared,
-        ranges: if O::ON {
+        // Only the checks ask which.
+        ranges: if O::ON && step.launch.checks {
             stored_part(tile, from as u32, reduction.is_none())
         } else {
             Vec::new()
@@ -113,21 +114,7 @@ pub(super) fn read_map<O: Observer>(
                        do not copy it to a variable";
         return Err(bad(lane, message.to_owned()));
     }
-    let mut bytes = [0; TENSOR_MAP_BYTES];
-    for (i, byte) in (0..).zip(&mut bytes) {
-        addresses.lanes[lane] = address.wrapping_add(i);
-        let request = Request {
-            space,
-            bytes: 1,
-            mask: 1 << lane,
-            kind: AccessKind::Load,
-            addresses: &addresses.lanes,
-            stride: None,
-        };
-        let located = locate(step, request)?;
-        // SAFETY: `locate` found the byte.
-        *byte = unsafe { read8(located.host(&addresses.lanes, lane)) };
-    }
+    let bytes = map_bytes(step, (space, address), lane)?;
     let map = TensorMap::from_bytes(&bytes).map_err(|why| bad(lane, why.to_string()))?;
     if !address.is_multiple_of(64) {
         let message = format!(
@@ -154,6 +141,43 @@ pub(super) fn read_map<O: Observer>(
         return Err(Stop::unsupported("cp.async.bulk.tensor", reason));
     }
     Ok(map)
+}
+
+/// The bytes of a tensor map.
+fn map_bytes<O: Observer>(
+    step: &Step<'_, '_, O>,
+    (space, address): (Space, u64),
+    lane: usize,
+) -> Result<[u8; TENSOR_MAP_BYTES], Stop> {
+    let mut addresses = [0; WARP_SIZE];
+    let mut host = |at: u64, bytes: u32| {
+        addresses[lane] = address.wrapping_add(at);
+        let request = Request {
+            space,
+            bytes,
+            mask: 1 << lane,
+            kind: AccessKind::Load,
+            addresses: &addresses,
+            stride: None,
+        };
+        let located = locate(step, request)?;
+        Ok::<_, Stop>(located.host(&addresses, lane))
+    };
+    let mut bytes = [0; TENSOR_MAP_BYTES];
+    let (words, _) = bytes.as_chunks_mut::<8>();
+    let by_words = (0..).step_by(8).zip(words).try_for_each(|(at, word)| {
+        // SAFETY: `locate` found eight aligned bytes.
+        *word = unsafe { read64(host(at, 8)?) }.to_le_bytes();
+        Ok::<_, Stop>(())
+    });
+    if by_words.is_err() {
+        // Byte by byte, to find the one that is not there; and the map may not be aligned.
+        for (at, byte) in (0..).zip(&mut bytes) {
+            // SAFETY: `locate` found the byte.
+            *byte = unsafe { read8(host(at, 1)?) };
+        }
+    }
+    Ok(bytes)
 }
 
 /// The bytes of a tile that are within the tensor, or in whole chunks, which have to exist.

@@ -29,24 +29,25 @@ fn result_place(lane: usize, index: usize) -> (usize, usize) {
     (lane / 4 + index / 2 * 8, lane % 4 * 2 + index % 2)
 }
 
+#[inline(always)]
 pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
-    let mut operands = [[0; WARP_SIZE]; 4 + 2 + 4];
-    let (a, rest) = operands.split_at_mut(op.a.len());
-    let (b, rest) = rest.split_at_mut(op.b.len());
-    let c = &mut rest[..op.c.len()];
-    for (registers, slots) in [(&mut *a, &op.a), (&mut *b, &op.b), (&mut *c, &op.c)] {
-        for (register, &slot) in registers.iter_mut().zip(slots) {
-            // SAFETY: The decoder made the slots for 32-bit lanes.
-            *register = unsafe { *view.regs.lanes::<u32>(slot) };
-        }
+    let none = [0; WARP_SIZE];
+    let mut operands = [&none; 4 + 2 + 4];
+    let slots = op.a.iter().chain(&op.b).chain(&op.c);
+    for (register, &slot) in operands.iter_mut().zip(slots) {
+        // SAFETY: The decoder made the slots for 32-bit lanes; nothing changes them until
+        // the sums are computed.
+        *register = unsafe { view.regs.lanes::<u32>(slot) };
     }
+    let (a, rest) = operands.split_at(op.a.len());
+    let (b, rest) = rest.split_at(op.b.len());
     let product = Product {
         model: MODEL,
         factor: op.factor,
         accumulator: op.accumulator,
         a,
         b,
-        c,
+        c: &rest[..op.c.len()],
     };
     let mut d = [[0; WARP_SIZE]; 4];
     let d = &mut d[..op.d.len()];
@@ -59,6 +60,7 @@ pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
 }
 
 /// Computes the whole of D.
+#[inline]
 pub(super) fn product_of(product: &Product<'_>, d: &mut [Register]) {
     let missing = tile::multiply(product, d);
     if missing != [0; M] {

@@ -110,6 +110,10 @@ fn each_sum<T: Lane>(view: &PathView<'_>, op: &Tensor, sum: impl Fn(usize, usize
     }
 }
 
+fn refs(registers: &[Register]) -> Vec<&Register> {
+    registers.iter().collect()
+}
+
 /// `tf32`, as much as can be in vectors.
 fn tf32(view: &PathView<'_>, op: &Tensor) {
     let [a, b, c] = [&op.a, &op.b, &op.c].map(|slots| {
@@ -120,9 +124,9 @@ fn tf32(view: &PathView<'_>, op: &Tensor) {
         model: MODEL,
         factor: Factor::Tf32,
         accumulator: Accumulator::F32,
-        a: &a,
-        b: &b,
-        c: &c,
+        a: &refs(&a),
+        b: &refs(&b),
+        c: &refs(&c),
     };
     let mut sums = [[0; WARP_SIZE]; 4];
     let missing = tile::multiply(&product, &mut sums);
@@ -157,13 +161,14 @@ fn small(view: &PathView<'_>, op: &Tensor, (a, b): (Small, Small), accumulator: 
     };
     for half in 0..2 {
         let c: Vec<Register> = sum.to_vec();
+        let [a, b] = [(&op.a, a), (&op.b, b)].map(|(slots, format)| widened(slots, format, half));
         let product = Product {
             model: MODEL,
             factor: Factor::F16,
             accumulator,
-            a: &widened(&op.a, a, half),
-            b: &widened(&op.b, b, half),
-            c: &c,
+            a: &refs(&a),
+            b: &refs(&b),
+            c: &refs(&c),
         };
         product_of(&product, sum);
     }

@@ -5,26 +5,25 @@
 //! the other lanes' addresses are ignored. Lane `l` has, in register `m`, elements `2 (l
 //! mod 4)` and the next of row `l / 4`; with `.trans`, of column `l / 4`.
 
-use std::array;
-
-use super::super::access::{Request, lane_addresses, locate, read16, write16};
+use super::super::access::{Request, lane_addresses, locate};
 use super::super::context::Step;
+use super::super::transpose::transposed;
 use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::lanes::WARP_SIZE;
+use crate::numeric::tile::Register;
 use crate::program::{ROW_BYTES, TileMove};
 use crate::stop::Stop;
 use ptx::ir::Space;
 
-/// Checks the rows, and gives a pointer to each.
+/// Checks the rows, and calls `each` with every matrix's register and its rows' places.
 #[inline(always)]
-fn rows<O: Observer>(
+fn each_matrix<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &TileMove,
-    class: AccessClass,
-    kind: AccessKind,
-) -> Result<[*mut u8; WARP_SIZE], Stop> {
+    (class, kind): (AccessClass, AccessKind),
+    each: impl Fn(&mut Register, [*mut u8; 8]),
+) -> Result<(), Stop> {
     let mask = op.address_mask();
     let addresses = lane_addresses(&step.view, &op.address, mask).lanes;
     let request = Request {
@@ -40,83 +39,46 @@ fn rows<O: Observer>(
         let access = request.observed(step, class);
         step.env.observer.access(step.number, &access);
     }
-    Ok(array::from_fn(|lane| {
-        if mask >> lane & 1 != 0 {
-            located.host(&addresses, lane)
-        } else {
-            std::ptr::null_mut()
+    for (matrix, &slot) in op.registers.iter().enumerate() {
+        let mut rows = [std::ptr::null_mut(); 8];
+        for (lane, row) in (8 * matrix..).zip(&mut rows) {
+            *row = located.host(&addresses, lane);
         }
-    }))
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        each(unsafe { step.view.regs.lanes_mut::<u32>(slot) }, rows);
+    }
+    Ok(())
 }
 
 /// `ldmatrix`
 #[inline(always)]
 pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
-    let rows = rows(step, op, AccessClass::LoadMatrix, AccessKind::Load)?;
-    let view = &step.view;
-    for (matrix, &slot) in op.registers.iter().enumerate() {
-        if !op.transposed {
-            for row in 0..8 {
-                // SAFETY: `rows` found 16 bytes for every row, in the block's own
-                // memory; a register has 8 rows of 16 bytes, one after the other.
-                unsafe {
-                    let to = view
-                        .regs
-                        .bytes(slot + row as u32 * ROW_BYTES, ROW_BYTES as usize);
-                    let from = rows[8 * matrix + row];
-                    std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
-                }
-            }
-            continue;
+    let act = (AccessClass::LoadMatrix, AccessKind::Load);
+    each_matrix(step, op, act, |register, rows| {
+        for (to, row) in register.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+            // SAFETY: 16 bytes were found for every row, in the block's own memory.
+            unsafe {
+                std::ptr::copy_nonoverlapping(row, to.as_mut_ptr().cast(), ROW_BYTES as usize)
+            };
         }
-        let element = |lane, half| {
-            let (row, column) = op.place(lane, half);
-            // SAFETY: `rows` found 16 bytes, aligned, for every row of a matrix
-            // that has a register.
-            u32::from(unsafe { read16(rows[8 * matrix + row].add(2 * column)) })
-        };
-        // SAFETY: The decoder made the slot for 32-bit lanes.
-        let register = unsafe { view.regs.lanes_mut::<u32>(slot) };
-        for (lane, value) in register.iter_mut().enumerate() {
-            *value = element(lane, 0) | element(lane, 1) << 16;
+        if op.transposed {
+            *register = transposed(register);
         }
-    }
-    Ok(())
+    })
 }
 
 /// `stmatrix`
 #[inline(always)]
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
-    let rows = rows(step, op, AccessClass::StoreMatrix, AccessKind::Store)?;
-    let view = &step.view;
-    for (matrix, &slot) in op.registers.iter().enumerate() {
-        if !op.transposed {
-            for row in 0..8 {
-                // SAFETY: As in `load`, the other way round.
-                unsafe {
-                    let from = view
-                        .regs
-                        .bytes(slot + row as u32 * ROW_BYTES, ROW_BYTES as usize);
-                    let to = rows[8 * matrix + row];
-                    std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
-                }
-            }
-            continue;
+    let act = (AccessClass::StoreMatrix, AccessKind::Store);
+    each_matrix(step, op, act, |register, rows| {
+        let matrix = match op.transposed {
+            true => transposed(register),
+            false => *register,
+        };
+        for (from, row) in matrix.as_chunks::<4>().0.iter().zip(rows) {
+            // SAFETY: As in `load`, the other way round.
+            unsafe { std::ptr::copy_nonoverlapping(from.as_ptr().cast(), row, ROW_BYTES as usize) };
         }
-        // SAFETY: The decoder made the slot for 32-bit lanes.
-        let register = unsafe { view.regs.lanes::<u32>(slot) };
-        for (lane, value) in register.iter().enumerate() {
-            for half in 0..2 {
-                let (row, column) = op.place(lane, half);
-                // SAFETY: As in `load`.
-                unsafe {
-                    write16(
-                        rows[8 * matrix + row].add(2 * column),
-                        (value >> (16 * half)) as u16,
-                    );
-                }
-            }
-        }
-    }
-    Ok(())
+    })
 }

@@ -14,7 +14,7 @@ mod operands;
 use super::context::Step;
 use super::whole_warp::require_whole_warp;
 use crate::checks::observer::Observer;
-use crate::lanes::FULL_MASK;
+use crate::lanes::{FULL_MASK, lanes};
 use crate::program::{SetRegisters, Slot, WarpgroupOp};
 use crate::registers_of_block::Refused;
 use crate::stop::Stop;
@@ -112,10 +112,10 @@ fn carry<O: Observer>(step: &mut Step<'_, '_, O>, (d, a): (Slot, Slot), mask: u3
     let from: [u32; 32] = unsafe { *regs.lanes(a) };
     // SAFETY: As above; the other reference is gone.
     let to: &mut [u32; 32] = unsafe { regs.lanes_mut(d) };
-    for (lane, (to, from)) in to.iter_mut().zip(from).enumerate() {
-        if mask >> lane & 1 != 0 {
-            *to = from;
-        }
+    if mask == FULL_MASK {
+        *to = from;
+    } else {
+        lanes(mask).for_each(|lane| to[lane] = from[lane]);
     }
     let frame = step.frame;
     if mask != FULL_MASK {

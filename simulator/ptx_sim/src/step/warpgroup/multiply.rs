@@ -31,18 +31,12 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
         Err(other) => return Err(disagreement(step, &issued, &other)),
     }
     let mut addresses = (O::ON && step.launch.checks).then(Vec::new);
-    let mut b: Vec<[Register; 2]> = Vec::with_capacity(op.n as usize / 8);
     let a = left(step, op, issued.a, addresses.as_mut())?;
     let mut reader = reader(step, issued.b, op.transposed[1], addresses.as_mut())?;
-    for group in 0..op.n / 8 {
-        let mut core = |chunk| reader.core(group, chunk);
-        match (core(0), core(1)) {
-            (Ok(first), Ok(second)) => b.push([first, second]),
-            (Err(address), _) | (_, Err(address)) => {
-                return Err(outside(step, "B", &reader.descriptor, address));
-            }
-        }
-    }
+    let mut b = match reader.groups(op.n / 8) {
+        Ok(b) => b,
+        Err(address) => return Err(outside(step, "B", &reader.descriptor, address)),
+    };
     negate(op, b.as_flattened_mut(), 1);
     let regs = step.view.regs;
     // SAFETY: The decoder made the slot for 32-bit lanes.
@@ -154,8 +148,8 @@ fn left<O: Observer>(
             };
             let first = step.warp.index % N_WARPS * GROUPS_OF_A;
             for (i, register) in (0..).zip(&mut a) {
-                let core = reader.core(first + i % GROUPS_OF_A, i / GROUPS_OF_A);
-                *register = core.map_err(|at| outside(step, "A", &reader.descriptor, at))?;
+                let core = reader.core(first + i % GROUPS_OF_A, i / GROUPS_OF_A, register);
+                core.map_err(|at| outside(step, "A", &reader.descriptor, at))?;
             }
         }
         (None, LeftOperand::Registers(slots)) => {

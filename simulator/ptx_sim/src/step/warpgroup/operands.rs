@@ -29,7 +29,10 @@
 //! A swizzle of 128 bytes XORs address bits 4–6 with bits 7–9, one of 64 bytes bits 4–5
 //! with 7–8, one of 32 bytes bit 4 with bit 7.
 
+use super::super::transpose::transposed;
 use crate::lanes::WARP_SIZE;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::memory::shared::SharedMemory;
 use crate::numeric::tile::Register;
 
@@ -79,6 +82,7 @@ impl Descriptor {
     }
 
     /// Where core `(group, chunk)` begins, before the swizzle.
+    #[inline(always)]
     fn core(&self, group: u32, chunk: u32) -> u32 {
         let is_swizzled = self.span != CHUNK;
         let offset = match (is_swizzled, self.transposed) {
@@ -93,6 +97,7 @@ impl Descriptor {
     }
 
     /// The addresses of a core's lines.
+    #[inline(always)]
     pub fn lines(&self, group: u32, chunk: u32) -> [u32; 8] {
         let first = self.core(group, chunk);
         let mask = self.span / CHUNK - 1;
@@ -130,17 +135,46 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Both cores of each of some groups; an error is an address outside the block's memory.
+    pub fn groups(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
+        #[cfg(target_arch = "x86_64")]
+        if has_wide_vectors() {
+            // SAFETY: This machine has the vectors.
+            return unsafe { self.groups_wide(n) };
+        }
+        self.groups_plain(n)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn groups_wide(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
+        self.groups_plain(n)
+    }
+
+    #[inline(always)]
+    fn groups_plain(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
+        let mut groups = vec![[[0; WARP_SIZE]; 2]; n as usize];
+        for (group, cores) in (0..).zip(&mut groups) {
+            for (chunk, core) in (0..).zip(cores) {
+                self.core(group, chunk, core)?;
+            }
+        }
+        Ok(groups)
+    }
+
     /// Core `(group, chunk)`; an error is an address outside the block's memory.
-    pub fn core(&mut self, group: u32, chunk: u32) -> Result<Register, u32> {
+    #[inline(always)]
+    pub fn core(&mut self, group: u32, chunk: u32, core: &mut Register) -> Result<(), u32> {
         let lines = self.descriptor.lines(group, chunk);
         let size = self.shared.size_bytes();
-        if let Some(&outside) = lines.iter().find(|&&line| line + CHUNK > size) {
-            return Err(outside);
+        let last = lines.into_iter().fold(0, u32::max);
+        if last + CHUNK > size {
+            let mut lines = lines.into_iter();
+            return Err(lines.find(|line| line + CHUNK > size).unwrap_or(last));
         }
         if let Some(addresses) = &mut self.addresses {
             addresses.extend(lines);
         }
-        let mut core = [0_u32; WARP_SIZE];
         for (to, line) in core.as_chunks_mut::<4>().0.iter_mut().zip(lines) {
             // SAFETY: The line's 16 bytes lie in the block's memory, which only this host
             // thread works on now.
@@ -149,19 +183,9 @@ impl Reader<'_> {
                 std::ptr::copy_nonoverlapping(from, to.as_mut_ptr().cast(), CHUNK as usize);
             }
         }
-        Ok(if self.descriptor.transposed {
-            transposed(&core)
-        } else {
-            core
-        })
+        if self.descriptor.transposed {
+            *core = transposed(core);
+        }
+        Ok(())
     }
-}
-
-/// A core of 16-bit factors with its lines for its columns.
-fn transposed(core: &Register) -> Register {
-    let factor = |row: usize, column: usize| core[4 * row + column / 2] >> (column % 2 * 16);
-    std::array::from_fn(|word| {
-        let (line, first) = (word / 4, word % 4 * 2);
-        factor(first, line) & 0xFFFF | factor(first + 1, line) << 16
-    })
 }
