@@ -240,9 +240,7 @@ impl Module {
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
-                is_not_for_the_prefilter: AtomicBool::new(any_insn(program, &reachable, |op| {
-                    matches!(op, Op::Bulk(_))
-                })),
+                is_not_for_the_prefilter: AtomicBool::new(false),
             }
         })
     }

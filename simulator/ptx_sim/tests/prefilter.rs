@@ -201,6 +201,64 @@ fn blocks_that_can_tell_their_order_run_in_it() {
     assert_eq!(agreed(&body).0, None);
 }
 
+/// All blocks store, and the last one to draw a ticket loads what they stored.
+fn last_block_reads(fence: &str) -> String {
+    format!(
+        "
+	st.global.u64 [%slot], 5;
+	bar.sync 0;
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra DRAWN;
+	{fence}
+	atom.global.add.u32 %r1, [%buf+{}], 1;
+	{fence}
+	mov.u32 %r5, tile;
+	st.shared.u32 [%r5], %r1;
+DRAWN:
+	bar.sync 0;
+	mov.u32 %r5, tile;
+	ld.shared.u32 %r1, [%r5];
+	setp.ne.u32 %p1, %r1, {};
+	@%p1 bra LEFT;
+	mul.wide.u32 %rd2, %me, 1280;
+	add.u64 %rd2, %buf, %rd2;
+	ld.global.u64 %rd1, [%rd2];
+	st.global.u64 [%rd2], %rd1;
+LEFT:
+",
+        16 * N,
+        0x0101_0101 + GRID - 1
+    )
+}
+
+#[test]
+fn a_last_block_may_read_what_others_stored_before_their_fences() {
+    assert_eq!(agreed(&last_block_reads("membar.gl;")).0, None);
+    told(&last_block_reads(""), &["race: load", "block (159, 0, 0)"]);
+}
+
+#[test]
+fn lanes_that_read_the_same_word_are_all_remembered() {
+    // Scattered, and lanes 2 and 3 of each four read one word.
+    let reads = "
+	mov.u32 %r5, tile;
+	mad.lo.u32 %r6, %me, 4, %r5;
+	st.shared.u32 [%r6], %me;
+	bar.sync 0;
+	and.b32 %r7, %me, 126;
+	mad.lo.u32 %r7, %r7, 4, %r5;
+	ld.shared.u32 %r8, [%r7];
+";
+    for writer in [2, 3] {
+        let writes = format!(
+            "and.b32 %r8, %me, 31;\nsetp.eq.u32 %p1, %r8, {writer};\n@%p1 st.shared.u32 [%r7], %me;"
+        );
+        told(&(reads.to_owned() + &writes), &["race: store", "load"]);
+        let in_order = format!("{reads}bar.sync 0;\n{writes}");
+        assert_eq!(agreed(&in_order).0, None);
+    }
+}
+
 /// A statement that may be unordered with others.
 fn statement(numbers: &mut Numbers, i: usize) -> String {
     let mut below = |n: u64| numbers.draw() % n;
@@ -212,7 +270,10 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
         _ => ("u32", "%r9"),
     };
     // Which element: mostly the thread's own.
-    let element = match below(8) {
+    let element = match below(11) {
+        8 => "shr.u32 %r2, %me, 1;",
+        9 => "mul.lo.u32 %r2, %me, 7;\nand.b32 %r2, %r2, 127;",
+        10 => "min.u32 %r2, %me, 90;",
         0 => "xor.b32 %r2, %me, 1;",
         1 => "xor.b32 %r2, %me, 32;",
         2 => "mov.u32 %r2, 5;",
@@ -229,9 +290,13 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
     let global = format!(
         "{global}\nmul.wide.u32 %rd2, %r2, {bytes};\nadd.u64 %rd2, %rd2, %buf;\nadd.u64 %rd2, %rd2, {area};\n"
     );
-    let statement = match below(12) {
+    let statement = match below(16) {
+        12 => format!("{shared}ld.volatile.shared.{bits} {value}, [%r3];"),
+        13 => format!("{shared}st.volatile.shared.{bits} [%r3], {value};"),
+        14 => "membar.gl;\natom.global.add.u32 %r9, [%buf+64], 1;\nmembar.gl;".to_owned(),
+        15 => "bar.warp.sync 0x0000ffff;".to_owned(),
         0 | 1 => "bar.sync 0;".to_owned(),
-        2 => "bar.warp.sync 0xffffffff;".to_owned(),
+        2 => "bar.warp.sync -1;".to_owned(),
         3 | 4 => format!("{shared}st.shared.{bits} [%r3], {value};"),
         5 | 6 => format!("{shared}ld.shared.{bits} {value}, [%r3];"),
         7 => format!("{global}st.global.{bits} [%rd2], {value};"),
@@ -245,6 +310,9 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
         ),
     };
     let guard = match below(4) {
+        _ if statement.ends_with("ffff;") && statement.starts_with("bar.warp") => {
+            "and.b32 %r2, %me, 16;\nsetp.ne.u32 %p1, %r2, 0;"
+        }
         _ if statement.starts_with("bar") => return statement,
         0 => "setp.gt.u32 %p1, %me, 40;",
         1 => "setp.ne.u32 %p1, %blk, 9;",

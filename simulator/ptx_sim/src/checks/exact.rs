@@ -90,7 +90,8 @@ impl<'a> Exact<'a> {
 impl Judge for Exact<'_> {
     type Block = ExactShared;
 
-    fn started(&mut self, block: &mut ExactShared, shared_bytes: u32) {
+    fn started(&mut self, block: &mut Running<ExactShared>, shared_bytes: u32) {
+        let block = &mut block.memory;
         block.lines.reset(shared_bytes);
         block.sites.clear();
         block.written.reset(shared_bytes);

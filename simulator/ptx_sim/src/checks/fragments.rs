@@ -13,18 +13,16 @@
 //! What it misses: registers that pass through memory or through other instructions than
 //! `mov` of one register to another; calls of functions with sums for arguments.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::access::Lanes;
+use super::by_register::{ByRegister, Place};
 use super::convergence::thread_at;
 use super::finding::{Finding, Side};
 use super::observer::ProductSeen;
 use crate::diagnostics::AccessKind;
 use crate::program::Slot;
 use crate::warp::FrameId;
-
-/// A register of a call.
-type Place = (FrameId, Slot);
 
 /// A sum in flight, in a register.
 #[derive(Clone, Copy)]
@@ -41,11 +39,11 @@ struct Sum {
 /// What is known of a warp's registers.
 #[derive(Default)]
 pub(crate) struct Fragments {
-    sums: HashMap<Place, Sum>,
+    sums: ByRegister<Sum>,
     /// Registers of A, with the product and its group.
-    parts_of_a: HashMap<Place, (Side, u32)>,
+    parts_of_a: ByRegister<(Side, u32)>,
     /// Registers that have been written since the last fence.
-    written: HashMap<Place, Side>,
+    written: ByRegister<Side>,
     /// Whether there has been a fence.
     has_fenced: bool,
     n_groups: u32,
@@ -90,14 +88,14 @@ impl Fragments {
         }
         let registers = product.sums.iter().chain(product.a);
         let mut places = registers.map(|&slot| (product.frame, slot));
-        let written = places.find_map(|place| self.written.get(&place));
+        let written = places.find_map(|place| self.written.get(place));
         if let Some(&write) = written {
             let write = Some(write);
             return Some(Finding::MissingProductFence { this, write });
         }
         let mut sums = product.sums.iter();
         sums.find_map(|&slot| {
-            let sum = self.sums.get(&(product.frame, slot))?;
+            let sum = self.sums.get((product.frame, slot))?;
             (sum.shape != product.shape).then_some(Finding::OtherShape {
                 this,
                 product: sum.product,
@@ -127,8 +125,8 @@ impl Fragments {
     pub fn awaited(&mut self, n_left: u32) -> Option<u32> {
         let n_groups = self.n_groups;
         let is_left = |group: u32| group.saturating_add(n_left) >= n_groups;
-        self.sums.retain(|_, sum| is_left(sum.group));
-        self.parts_of_a.retain(|_, (_, group)| is_left(*group));
+        self.sums.retain(|sum| is_left(sum.group));
+        self.parts_of_a.retain(|(_, group)| is_left(*group));
         let n_done = self.closed.len().saturating_sub(n_left as usize);
         self.closed.drain(..n_done).next_back()
     }
@@ -147,7 +145,7 @@ impl Fragments {
             ..thread_at(instruction, of, lane)
         };
         let read = reads.iter().find_map(|&slot| {
-            let sum = self.sums.get(&(frame, slot))?;
+            let sum = self.sums.get((frame, slot))?;
             Some(Finding::RegisterInFlight {
                 this: this(AccessKind::Load),
                 writes: false,
@@ -163,7 +161,7 @@ impl Fragments {
             product,
         });
         for &slot in writes {
-            self.sums.remove(&(frame, slot));
+            self.sums.remove((frame, slot));
             self.written.insert((frame, slot), this(AccessKind::Store));
         }
         read.or(written)
@@ -172,12 +170,12 @@ impl Fragments {
     /// The product that is in flight in a register that is written, unless its sum has been
     /// copied elsewhere.
     fn overwritten(&self, place: Place) -> Option<Side> {
-        if let Some((product, _)) = self.parts_of_a.get(&place) {
+        if let Some((product, _)) = self.parts_of_a.get(place) {
             return Some(*product);
         }
-        let sum = self.sums.get(&place)?;
+        let sum = self.sums.get(place)?;
         let mut same = self.sums.iter().filter(|(_, s)| s.number == sum.number);
-        let is_elsewhere = sum.is_copied || same.any(|(other, _)| *other != place);
+        let is_elsewhere = sum.is_copied || same.any(|(other, _)| other != place);
         (!is_elsewhere).then_some(sum.product)
     }
 
@@ -192,23 +190,23 @@ impl Fragments {
         if d == a {
             return None;
         }
-        let sum = self.sums.get(&(frame, a)).copied();
-        let write = self.written.get(&(frame, a)).copied();
+        let sum = self.sums.get((frame, a)).copied();
+        let write = self.written.get((frame, a)).copied();
         let is_copy = |own: &Sum| sum.is_some_and(|sum| sum.number == own.number);
-        let found = match self.sums.get(&(frame, d)) {
+        let found = match self.sums.get((frame, d)) {
             Some(own) if is_copy(own) => None,
             _ => self.touched(instruction, of, frame, (&[], &[d])),
         };
-        self.written.remove(&(frame, d));
+        self.written.remove((frame, d));
         match sum {
             Some(sum) => {
                 self.sums.insert((frame, d), sum);
-                if let Some(from) = self.sums.get_mut(&(frame, a)) {
+                if let Some(from) = self.sums.get_mut((frame, a)) {
                     from.is_copied = true;
                 }
             }
             None => {
-                self.sums.remove(&(frame, d));
+                self.sums.remove((frame, d));
             }
         }
         if let Some(write) = write {

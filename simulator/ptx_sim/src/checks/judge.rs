@@ -39,7 +39,7 @@ pub(crate) trait Judge: Send {
     /// What it remembers of a block.
     type Block: Default + Send;
     /// A block begins, with this much shared memory.
-    fn started(&mut self, block: &mut Self::Block, shared_bytes: u32);
+    fn started(&mut self, block: &mut Running<Self::Block>, shared_bytes: u32);
     /// A block has ended: the defect that something worse could still have explained.
     fn ended(&mut self, block: &mut Running<Self::Block>) -> Option<Finding>;
     /// An access to shared or global memory.

@@ -8,7 +8,7 @@
 //! [`counters`], what an access costs; [`order`], what comes before what; [`shadow`] and [`races`],
 //! unordered accesses; [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what
 //! works on shared memory alongside the threads, including [`products`] of warpgroups, and
-//! [`fragments`] on their registers, combined in [`beside`]; [`written`], reads of unwritten
+//! [`fragments`] on their registers, kept [`by_register`], combined in [`beside`]; [`written`], reads of unwritten
 //! memory; [`stores`] and their [`pattern`], the threads that should have written it; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
 //! shuffles that read from absent lanes; [`remote_shared`], what others do in a block's shared
 //! memory, and its end. [`judge`] is the interface to what judges accesses to memory: [`exact`],
@@ -23,6 +23,7 @@
 pub(crate) mod access;
 pub(crate) mod recorder;
 mod beside;
+mod by_register;
 pub(crate) mod bulk;
 pub(crate) mod copies;
 pub mod count;

@@ -80,6 +80,11 @@ pub(crate) trait Observer: Send {
         _chosen: Option<u32>,
     ) {
     }
+    /// Whether any shuffle has given a lane an undefined value: only then are other instructions
+    /// of interest.
+    fn follows(&self) -> bool {
+        false
+    }
     /// Lanes divide an integer by zero.
     fn divided_by_zero(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// Lanes close their group of asynchronous copies.

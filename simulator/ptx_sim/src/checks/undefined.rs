@@ -56,6 +56,11 @@ impl Undefined {
         self.registers.clear();
     }
 
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.registers.is_empty()
+    }
+
     /// A shuffle's lanes read from these.
     pub fn shuffled(&mut self, sources: &[u8; 32]) {
         self.sources = *sources;
@@ -70,14 +75,14 @@ impl Undefined {
         (frame, instruction): (FrameId, &Instruction),
         chosen: Option<u32>,
     ) -> Option<Finding> {
-        let name = instruction.opcode.split('.').next().unwrap_or_default();
-        if name == "shfl" {
+        if instruction.opcode.starts_with("shfl") {
             self.shuffle(number, of, (frame, instruction));
             return None;
         }
         if self.registers.is_empty() {
             return None;
         }
+        let name = instruction.opcode.split('.').next().unwrap_or_default();
         let fate = fate(name, instruction);
         let mut undefined = 0;
         let mut origin = None;

@@ -67,6 +67,8 @@ pub(crate) struct Checks<'a, J: Judge> {
     depth: Depth,
     judge: J,
     stores: Stores,
+    /// Whether a shuffle has given a lane an undefined value.
+    follows: bool,
     /// Bulk copies that are not known to be done.
     copies: Vec<BulkCopy>,
     /// The first defect.
@@ -135,6 +137,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             depth: Depth::of(launch.n_blocks()),
             judge,
             stores: Stores::default(),
+            follows: false,
             copies: Vec::new(),
             finding: None,
         }
@@ -466,7 +469,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             depth: self.depth,
         };
         block.start(place, self.launch.n_threads(), shared_bytes);
-        self.judge.started(&mut block.running.memory, shared_bytes);
+        self.judge.started(&mut block.running, shared_bytes);
         self.places.insert(number, self.blocks.len());
         self.blocks.push(block);
     }
@@ -690,9 +693,15 @@ impl<J: Judge> Observer for Watch<'_, J> {
             if let (Some(carried_out), Some(block)) = (carried_out, block) {
                 let undefined = &mut block.undefined[lanes.warp as usize];
                 let found = undefined.carried_out(instruction, lanes, (frame, carried_out), chosen);
+                let is_empty = undefined.is_empty();
+                checks.follows |= !is_empty;
                 checks.found(found);
             }
         }
+    }
+
+    fn follows(&self) -> bool {
+        self.checks.as_ref().is_some_and(|checks| checks.follows)
     }
 
     fn divided_by_zero(&mut self, instruction: u32, lanes: Lanes) {

@@ -4,7 +4,6 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::clusters::shape;
 use super::prepared::{Prepared, n_workers};
 use super::workers;
 use crate::checks::counters::Counters;
@@ -38,11 +37,7 @@ pub(super) fn run(
 ) -> Result<Report, Failed> {
     let mut written = heap.take_written();
     let plan = launch.loaded.module().plan(launch.id);
-    let bounds = &launch.loaded.module().ir().functions[launch.id.0 as usize].bounds;
-    let has_clusters = shape(bounds, &launch.options.options).n_blocks() > 1;
     let is_for_the_prefilter = launch.options.options.schedule.is_none()
-        // The prefilter cannot judge blocks that run at the same time.
-        && !has_clusters
         && !plan.is_not_for_the_prefilter.load(Ordering::Relaxed)
         // What it allocates or frees is not put back.
         && !plan.takes_memory

@@ -15,7 +15,7 @@ pub(super) fn followed<O: Observer>(
     mask: u32,
     is_done: bool,
 ) {
-    if matches!(insn.op, Op::Shuffle(_)) != is_done {
+    if matches!(insn.op, Op::Shuffle(_)) != is_done || !is_done && !step.env.observer.follows() {
         return;
     }
     let instruction = &step.launch.module.functions[step.function].body;
@@ -39,6 +39,7 @@ pub(super) fn followed<O: Observer>(
 pub(super) fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, mask: u32) {
     if O::ON
         && step.view.is_followed
+        && step.env.observer.follows()
         && matches!(
             block.terminator,
             Terminator::Branch { .. } | Terminator::Switch { .. }

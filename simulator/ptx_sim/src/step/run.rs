@@ -129,7 +129,7 @@ fn straight<O: Observer>(
     let view = step.view;
     let mut done = 0;
     while let Some(insn) = code.get(done) {
-        if insn.n_lanewise > 0 && !(O::ON && view.is_followed) {
+        if insn.n_lanewise > 0 && !(O::ON && view.is_followed && step.env.observer.follows()) {
             // A schedule may have cut the code off.
             let n = (code.len() - done).min(insn.n_lanewise as usize);
             let first = insn.lanewise as usize;

@@ -4,6 +4,7 @@ mod groups;
 mod model;
 mod multicast;
 mod plain;
+mod random;
 mod reductions;
 mod refusals;
 mod tiles;

@@ -45,8 +45,12 @@ impl InBlock {
     /// The clock up to which all that each of the first warps did comes before.
     #[inline(always)]
     pub fn of_all_warps(&self, n_warps: usize) -> u32 {
-        let all = self.all.iter().take(n_warps);
-        all.fold(u32::MAX, |least, &clock| least.min(clock))
+        let mut least = u32::MAX;
+        // As vectors: all clocks, of which those past the last warp do not count.
+        for (warp, &clock) in self.all.iter().enumerate() {
+            least = least.min(if warp < n_warps { clock } else { u32::MAX });
+        }
+        least
     }
 
     /// Of the lanes that did something at a clock, those for which that does not surely

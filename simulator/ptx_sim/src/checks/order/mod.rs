@@ -45,12 +45,11 @@ use std::sync::Arc;
 
 pub(crate) use in_block::Part;
 pub(crate) use known::{Known, Place};
-pub(crate) use others::Depth;
+pub(crate) use others::{Depth, Others};
 pub(crate) use warp::WarpOrder;
 
 use cluster::ClusterMeetings;
 use known::{Carried, is_same, join_option};
-use others::Others;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
@@ -104,9 +103,10 @@ impl BlockOrder {
     /// Of a block that begins, with this many threads.
     pub fn new(place: Place, n_threads: u32) -> Self {
         let n_warps = n_threads.div_ceil(32);
+        let nothing = Known::nothing();
         let warp = |warp: u32| {
             let n_lanes = (n_threads - 32 * warp).min(32);
-            WarpOrder::new(warp, u32::MAX >> (32 - n_lanes))
+            WarpOrder::new(warp, u32::MAX >> (32 - n_lanes), nothing.clone())
         };
         Self {
             place,
@@ -120,6 +120,18 @@ impl BlockOrder {
     /// The number of the engine's warp.
     pub fn engine_warp(&self) -> u32 {
         (self.warps.len() as u32).min(MAX_WARPS - 1)
+    }
+
+    /// Whether a barrier has counted copies.
+    #[inline(always)]
+    pub fn has_engine(&self) -> bool {
+        !self.engine.barriers.is_empty()
+    }
+
+    /// The latest of the clocks of the warps and of the engine.
+    pub fn latest_clock(&self) -> u32 {
+        let clocks = self.warps.iter().map(|warp| warp.clock);
+        clocks.max().unwrap_or(0).max(self.engine.clock)
     }
 
     /// The engine's lane for the copies that a barrier counts.

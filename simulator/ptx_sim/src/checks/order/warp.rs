@@ -41,11 +41,11 @@ impl Group {
 }
 
 impl WarpOrder {
-    /// A warp at the beginning of its block, with its lanes.
-    pub fn new(warp: u32, all: u32) -> Self {
+    /// A warp at the beginning of its block, with its lanes, which know nothing.
+    pub fn new(warp: u32, all: u32, nothing: Arc<Known>) -> Self {
         let group = Group {
             lanes: u32::MAX,
-            carried: Carried::nothing(),
+            carried: Carried::new(nothing),
             fence_clocks: [0; 2],
         };
         Self {

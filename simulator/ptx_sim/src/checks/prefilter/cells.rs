@@ -2,8 +2,8 @@
 //!
 //! A cell is a word, or less where a kernel accesses less.
 
-use super::super::access::WarpAccess;
-use super::stamp::{MANY, Who, age};
+use super::met::{Met, Synchronised};
+use super::stamp::{MANY, Seen, Who, age};
 
 /// Bytes of global memory whose cells are made, kept and looked up together.
 pub(super) const PAGE_BYTES: u64 = 4096;
@@ -15,23 +15,8 @@ pub(super) struct Cells {
     pub write: Vec<u32>,
     /// Who has read it since, or [`MANY`] blocks.
     pub read: Vec<u32>,
-    /// Atomic, volatile and ordered accesses, once there are any.
-    pub synchronised: Vec<Synchronised>,
-}
-
-/// Accesses to a cell that may meet each other.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Synchronised {
-    /// Who wrote it.
-    pub write: u32,
-    /// Who only read it.
-    pub read: u32,
-    /// By which instruction.
-    pub instruction: u32,
-    /// Bytes of the accesses.
-    pub size: u8,
-    /// Whether any is for its block only.
-    pub is_narrow: bool,
+    /// Atomic, volatile and ordered accesses.
+    pub met: Met,
 }
 
 /// Where cells are.
@@ -40,21 +25,19 @@ pub(super) trait Target {
     fn cell_shift(&self) -> u32;
     /// Makes cells of this many bytes.
     fn refine(&mut self, cell_shift: u32);
-    /// Whether an access to cells is surely in order; `N` of them, or any number if that
-    /// is 0.
-    fn allows<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool;
-    /// The same for each lane's cells, where that is quickly decided.
-    #[inline(always)]
-    fn quickly_allows_lanes<const N: usize>(
-        &self,
-        _who: &Who<'_>,
-        _act: &Act,
-        _access: &WarpAccess<'_>,
-    ) -> bool {
-        false
-    }
+    /// Whether they are of global memory.
+    const GLOBAL: bool;
+    /// What some cells say of plain writes and reads, if there is nothing else to know of them
+    /// for an access like this.
+    fn plain(&mut self, act: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])>;
+    /// Whether an access to cells is surely in order.
+    fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool;
     /// Remembers an access that is allowed.
-    fn remember<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64);
+    fn remember(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64);
+    /// A bulk copy that is allowed begins.
+    fn begins(&mut self, writes: bool, run: Run, address: u64);
+    /// It is done, by whoever has this stamp.
+    fn ends(&mut self, who: &Who<'_>, writes: bool, run: Run, address: u64);
 }
 
 /// What is done to cells.
@@ -101,7 +84,7 @@ impl Cells {
         Self {
             write: vec![0; n],
             read: vec![0; n],
-            synchronised: Vec::new(),
+            met: Met::default(),
         }
     }
 
@@ -109,84 +92,36 @@ impl Cells {
     pub fn clear(&mut self) {
         self.write.fill(0);
         self.read.fill(0);
-        self.synchronised.clear();
+        self.met.clear();
     }
 
-    /// Whether the access is surely in order, at a glance; `N` is the number of cells, or 0
-    /// for any number. Does not look at whether global memory has been written.
+    /// What cells say of plain accesses, if there have been no others.
     #[inline(always)]
-    pub fn quickly_allows<const GLOBAL: bool, const N: usize>(
+    pub fn plain(&mut self, first: usize, n: usize) -> Option<(&mut [u32], &mut [u32])> {
+        let cells = first..first + n;
+        let is_met = self.met.touches(first, n);
+        let both = (
+            self.write.get_mut(cells.clone())?,
+            self.read.get_mut(cells)?,
+        );
+        (!is_met).then_some(both)
+    }
+
+    /// Whether an access that may meet others is surely in order in one cell, at a glance.
+    #[inline]
+    fn quickly_meets<const GLOBAL: bool>(
         &self,
         who: &Who<'_>,
         act: &Act,
-        run: Run,
+        at: usize,
+        stamp: u32,
     ) -> bool {
-        if act.synchronises || !self.synchronised.is_empty() {
-            return false;
-        }
-        let n = if N == 0 { run.n } else { N };
-        let Some(write) = self.write.get(run.first..run.first + n) else {
-            return false;
-        };
-        let (stamp, shift) = (run.stamp, run.shift);
-        if act.is_constant {
-            return write.iter().fold(0, |all, &cell| all | cell) == 0;
-        }
-        if !GLOBAL && !act.writes {
-            return who.are_before::<false, false>(write, stamp, shift);
-        }
-        let is_after = if GLOBAL {
-            who.are_before::<true, false>(write, stamp, shift)
-        } else {
-            who.are_before::<true, true>(write, stamp, shift)
-        };
-        is_after && (!act.writes || self.is_after_reads::<GLOBAL>(who, run, n))
-    }
-
-    #[inline(always)]
-    fn is_after_reads<const GLOBAL: bool>(&self, who: &Who<'_>, run: Run, n: usize) -> bool {
-        let read = &self.read[run.first..run.first + n];
-        if GLOBAL {
-            who.are_before::<true, false>(read, run.stamp, run.shift)
-        } else {
-            who.are_before::<true, true>(read, run.stamp, run.shift)
-        }
-    }
-
-    /// [`quickly_allows`](Self::quickly_allows) where each lane accesses `N` cells
-    /// of shared memory somewhere.
-    #[inline(always)]
-    pub fn quickly_allows_lanes<const N: usize>(
-        &self,
-        who: &Who<'_>,
-        act: &Act,
-        access: &WarpAccess<'_>,
-        cell_shift: u32,
-    ) -> bool {
-        if act.synchronises || act.is_constant || !self.synchronised.is_empty() {
-            return false;
-        }
-        let mut is_after = true;
-        for (lane, &address) in access.addresses.iter().enumerate() {
-            if access.mask >> lane & 1 == 0 {
-                continue;
-            }
-            let first = address as usize >> cell_shift;
-            let stamp = who.stamp(lane as u32, false);
-            let (Some(write), Some(read)) = (
-                self.write.get(first..first + N),
-                self.read.get(first..first + N),
-            ) else {
-                return false;
-            };
-            is_after &= if act.writes {
-                who.are_before::<true, true>(write, stamp, 31)
-                    & who.are_before::<true, true>(read, stamp, 31)
-            } else {
-                who.are_before::<false, false>(write, stamp, 31)
-            };
-        }
-        is_after
+        let (write, read, met) = (self.write[at], self.read[at], self.met.get(at));
+        who.comes_quickly_after::<GLOBAL>(write, stamp)
+            && (!act.writes || who.comes_quickly_after::<GLOBAL>(read, stamp))
+            && (!act.needs_written || met.write != 0 && (GLOBAL || who.is_written(met.write)))
+            && (!GLOBAL || !act.is_parallel || met.instruction == act.instruction)
+            && Self::meets::<GLOBAL>(who, act, &met)
     }
 
     /// Whether the access is surely in order. `is_filled` says that a cell of global
@@ -199,14 +134,19 @@ impl Cells {
         run: Run,
         is_filled: impl Fn(usize) -> bool,
     ) -> bool {
+        let mut seen = Seen::default();
         run.first + run.n <= self.write.len()
-            && (0..run.n).all(|i| self.allows_one::<GLOBAL>(who, act, run, i, &is_filled))
+            && (0..run.n).all(|i| {
+                act.synchronises
+                    && self.quickly_meets::<GLOBAL>(who, act, run.first + i, run.stamp_of(i))
+                    || self.allows_one::<GLOBAL>((who, &mut seen), act, run, i, &is_filled)
+            })
     }
 
     /// The same of one cell, whatever the access.
     fn allows_one<const GLOBAL: bool>(
         &self,
-        who: &Who<'_>,
+        (who, seen): (&Who<'_>, &mut Seen),
         act: &Act,
         run: Run,
         i: usize,
@@ -215,9 +155,15 @@ impl Cells {
         let at = run.first + i;
         let stamp = run.stamp_of(i);
         let (write, read) = (self.write[at], self.read[at]);
-        let met = self.synchronised.get(at).copied().unwrap_or_default();
-        let after = |cell: u32| who.comes_after(cell, stamp, GLOBAL);
-        let is_some = |cell: u32| if GLOBAL { cell != 0 } else { who.is_ours(cell) };
+        let met = self.met.get(at);
+        let mut after = |cell: u32| who.comes_after(cell, stamp, GLOBAL, seen);
+        let is_some = |cell: u32| {
+            if GLOBAL {
+                cell != 0
+            } else {
+                who.is_written(cell)
+            }
+        };
         if act.is_constant && (is_some(write) || is_some(met.write)) {
             return false;
         }
@@ -239,7 +185,7 @@ impl Cells {
 
     /// Whether accesses to a cell are meant to meet this one.
     fn meets<const GLOBAL: bool>(who: &Who<'_>, act: &Act, met: &Synchronised) -> bool {
-        let is_others = GLOBAL
+        let is_others = who.counts_others(GLOBAL)
             && [met.write, met.read]
                 .iter()
                 .any(|&cell| cell != 0 && !who.is_ours(cell));
@@ -247,43 +193,52 @@ impl Cells {
     }
 
     /// Remembers an access that is allowed.
-    #[inline(always)]
-    pub fn remember<const GLOBAL: bool, const N: usize>(
-        &mut self,
-        who: &Who<'_>,
-        act: &Act,
-        run: Run,
-    ) {
+    pub fn remember<const GLOBAL: bool>(&mut self, who: &Who<'_>, act: &Act, run: Run) {
         if act.synchronises {
             return self.remember_synchronised::<GLOBAL>(who, act, run);
         }
-        let n = if N == 0 { run.n } else { N };
-        let cells = run.first..run.first + n;
+        let cells = run.first..run.first + run.n;
         let read = &mut self.read[cells.clone()];
         if !act.writes {
-            if !simply_reads::<GLOBAL>(who, run, read) {
-                merge_reads::<GLOBAL>(who, run, read);
-            }
-            return;
+            return who.merge(read, run.stamp, run.shift, GLOBAL);
         }
         read.fill(0);
-        let write = &mut self.write[cells];
-        if act.starts_copy {
-            write.fill(MANY);
-            return;
+        who.write(
+            &mut self.write[cells],
+            run.stamp,
+            run.shift,
+            act.starts_copy,
+        );
+    }
+
+    /// A bulk copy that is allowed writes or reads from now on.
+    pub fn begin(&mut self, writes: bool, run: Run) {
+        let cells = run.first..run.first + run.n;
+        if writes {
+            self.read[cells.clone()].fill(0);
+            self.write[cells].fill(MANY);
+        } else {
+            self.read[cells].fill(MANY);
         }
-        for (i, cell) in write.iter_mut().enumerate() {
-            *cell = Who::written(*cell, run.stamp_of(i));
+    }
+
+    /// A bulk copy has written or read.
+    pub fn end<const GLOBAL: bool>(&mut self, who: &Who<'_>, writes: bool, run: Run) {
+        let cells = run.first..run.first + run.n;
+        if writes {
+            // No one else can have written there meanwhile.
+            let in_flight = self.write[cells].iter_mut().filter(|cell| **cell == MANY);
+            in_flight.for_each(|cell| *cell = run.stamp);
+        } else {
+            who.merge(&mut self.read[cells], run.stamp, run.shift, GLOBAL);
         }
     }
 
     fn remember_synchronised<const GLOBAL: bool>(&mut self, who: &Who<'_>, act: &Act, run: Run) {
-        if self.synchronised.is_empty() {
-            self.synchronised = vec![Synchronised::default(); self.write.len()];
-        }
+        self.met.cover(run.first, run.n);
         for i in 0..run.n {
             let stamp = run.stamp_of(i);
-            let met = &mut self.synchronised[run.first + i];
+            let met = self.met.at(run.first + i);
             if met.size != act.size {
                 *met = Synchronised::default();
             }
@@ -292,7 +247,7 @@ impl Cells {
             } else {
                 &mut met.read
             };
-            *cell = who.merged(*cell, stamp, GLOBAL);
+            *cell = who.merged(*cell, stamp, GLOBAL, &mut Seen::default());
             met.size = act.size;
             met.instruction = act.instruction;
             met.is_narrow |= !act.is_wide;
@@ -304,16 +259,14 @@ impl Cells {
         let spread = |cells: &[u32]| cells.iter().flat_map(|&c| vec![c; n]).collect();
         self.write = spread(&self.write);
         self.read = spread(&self.read);
-        self.synchronised = (self.synchronised.iter())
-            .flat_map(|&met| vec![met; n])
-            .collect();
+        self.met.refine(n);
     }
 
     /// Time begins anew.
     pub fn age(&mut self) {
         age(&mut self.write);
         age(&mut self.read);
-        for met in &mut self.synchronised {
+        for met in self.met.all().1 {
             let mut cells = [met.write, met.read];
             age(&mut cells);
             [met.write, met.read] = cells;
@@ -328,7 +281,7 @@ impl Cells {
             .map(|&cell| u32::from(cell != 0))
             .sum::<u32>();
         match n_written as usize {
-            0 if self.synchronised.is_empty() => Some(false),
+            0 if self.met.is_empty() => Some(false),
             n if n == self.write.len() => Some(true),
             _ => None,
         }
@@ -337,30 +290,6 @@ impl Cells {
     /// Whether a cell was written in this launch.
     #[inline(always)]
     pub fn is_written(&self, at: usize) -> bool {
-        self.write[at] != 0 || self.synchronised.get(at).is_some_and(|met| met.write != 0)
-    }
-}
-
-/// Remembers readers where they replace those before.
-#[inline(always)]
-fn simply_reads<const GLOBAL: bool>(who: &Who<'_>, run: Run, read: &mut [u32]) -> bool {
-    let are_before = if GLOBAL {
-        who.are_before::<true, false>(read, run.stamp, run.shift)
-    } else {
-        who.are_before::<true, true>(read, run.stamp, run.shift)
-    };
-    if !are_before {
-        return who.are_merged(read);
-    }
-    for (i, cell) in read.iter_mut().enumerate() {
-        *cell = run.stamp_of(i);
-    }
-    true
-}
-
-#[inline(never)]
-fn merge_reads<const GLOBAL: bool>(who: &Who<'_>, run: Run, read: &mut [u32]) {
-    for (i, cell) in read.iter_mut().enumerate() {
-        *cell = who.merged(*cell, run.stamp_of(i), GLOBAL);
+        self.write[at] != 0 || self.met.get(at).write != 0
     }
 }

@@ -1,6 +1,5 @@
 //! The prefilter's cells for global memory: by allocation and page, as they are accessed.
 
-use super::super::access::WarpAccess;
 use super::cells::PAGE_BYTES;
 use super::cells::{Act, Cells, Run, Target};
 use super::pool::Pool;
@@ -19,7 +18,7 @@ pub(super) struct Page {
     /// Whether the host or kernels before had written all of it.
     is_filled: bool,
     /// Whether what was there before the launch is kept.
-    is_kept: bool,
+    pub is_kept: bool,
 }
 
 /// The pages of an allocation.
@@ -167,9 +166,20 @@ impl Target for GlobalCells<'_> {
         self.cell_shift = cell_shift;
     }
 
+    const GLOBAL: bool = true;
+
     /// What it writes is kept.
     #[inline(always)]
-    fn allows<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
+    fn plain(&mut self, act: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])> {
+        let (page, first) = self.page(address, act.writes)?;
+        if act.needs_written && !page.is_filled {
+            return None;
+        }
+        page.cells.plain(first, n)
+    }
+
+    /// What it writes is kept.
+    fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
         let before = Before {
             memory: self.memory,
             written: self.written,
@@ -179,49 +189,25 @@ impl Target for GlobalCells<'_> {
         let Some((page, first)) = self.page(address, act.writes) else {
             return false;
         };
-        let run = Run { first, ..run };
-        let may_be_quick = page.is_filled || !act.needs_written;
-        may_be_quick && page.cells.quickly_allows::<true, N>(who, act, run)
-            || page.allows(who, act, run, &before)
+        page.allows(who, act, Run { first, ..run }, &before)
     }
 
-    #[inline(always)]
-    fn quickly_allows_lanes<const N: usize>(
-        &self,
-        who: &Who<'_>,
-        act: &Act,
-        access: &WarpAccess<'_>,
-    ) -> bool {
-        let Some(Some(pages)) = self.allocations.get(self.last) else {
-            return false;
-        };
-        for (lane, &address) in access.addresses.iter().enumerate() {
-            if access.mask >> lane & 1 == 0 {
-                continue;
-            }
-            let offset = address.wrapping_sub(pages.allocation.base);
-            let Some(Some(page)) = pages.list.get((offset / PAGE_BYTES) as usize) else {
-                return false;
-            };
-            let run = Run {
-                first: (offset % PAGE_BYTES) as usize >> self.cell_shift,
-                n: N,
-                stamp: who.stamp(lane as u32, false),
-                shift: 31,
-            };
-            let is_ready = (page.is_kept || !act.writes) && (page.is_filled || !act.needs_written);
-            if !is_ready || !page.cells.quickly_allows::<true, N>(who, act, run) {
-                return false;
-            }
-        }
-        true
-    }
-
-    #[inline(always)]
-    fn remember<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
+    fn remember(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
         if let Some((page, first)) = self.page(address, false) {
-            let run = Run { first, ..run };
-            page.cells.remember::<true, N>(who, act, run);
+            page.cells.remember::<true>(who, act, Run { first, ..run });
+        }
+    }
+
+    fn begins(&mut self, writes: bool, run: Run, address: u64) {
+        if let Some((page, first)) = self.page(address, false) {
+            page.cells.begin(writes, Run { first, ..run });
+        }
+    }
+
+    /// What has been read stays in flight.
+    fn ends(&mut self, who: &Who<'_>, writes: bool, run: Run, address: u64) {
+        if writes && let Some((page, first)) = self.page(address, false) {
+            page.cells.end::<true>(who, true, Run { first, ..run });
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Prefilter;
 use super::cells::PAGE_BYTES;
-use super::cells::{Cells, Synchronised, Target};
+use super::cells::{Cells, Target};
 use super::global::Pages;
+use super::met::Synchronised;
 use crate::memory::written::Written;
 
 /// What a launch has written: the place of an allocation, and ranges of its bytes, in
@@ -80,7 +81,10 @@ impl<'a> Prefilter<'a> {
 fn join_pages(mine: &mut Pages<'_>, theirs: Pages<'_>) -> Option<()> {
     for (mine, theirs) in mine.list.iter_mut().zip(theirs.list) {
         match (mine, theirs) {
-            (Some(mine), Some(theirs)) => join_cells(&mut mine.cells, &theirs.cells)?,
+            (Some(mine), Some(theirs)) => {
+                join_cells(&mut mine.cells, &theirs.cells)?;
+                mine.is_kept |= theirs.is_kept;
+            }
             (mine @ None, theirs) => *mine = theirs,
             (Some(_), None) => {}
         }
@@ -89,8 +93,7 @@ fn join_pages(mine: &mut Pages<'_>, theirs: Pages<'_>) -> Option<()> {
 }
 
 fn join_cells(mine: &mut Cells, theirs: &Cells) -> Option<()> {
-    let is_met = |cells: &Cells| !cells.synchronised.is_empty();
-    if is_met(mine) || is_met(theirs) {
+    if !mine.met.is_empty() || !theirs.met.is_empty() {
         join_synchronised(mine, theirs)?;
     }
     let mut conflicts = 0;
@@ -107,10 +110,10 @@ fn join_cells(mine: &mut Cells, theirs: &Cells) -> Option<()> {
 
 fn join_synchronised(mine: &mut Cells, theirs: &Cells) -> Option<()> {
     let n = mine.write.len();
-    mine.synchronised.resize(n, Synchronised::default());
+    mine.met.cover(0, n);
     for i in 0..n {
-        let my_met = &mut mine.synchronised[i];
-        let met = theirs.synchronised.get(i).copied().unwrap_or_default();
+        let my_met = mine.met.at(i);
+        let met = theirs.met.get(i);
         let is_met = |met: &Synchronised| met.write | met.read != 0;
         let i_touch = mine.write[i] | mine.read[i] != 0;
         let they_touch = theirs.write[i] | theirs.read[i] != 0;
@@ -135,7 +138,10 @@ fn join_synchronised(mine: &mut Cells, theirs: &Cells) -> Option<()> {
 fn written_ranges(pages: &Pages<'_>, shift: u32) -> Vec<(u64, u64)> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for (number, page) in pages.list.iter().enumerate() {
-        let Some(page) = page else { continue };
+        // What is written is kept before.
+        let Some(page) = page.as_ref().filter(|page| page.is_kept) else {
+            continue;
+        };
         let cells = &page.cells;
         let place = |at: usize| number as u64 * PAGE_BYTES + ((at as u64) << shift);
         let n = cells.write.len();

@@ -11,18 +11,22 @@
 //! elsewhere. Both take their knowledge of what comes before what from
 //! [`order`](super::order), but the prefilter keeps two stamps for each word instead of
 //! marks, lines and sites: who wrote it last, and who has read it since. Several readers
-//! are merged; other blocks are never in order with this one.
+//! are merged.
 //!
-//! In reading order: [`stamp`], the contents of a cell; [`cells`], the questions to cells;
-//! [`runs`], which of them an access is to; [`global`], those of global memory; [`merge`], what
-//! several workers saw; [`undo`], memory as it was; [`pool`], where pages come from.
+//! In reading order: [`times`], when a block began; [`stamp`], the contents of a cell; [`met`], accesses to cells that may meet;
+//! [`cells`], the questions to cells; [`runs`], which of them an access is to, [`quick`], those judged at a glance, and [`bulk`], which
+//! a bulk copy is to; [`global`], those of global memory; [`merge`], what several workers saw; [`undo`], memory as it was; [`pool`], where pages come from.
 
+mod bulk;
 mod cells;
 mod global;
 mod merge;
+mod met;
 mod pool;
+mod quick;
 mod runs;
 mod stamp;
+mod times;
 mod undo;
 
 pub(crate) use merge::WrittenBy;
@@ -36,7 +40,7 @@ use super::bulk::{BulkAccess, DoneBy};
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
-use super::order::{BlockOrder, GridOrder, Known, WarpOrder, synchronises};
+use super::order::{BlockOrder, GridOrder, Known, synchronises};
 use super::races::{self, lanes};
 use super::shadow::Site;
 use crate::context::LaunchContext;
@@ -46,18 +50,14 @@ use crate::memory::written::Written;
 use cells::{Act, Cells, PAGE_BYTES, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
 use ptx::ir::Space;
-use runs::{each, each_lane};
-use stamp::{LATEST, Who};
+use runs::{Shape, each};
+use stamp::Who;
+use times::Times;
 
 /// One worker's.
 pub(crate) struct Prefilter<'a> {
     global: GlobalCells<'a>,
-    /// The time at which the block that runs began.
-    base: u32,
-    /// How often time has begun anew.
-    era: u32,
-    /// Whether a block runs.
-    is_running: bool,
+    times: Times,
     /// Whether other workers run other blocks.
     is_parallel: bool,
     /// Whether there may be something to find.
@@ -85,9 +85,7 @@ impl<'a> Prefilter<'a> {
     ) -> Self {
         Self {
             global: GlobalCells::new(launch.memory, written, undo, pool, MAX_PAGES / n_workers),
-            base: 0,
-            era: 0,
-            is_running: false,
+            times: Times::new(launch.cluster.n_blocks() > 1, n_workers > 1),
             is_parallel: n_workers > 1,
             gives_up: false,
         }
@@ -148,74 +146,79 @@ impl<'a> Prefilter<'a> {
         access: &WarpAccess<'_>,
     ) -> bool {
         let warp = &order.warps[access.warp as usize];
-        if warp.clock >= LATEST {
+        if warp.clock >= self.times.most() {
             return false;
         }
-        let who = |known| self::who(self.base, order, access, known);
         if access.space == Space::Shared {
-            passes(shared, warp, who, act, access)
+            passes(shared, (&self.times, order), act, access)
         } else {
-            passes(&mut self.global, warp, who, act, access)
+            passes(&mut self.global, (&self.times, order), act, access)
         }
     }
 }
 
 /// Whether a warp's access to cells is surely in order; it is remembered if so.
 #[inline(always)]
-fn passes<'k, T: Target>(
+fn passes<T: Target>(
     target: &mut T,
-    warp: &'k WarpOrder,
-    who: impl Fn(Option<&'k Arc<Known>>) -> Who<'k>,
+    (times, order): (&Times, &BlockOrder),
     act: &Act,
     access: &WarpAccess<'_>,
 ) -> bool {
+    let warp = &order.warps[access.warp as usize];
     // What a product reads is remembered by `proxies`.
     let remembers = access.class != AccessClass::Product;
     let needed = needed_shift(access);
     if needed < target.cell_shift() {
         target.refine(needed);
     }
-    if let Some(known) = warp.known_by(access.mask) {
-        let who = who(Some(known));
-        return each::<T, false>(target, &who, act, access)
-            && (!remembers || each::<T, true>(target, &who, act, access));
-    }
-    passes_by_group(target, warp, who, act, access, remembers)
-}
-
-/// [`passes`] where some lanes know more than others: rare, and so compiled once and small.
-#[inline(never)]
-fn passes_by_group<'k, T: Target>(
-    target: &mut T,
-    warp: &'k WarpOrder,
-    who: impl Fn(Option<&'k Arc<Known>>) -> Who<'k>,
-    act: &Act,
-    access: &WarpAccess<'_>,
-    remembers: bool,
-) -> bool {
+    let shape = Shape::of(access);
+    let is_split = warp.known_by(access.mask).is_none();
     for (lanes, known) in warp.groups() {
+        let mask = access.mask & lanes;
+        if mask == 0 {
+            continue;
+        }
         let part = WarpAccess {
-            mask: access.mask & lanes,
-            stride: None,
+            mask,
+            stride: access.stride.filter(|_| !is_split),
             ..*access
         };
-        if part.mask != 0 && !each_lane::<T, false>(target, &who(Some(known)), act, &part) {
+        let who = who(times, order, access, Some(known));
+        let shape = shape.of_part(is_split);
+        let remembers = remembers && !is_split;
+        if !act.synchronises && quick::passes(target, &who, act, &part, (shape, remembers)) {
+            continue;
+        }
+        if !each::<T, false>(target, &who, act, &part, shape) {
             return false;
         }
+        if remembers {
+            each::<T, true>(target, &who, act, &part, shape);
+        }
     }
-    !remembers || each_lane::<T, true>(target, &who(None), act, access)
+    // First all are asked, then all are remembered.
+    !(remembers && is_split)
+        || each::<T, true>(
+            target,
+            &who(times, order, access, None),
+            act,
+            access,
+            shape.of_part(true),
+        )
 }
 
 #[inline(always)]
 fn who<'k>(
-    base: u32,
+    times: &'k Times,
     order: &BlockOrder,
     access: &WarpAccess<'_>,
     known: Option<&'k Arc<Known>>,
 ) -> Who<'k> {
     let clock = order.warps[access.warp as usize].clock;
     let known = known.map(|known| &**known);
-    Who::new(base, access.warp, clock, known, order.warps.len())
+    let is_shared = access.space == Space::Shared;
+    Who::new(times, order, (access.warp, clock), known, is_shared)
 }
 
 /// Binary logarithm of the bytes of a cell that an access needs.
@@ -242,58 +245,64 @@ impl Target for SharedCells {
         self.cell_shift = cell_shift;
     }
 
-    #[inline(always)]
-    fn allows<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
-        let first = address as usize >> self.cell_shift;
-        let run = Run { first, ..run };
-        self.cells.quickly_allows::<false, N>(who, act, run)
-            || self.cells.allows::<false>(who, act, run, |_| false)
-    }
+    const GLOBAL: bool = false;
 
     #[inline(always)]
-    fn quickly_allows_lanes<const N: usize>(
-        &self,
-        who: &Who<'_>,
-        act: &Act,
-        access: &WarpAccess<'_>,
-    ) -> bool {
-        let cells = &self.cells;
-        cells.quickly_allows_lanes::<N>(who, act, access, self.cell_shift)
+    fn plain(&mut self, _: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])> {
+        self.cells.plain(address as usize >> self.cell_shift, n)
     }
 
-    #[inline(always)]
-    fn remember<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
+    fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
         let first = address as usize >> self.cell_shift;
         let run = Run { first, ..run };
-        self.cells.remember::<false, N>(who, act, run);
+        self.cells.allows::<false>(who, act, run, |_| false)
+    }
+
+    fn remember(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
+        let first = address as usize >> self.cell_shift;
+        let run = Run { first, ..run };
+        self.cells.remember::<false>(who, act, run);
+    }
+
+    /// What a copy reads is remembered once it is done: until then `proxies` finds who writes
+    /// there.
+    fn begins(&mut self, writes: bool, run: Run, address: u64) {
+        if writes {
+            let first = address as usize >> self.cell_shift;
+            self.cells.begin(true, Run { first, ..run });
+        }
+    }
+
+    fn ends(&mut self, who: &Who<'_>, writes: bool, run: Run, address: u64) {
+        let first = address as usize >> self.cell_shift;
+        self.cells.end::<false>(who, writes, Run { first, ..run });
     }
 }
 
 impl Judge for Prefilter<'_> {
     type Block = SharedCells;
 
-    fn started(&mut self, block: &mut SharedCells, shared_bytes: u32) {
-        // It cannot judge blocks that run at the same time.
-        self.gives_up |= self.is_running;
-        self.is_running = true;
-        if self.base >= LATEST {
+    fn started(&mut self, block: &mut Running<SharedCells>, shared_bytes: u32) {
+        if self.times.is_over() {
             self.global.age();
-            (self.base, self.era) = (1, self.era + 1);
+            self.times.restart();
         }
+        self.gives_up |= !self.times.begins(block.order.place.block);
+        let memory = &mut block.memory;
         let n = shared_bytes as usize;
-        if block.era != self.era || block.cells.write.len() << block.cell_shift < n {
-            *block = SharedCells {
+        if memory.era != self.times.era || memory.cells.write.len() << memory.cell_shift < n {
+            *memory = SharedCells {
                 cells: Cells::new(n.div_ceil(4)),
                 cell_shift: 2,
-                era: self.era,
+                era: self.times.era,
             };
+        } else if self.times.are_together() {
+            memory.cells.clear();
         }
     }
 
     fn ended(&mut self, block: &mut Running<SharedCells>) -> Option<Finding> {
-        let clocks = block.order.warps.iter().map(|warp| warp.clock);
-        self.base += clocks.max().unwrap_or(0);
-        self.is_running = false;
+        self.times.ends(&block.order);
         None
     }
 
@@ -343,19 +352,18 @@ impl Judge for Prefilter<'_> {
             starts_copy: false,
             ..self.act(instruction, store, &Kind::of(store))
         };
-        let who = who(self.base, order, store, None);
-        each::<SharedCells, true>(block, &who, &act, store);
+        let who = who(&self.times, order, store, None);
+        each::<SharedCells, true>(block, &who, &act, store, Shape::of(store));
         None
     }
 
     fn bulk_begins(
         &mut self,
-        _block: &mut Running<SharedCells>,
+        block: &mut Running<SharedCells>,
         access: &mut BulkAccess,
     ) -> Option<Finding> {
-        // It cannot judge bulk copies.
-        self.gives_up = true;
-        if access.writes && access.touch.space == Space::Global {
+        self.gives_up = self.gives_up || !self.begins(block, access);
+        if self.gives_up && access.writes && access.touch.space == Space::Global {
             for range in &access.touch.ranges {
                 for address in range.clone().step_by(PAGE_BYTES as usize) {
                     self.global.keep(address);
@@ -366,7 +374,11 @@ impl Judge for Prefilter<'_> {
         None
     }
 
-    fn bulk_ends(&mut self, _block: &mut Running<SharedCells>, _: &BulkAccess, _: DoneBy) {}
+    fn bulk_ends(&mut self, block: &mut Running<SharedCells>, access: &BulkAccess, by: DoneBy) {
+        if !self.gives_up {
+            self.ends(block, access, by);
+        }
+    }
 
     fn finished(&mut self) -> Option<Finding> {
         None

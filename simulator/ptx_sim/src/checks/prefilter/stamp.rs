@@ -2,10 +2,13 @@
 //!
 //! A stamp is 32 bits: the time in the upper 20, then whether several warps or several
 //! lanes did it, the warp, the lane. Time is a worker's: each block begins where the one
-//! before it ended, and counts as its warps' clocks do. So one comparison says that a
-//! stamp is of this block, and another that everything up to it comes before an access.
+//! before it ended, or, in a cluster, may at the latest have ended, and counts as its warps'
+//! clocks do. So one comparison says that a stamp is of this block, and another that everything
+//! up to it comes before an access.
 
-use super::super::order::{Known, Part};
+use super::super::order::{BlockOrder, Depth, Known, Others, Part};
+use super::cells::Target;
+use super::times::{Began, Times};
 
 /// Several lanes of the warp.
 pub(super) const LANES: u32 = 1 << 10;
@@ -17,8 +20,8 @@ const TIME: u32 = 12;
 const BY: u32 = (1 << TIME) - 1;
 /// Warp, and whether there are several.
 const WARP: u32 = BY & !LANES & !31;
-/// The latest time at which a block begins; it has as much time again until it ends.
-pub(super) const LATEST: u32 = 1 << 19;
+/// Time ends here.
+pub(super) const END: u32 = 1 << 20;
 /// Several blocks, or an access that is not done yet.
 pub(super) const MANY: u32 = u32::MAX;
 /// By no one that could be compared with.
@@ -27,10 +30,21 @@ const NOBODY: u32 = u32::MAX;
 /// Who accesses cells now, and what comes before that.
 pub(super) struct Who<'k> {
     known: Option<&'k Known>,
+    /// What is known of other blocks, if their accesses matter.
+    others: Option<&'k Others>,
+    times: &'k Times,
+    depth: Depth,
     /// The time at which the block began.
     base: u32,
     /// The first stamp of this block.
     low: u32,
+    /// The first one past it.
+    top: u32,
+    /// The first stamp that can come before: in shared memory that no other block reaches, any
+    /// of a block before.
+    low_shared: u32,
+    /// Whether others' accesses to the block's shared memory matter.
+    is_together: bool,
     /// The first stamp that may not come before.
     high: u32,
     /// The first stamp of this warp that may not come before.
@@ -40,17 +54,43 @@ pub(super) struct Who<'k> {
 }
 
 impl<'k> Who<'k> {
-    /// A warp at its clock, in a block that began at `base`; what its lanes know, if that
-    /// is the same for all of them.
+    /// A warp of a block of this order, at its clock; what its lanes know, if that is the same
+    /// for all of them; whether it accesses shared memory.
     #[inline(always)]
-    pub fn new(base: u32, warp: u32, clock: u32, known: Option<&'k Known>, n_warps: usize) -> Self {
-        let (floor, own) = known.map_or((0, 0), |known| {
-            (known.own.of_all_warps(n_warps), known.own.of_warp(warp))
-        });
+    pub fn new(
+        times: &'k Times,
+        order: &BlockOrder,
+        (warp, clock): (u32, u32),
+        known: Option<&'k Known>,
+        is_shared: bool,
+    ) -> Self {
+        let base = times.base_of(order.place.block);
+        let (mut floor, mut own) = (0, 0);
+        if let Some(known) = known {
+            own = known.own.of_warp(warp);
+            // No warp knows all that each barrier's copies did up to some time.
+            if !order.has_engine() {
+                floor = known.own.of_all_warps(order.warps.len());
+            }
+        }
+        let is_together = times.are_together();
+        let low = (base + 1) << TIME;
+        let (top, low_shared) = match is_together {
+            true => ((base + times.most()) << TIME, low),
+            false => (MANY, 0),
+        };
         Self {
             known,
+            others: known
+                .filter(|_| is_together || !is_shared)
+                .map(|known| &known.others),
+            times,
+            depth: order.place.depth,
             base,
-            low: (base + 1) << TIME,
+            low,
+            top,
+            low_shared,
+            is_together,
             high: (base + floor + 1) << TIME,
             own_high: (base + own + 1) << TIME,
             stamp: (base + clock) << TIME | warp << 5,
@@ -76,21 +116,30 @@ impl<'k> Who<'k> {
     /// Whether a cell's stamp is of this block.
     #[inline(always)]
     pub fn is_ours(&self, cell: u32) -> bool {
-        cell >= self.low && cell != MANY
+        cell.wrapping_sub(self.low) < self.top - self.low
+    }
+
+    /// Whether a cell of shared memory says that it has been written.
+    #[inline(always)]
+    pub fn is_written(&self, cell: u32) -> bool {
+        cell != MANY && (cell >= self.low || self.is_together && cell != 0)
+    }
+
+    /// Whether other blocks' accesses matter.
+    #[inline(always)]
+    pub fn counts_others(&self, is_global: bool) -> bool {
+        is_global || self.is_together
     }
 
     /// Whether an access surely comes before this one, at a glance. `NONE` says whether the
     /// absence of an access counts, `OLD` whether other blocks' accesses do.
     #[inline(always)]
     fn is_before<const NONE: bool, const OLD: bool>(&self, cell: u32, by: u32) -> bool {
-        let ordered = if OLD {
-            cell < self.high
-        } else {
-            cell.wrapping_sub(self.low) < self.high - self.low
-        };
+        let low = if OLD { self.low_shared } else { self.low };
+        let ordered = cell.wrapping_sub(low) < self.high - low;
         let is_own_lane = cell & BY == by;
         let is_own_warp = ((cell ^ self.stamp) & WARP == 0) & (cell < self.own_high);
-        ordered | ((is_own_lane | is_own_warp) & (cell >= self.low)) | (NONE & (cell == 0))
+        ordered | ((is_own_lane | is_own_warp) & self.is_ours(cell)) | (NONE & (cell == 0))
     }
 
     /// [`is_before`](Self::is_before) of all cells, of which each lane has `1 << shift`.
@@ -110,53 +159,100 @@ impl<'k> Who<'k> {
         bad == 0
     }
 
-    /// Whether all cells already say what they would say once this access is
-    /// [`merged`](Self::merged), at a glance.
-    #[inline(always)]
-    pub fn are_merged(&self, cells: &[u32]) -> bool {
-        const SEVERAL: u32 = WARPS | LANES;
-        let now = self.stamp & !BY;
-        let mut bad = 0;
-        for &cell in cells {
-            let is_merged = (cell & SEVERAL == SEVERAL) & (cell >= now);
-            bad |= u32::from(!is_merged);
-        }
-        bad == 0
-    }
-
-    /// Whether the access in a cell, if any, comes before this one. Other blocks do not
-    /// matter for shared memory, and are unordered for global memory.
-    pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool) -> bool {
-        if cell < self.low {
-            return cell == 0 || !is_global;
-        }
-        if cell < self.high || cell & BY == Self::by(stamp) {
+    /// Whether the access in a cell, if any, comes before this one: of one cell after another.
+    /// Blocks before do not matter for shared memory.
+    #[inline]
+    pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool, seen: &mut Seen) -> bool {
+        let is_before = match self.is_ours(cell) {
+            true => cell < self.high || cell & BY == Self::by(stamp),
+            false => cell == 0 || cell < self.low && !self.counts_others(is_global),
+        };
+        if is_before || cell == seen.0 {
             return true;
         }
-        if cell & WARPS != 0 {
+        let is_known = self.knows(cell);
+        if is_known {
+            seen.0 = cell;
+        }
+        is_known
+    }
+
+    /// Whether the access in a cell is among those that the warp knows to come before.
+    fn knows(&self, cell: u32) -> bool {
+        let lanes = match cell & LANES {
+            0 => 1 << (cell & 31),
+            _ => u32::MAX,
+        };
+        self.knows_of(cell, lanes)
+    }
+
+    /// [`knows`](Self::knows), of an access by these lanes.
+    fn knows_of(&self, cell: u32, lanes: u32) -> bool {
+        let Some(known) = self.known else {
+            return false;
+        };
+        if cell == 0 || cell & WARPS != 0 {
             return false;
         }
-        let part = Part {
+        let part = |base: u32| Part {
             warp: cell >> 5 & 31,
-            lanes: match cell & LANES {
-                0 => 1 << (cell & 31),
-                _ => u32::MAX,
-            },
-            clock: (cell >> TIME) - self.base,
+            lanes,
+            clock: (cell >> TIME) - base,
         };
-        self.known.is_some_and(|known| known.own.missing(part) == 0)
+        if self.is_ours(cell) {
+            return known.own.missing(part(self.base)) == 0;
+        }
+        let Some(others) = self.others.filter(|others| !others.is_nothing()) else {
+            return false;
+        };
+        let is_known = |began: Began| {
+            let of_block = others.get(self.depth, began.block)?;
+            Some(of_block.missing(part(began.base)) == 0)
+        };
+        let began = self.times.block_at(cell >> TIME);
+        began.and_then(is_known).unwrap_or(false)
+    }
+
+    /// Whether all cells say the same, as they do where one copy or one warp has written them,
+    /// or a few different things, and the warp knows of that.
+    #[inline(never)]
+    pub fn are_known(&self, cells: &[u32]) -> bool {
+        let first = cells.first().copied().unwrap_or_default();
+        let differ = cells.iter().fold(0, |all, &cell| all | (cell ^ first));
+        match differ & !(LANES | 31) {
+            0 if differ == 0 => self.knows(first),
+            0 => self.knows_of(first, u32::MAX),
+            _ => self.knows_each(cells),
+        }
+    }
+
+    fn knows_each(&self, cells: &[u32]) -> bool {
+        let mut last = 0;
+        cells.iter().all(|&cell| {
+            let is_last = cell == std::mem::replace(&mut last, cell);
+            cell != 0 && (is_last || self.knows(cell))
+        })
+    }
+
+    /// Whether an access surely comes before that of a lane, at a glance.
+    #[inline(always)]
+    pub fn comes_quickly_after<const GLOBAL: bool>(&self, cell: u32, stamp: u32) -> bool {
+        match GLOBAL {
+            true => self.is_before::<true, false>(cell, Self::by(stamp)),
+            false => self.is_before::<true, true>(cell, Self::by(stamp)),
+        }
     }
 
     /// What a cell says of accesses that may be unordered once this one is among them.
-    pub fn merged(&self, cell: u32, stamp: u32, is_global: bool) -> u32 {
+    pub fn merged(&self, cell: u32, stamp: u32, is_global: bool, seen: &mut Seen) -> u32 {
         if cell == 0 || cell == MANY {
             return cell | stamp;
         }
-        if cell < self.low {
-            return if is_global { MANY } else { stamp };
-        }
-        if self.comes_after(cell, stamp, is_global) {
+        if self.comes_after(cell, stamp, is_global, seen) {
             return stamp;
+        }
+        if !self.is_ours(cell) {
+            return MANY;
         }
         match (cell ^ stamp) & WARP {
             0 => stamp | LANES,
@@ -164,14 +260,77 @@ impl<'k> Who<'k> {
         }
     }
 
+    /// What cells say once lanes that have these stamps have read them, at a glance where that
+    /// is enough.
+    #[inline(always)]
+    pub fn read<T: Target>(&self, cells: &mut [u32], stamp: u32, shift: u32) {
+        const SEVERAL: u32 = WARPS | LANES;
+        let first = Self::by(stamp);
+        let now = self.stamp & !BY;
+        let mut is_rest = 0;
+        for (i, cell) in cells.iter_mut().enumerate() {
+            let lane = i as u32 >> shift;
+            let by = first.wrapping_add(lane);
+            let old = *cell;
+            let is_before = match T::GLOBAL {
+                true => self.is_before::<true, false>(old, by),
+                false => self.is_before::<true, true>(old, by),
+            };
+            let is_own_warp = ((old ^ self.stamp) & WARP == 0) & self.is_ours(old);
+            let is_later = old.wrapping_sub(now) < self.top - now;
+            let is_merged = (old & SEVERAL == SEVERAL) & is_later | (old == MANY);
+            let several = if is_before { 0 } else { LANES };
+            let is_new = is_before | is_own_warp;
+            *cell = if is_new { stamp + lane | several } else { old };
+            is_rest |= u32::from(!(is_new | is_merged));
+        }
+        if is_rest != 0 {
+            self.merge(cells, stamp, shift, T::GLOBAL);
+        }
+    }
+
+    /// What cells say once lanes that have these stamps have read them.
+    #[inline(never)]
+    pub fn merge(&self, cells: &mut [u32], stamp: u32, shift: u32, is_global: bool) {
+        let mut seen = Seen::default();
+        for (i, cell) in cells.iter_mut().enumerate() {
+            let stamp = stamp + (i as u32 >> shift);
+            if *cell & !LANES != stamp {
+                *cell = self.merged(*cell, stamp, is_global, &mut seen);
+            }
+        }
+    }
+
+    /// What a cell says that several lanes of one access have read.
+    pub fn several(&self, stamp: u32) -> u32 {
+        stamp | LANES
+    }
+
+    /// What cells say once lanes that have these stamps have written them, or have started
+    /// copies that will.
+    #[inline(always)]
+    pub fn write(&self, cells: &mut [u32], stamp: u32, shift: u32, starts_copy: bool) {
+        if starts_copy {
+            return cells.fill(MANY);
+        }
+        for (i, cell) in cells.iter_mut().enumerate() {
+            *cell = Self::written(*cell, stamp + (i as u32 >> shift));
+        }
+    }
+
     /// What a cell says once this access has written it; lanes of one instruction write
     /// one after the other.
     #[inline(always)]
-    pub fn written(cell: u32, stamp: u32) -> u32 {
+    fn written(cell: u32, stamp: u32) -> u32 {
         let is_other_lane = (cell ^ stamp) & !(LANES | 31) == 0 && cell != stamp;
         stamp | if is_other_lane { LANES } else { 0 }
     }
 }
+
+/// What a cell said of an access that is known to come before; 0 is none. Mostly the next
+/// cell says the same.
+#[derive(Default)]
+pub(super) struct Seen(u32);
 
 /// Stamps of another time than this worker's, as those of some block before.
 pub(super) fn age(cells: &mut [u32]) {

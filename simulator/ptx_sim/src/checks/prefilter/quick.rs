@@ -1,0 +1,205 @@
+//! Accesses that are judged at a glance: where all lanes access the same, neighbouring cells, or
+//! each its own, and none of the cells has met atomic accesses. The cells of scattered lanes are
+//! put side by side first, so that all are judged by the same few vector instructions.
+
+use super::super::access::WarpAccess;
+use super::super::races::lanes;
+use super::cells::{Act, PAGE_BYTES, Run, Target};
+use super::runs::Shape;
+use super::stamp::Who;
+use crate::lanes::WARP_SIZE;
+
+/// Cells of the lanes of an access, at most.
+const MOST: usize = 4 * WARP_SIZE;
+
+/// Whether an access is surely in order at a glance; it is remembered if so, and if asked to.
+#[inline(always)]
+pub(super) fn passes<T: Target>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+    (shape, remembers): (Shape, bool),
+) -> bool {
+    // Cells of a lane.
+    let n = access.bytes as usize >> target.cell_shift();
+    match shape {
+        Shape::One => {
+            let mask = access.mask;
+            let lane = mask.trailing_zeros() & 31;
+            let run = Run {
+                first: 0,
+                n,
+                stamp: who.stamp(lane, !mask.is_power_of_two()),
+                shift: 31,
+            };
+            let at = access.addresses[lane as usize];
+            run_passes(target, who, act, (run, at), remembers)
+        }
+        Shape::Row if n.is_power_of_two() => {
+            let (first, past) = row(who, access, n, T::GLOBAL);
+            match past {
+                None => run_passes(target, who, act, first, remembers),
+                Some(second) => {
+                    run_passes(target, who, act, first, false)
+                        && run_passes(target, who, act, second, remembers)
+                        && (!remembers || run_passes(target, who, act, first, true))
+                }
+            }
+        }
+        Shape::Row | Shape::Lanes => match n {
+            1 => lanes_pass::<T, 1>(target, who, act, access, remembers),
+            2 => lanes_pass::<T, 2>(target, who, act, access, remembers),
+            4 => lanes_pass::<T, 4>(target, who, act, access, remembers),
+            _ => false,
+        },
+        Shape::Parts => false,
+    }
+}
+
+/// Lanes that each begin where the one before ends: in one run, or in two, on two pages of
+/// global memory.
+#[inline(always)]
+fn row(
+    who: &Who<'_>,
+    access: &WarpAccess<'_>,
+    n: usize,
+    is_global: bool,
+) -> ((Run, u64), Option<(Run, u64)>) {
+    let run = |lane: usize, n_lanes: usize| {
+        let run = Run {
+            first: 0,
+            n: n * n_lanes,
+            stamp: who.stamp(lane as u32, false),
+            shift: n.trailing_zeros(),
+        };
+        (run, access.addresses[lane])
+    };
+    let bytes = u64::from(access.bytes);
+    let left = PAGE_BYTES - access.addresses[0] % PAGE_BYTES;
+    if is_global && left < 32 * bytes {
+        let split = (left / bytes) as usize;
+        return (run(0, split), Some(run(split, WARP_SIZE - split)));
+    }
+    (run(0, WARP_SIZE), None)
+}
+
+/// [`passes`], of one run of cells, which begins at an address.
+#[inline(always)]
+pub(super) fn run_passes<T: Target>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    (run, address): (Run, u64),
+    remembers: bool,
+) -> bool {
+    let Some((write, read)) = target.plain(act, address, run.n) else {
+        return false;
+    };
+    let Run { stamp, shift, .. } = run;
+    if !may_follow_writes::<T>(who, act, write, (stamp, shift))
+        || act.writes && !may_follow_reads::<T>(who, read, (stamp, shift))
+    {
+        return false;
+    }
+    if remembers && act.writes {
+        read.fill(0);
+        who.write(write, stamp, shift, act.starts_copy);
+    } else if remembers {
+        who.read::<T>(read, stamp, shift);
+    }
+    true
+}
+
+/// Whether an access may follow the writes that cells tell of.
+#[inline(always)]
+fn may_follow_writes<T: Target>(
+    who: &Who<'_>,
+    act: &Act,
+    write: &[u32],
+    (stamp, shift): (u32, u32),
+) -> bool {
+    if act.is_constant {
+        return write.iter().fold(0, |all, &cell| all | cell) == 0;
+    }
+    let is_after = if T::GLOBAL {
+        who.are_before::<true, false>(write, stamp, shift)
+    } else if act.writes {
+        who.are_before::<true, true>(write, stamp, shift)
+    } else {
+        who.are_before::<false, false>(write, stamp, shift)
+    };
+    is_after || who.are_known(write)
+}
+
+/// Whether a write may follow the reads that cells tell of.
+#[inline(always)]
+fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, shift): (u32, u32)) -> bool {
+    let is_after = if T::GLOBAL {
+        who.are_before::<true, false>(read, stamp, shift)
+    } else {
+        who.are_before::<true, true>(read, stamp, shift)
+    };
+    is_after || who.are_known(read)
+}
+
+/// Each lane accesses `N` cells somewhere.
+#[inline(always)]
+fn lanes_pass<T: Target, const N: usize>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+    remembers: bool,
+) -> bool {
+    let (mut write, mut read) = ([0; MOST], [0; MOST]);
+    let n = N * WARP_SIZE;
+    let first = who.stamp(0, false);
+    let by = (first, N.trailing_zeros());
+    for lane in 0..WARP_SIZE {
+        let at = lane * N..(lane + 1) * N;
+        if access.mask >> lane & 1 == 0 {
+            // What no access minds.
+            let own = if act.is_constant {
+                0
+            } else {
+                first + lane as u32
+            };
+            write[at.clone()].fill(own);
+            read[at].fill(own);
+            continue;
+        }
+        let Some((its_write, its_read)) = target.plain(act, access.addresses[lane], N) else {
+            return false;
+        };
+        write[at.clone()].copy_from_slice(&its_write[..N]);
+        read[at].copy_from_slice(&its_read[..N]);
+    }
+    if !may_follow_writes::<T>(who, act, &write[..n], by)
+        || act.writes && !may_follow_reads::<T>(who, &read[..n], by)
+    {
+        return false;
+    }
+    if remembers && act.writes {
+        for lane in lanes(access.mask) {
+            if let Some((write, read)) = target.plain(act, access.addresses[lane], N) {
+                read.fill(0);
+                who.write(write, first + lane as u32, 31, act.starts_copy);
+            }
+        }
+    } else if remembers {
+        let before = read;
+        who.read::<T>(&mut read[..n], by.0, by.1);
+        for lane in lanes(access.mask) {
+            let at = lane * N..(lane + 1) * N;
+            if let Some((_, its_read)) = target.plain(act, access.addresses[lane], N) {
+                let several = who.several(first + lane as u32);
+                for (cell, i) in its_read.iter_mut().zip(at) {
+                    // Another lane may have read it just now.
+                    *cell = if *cell == before[i] { read[i] } else { several };
+                }
+            }
+        }
+    }
+    true
+}
