@@ -281,7 +281,11 @@ impl<'k> Who<'k> {
             let is_merged = (old & SEVERAL == SEVERAL) & is_later | (old == MANY);
             let several = if is_before { 0 } else { LANES };
             let is_new = is_before | is_own_warp;
-            *cell = if is_new { stamp + lane | several } else { old };
+            *cell = if is_new {
+                (stamp + lane) | several
+            } else {
+                old
+            };
             is_rest |= u32::from(!(is_new | is_merged));
         }
         if is_rest != 0 {
