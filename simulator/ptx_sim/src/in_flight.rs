@@ -64,15 +64,16 @@ impl InFlight {
     ) -> &mut [Register] {
         let is_same = |tile: &Tile| tile.frame == frame && tile.slots == slots;
         let index = match self.tiles.iter().position(is_same) {
-            Some(index) if self.tiles[index].copies.is_empty() => index,
+            Some(index) if self.tiles[index].copies.is_empty() => {
+                if !keeps {
+                    self.tiles[index].sums.fill([0; 32]);
+                }
+                index
+            }
             _ => self.open_new((frame, function), slots, keeps, read),
         };
-        let n_groups = self.n_groups;
         let tile = &mut self.tiles[index];
-        tile.group = n_groups;
-        if !keeps {
-            tile.sums.fill([0; 32]);
-        }
+        tile.group = self.n_groups;
         &mut tile.sums
     }
 

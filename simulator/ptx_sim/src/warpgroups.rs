@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use crate::numeric::tile::Register;
 use crate::registers_of_block::RegistersOfBlock;
 use crate::warp::{PathState, Warp};
 
@@ -47,6 +48,8 @@ pub(crate) struct Warpgroups {
     pub registers: RegistersOfBlock,
     /// Whether something has happened that a warp may wait for.
     pub has_changed: bool,
+    /// Memory of a right operand, to be reused.
+    pub spare: Vec<[Register; 2]>,
 }
 
 impl Warpgroups {

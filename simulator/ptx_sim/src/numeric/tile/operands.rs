@@ -1,4 +1,4 @@
-//! What is multiplied, and the sums.
+//! The operands of a product of tiles, and its sums.
 
 use super::super::mma::{Accumulator, Factor, Model};
 use crate::lanes::WARP_SIZE;

@@ -33,10 +33,11 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
     let mut addresses = (O::ON && step.launch.checks).then(Vec::new);
     let a = left(step, op, issued.a, addresses.as_mut())?;
     let mut reader = reader(step, issued.b, op.transposed[1], addresses.as_mut())?;
-    let mut b = match reader.groups(op.n / 8) {
-        Ok(b) => b,
-        Err(address) => return Err(outside(step, "B", &reader.descriptor, address)),
-    };
+    let mut b = std::mem::take(&mut step.env.warpgroups.spare);
+    b.resize(op.n as usize / 8, [[0; WARP_SIZE]; 2]);
+    reader
+        .groups(&mut b)
+        .map_err(|address| outside(step, "B", &reader.descriptor, address))?;
     negate(op, b.as_flattened_mut(), 1);
     let regs = step.view.regs;
     // SAFETY: The decoder made the slot for 32-bit lanes.
@@ -44,6 +45,7 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
     let frame = (step.frame, step.function);
     let sums = step.warp.in_flight.open(frame, &op.d, issued.keeps, read);
     add(op, &a, &b, sums);
+    step.env.warpgroups.spare = b;
     if O::ON {
         let (lanes, number) = (step.lanes(FULL_MASK), step.number);
         let seen = ProductSeen {

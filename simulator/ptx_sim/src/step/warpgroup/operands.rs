@@ -30,7 +30,6 @@
 //! with 7–8, one of 32 bytes bit 4 with bit 7.
 
 use super::super::transpose::transposed;
-use crate::lanes::WARP_SIZE;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::shared::SharedMemory;
@@ -135,31 +134,30 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Both cores of each of some groups; an error is an address outside the block's memory.
-    pub fn groups(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
+    /// Both cores of each of the first groups; an error is an address outside the block's memory.
+    pub fn groups(&mut self, groups: &mut [[Register; 2]]) -> Result<(), u32> {
         #[cfg(target_arch = "x86_64")]
         if has_wide_vectors() {
             // SAFETY: This machine has the vectors.
-            return unsafe { self.groups_wide(n) };
+            return unsafe { self.groups_wide(groups) };
         }
-        self.groups_plain(n)
+        self.groups_plain(groups)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn groups_wide(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
-        self.groups_plain(n)
+    unsafe fn groups_wide(&mut self, groups: &mut [[Register; 2]]) -> Result<(), u32> {
+        self.groups_plain(groups)
     }
 
     #[inline(always)]
-    fn groups_plain(&mut self, n: u32) -> Result<Vec<[Register; 2]>, u32> {
-        let mut groups = vec![[[0; WARP_SIZE]; 2]; n as usize];
-        for (group, cores) in (0..).zip(&mut groups) {
+    fn groups_plain(&mut self, groups: &mut [[Register; 2]]) -> Result<(), u32> {
+        for (group, cores) in (0..).zip(groups) {
             for (chunk, core) in (0..).zip(cores) {
                 self.core(group, chunk, core)?;
             }
         }
-        Ok(groups)
+        Ok(())
     }
 
     /// Core `(group, chunk)`; an error is an address outside the block's memory.
