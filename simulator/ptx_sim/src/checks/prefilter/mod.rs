@@ -364,7 +364,7 @@ impl Judge for Prefilter<'_> {
     ) -> Option<Finding> {
         self.gives_up = self.gives_up || !self.begins(block, access);
         if self.gives_up && access.writes && access.touch.space == Space::Global {
-            for range in &access.touch.ranges {
+            for range in access.touch.ranges.iter().filter(|range| !range.is_empty()) {
                 for address in range.clone().step_by(PAGE_BYTES as usize) {
                     self.global.keep(address);
                 }
