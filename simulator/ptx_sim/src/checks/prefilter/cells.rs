@@ -2,7 +2,8 @@
 //!
 //! A cell is a word, or less where a kernel accesses less.
 
-use super::met::{Met, Synchronised};
+use super::super::access::WarpAccess;
+use super::met::{Met, MetCells, Synchronised};
 use super::stamp::{MANY, Seen, Who, age};
 
 /// Bytes of global memory whose cells are made, kept and looked up together.
@@ -19,8 +20,39 @@ pub(super) struct Cells {
     pub met: Met,
 }
 
+/// What some cells say.
+pub(super) struct Everything<'c> {
+    pub write: &'c [u32],
+    pub read: &'c [u32],
+    pub met: MetCells<'c>,
+}
+
+/// Where a lane's cells are: the page of global memory, and the first of them in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    pub page: u32,
+    pub first: u32,
+}
+
+/// Cells in which the places of a warp's lanes are known.
+pub(super) trait Located {
+    /// What cells say of plain writes and reads.
+    fn cells(&mut self, at: Place, n: usize) -> Option<(&mut [u32], &mut [u32])>;
+}
+
+impl Located for Cells {
+    #[inline(always)]
+    fn cells(&mut self, at: Place, n: usize) -> Option<(&mut [u32], &mut [u32])> {
+        let cells = at.first as usize..at.first as usize + n;
+        let write = self.write.get_mut(cells.clone())?;
+        Some((write, self.read.get_mut(cells)?))
+    }
+}
+
 /// Where cells are.
 pub(super) trait Target {
+    /// Those among which the lanes of a warp may find theirs.
+    type Located: Located + ?Sized;
     /// Binary logarithm of a cell's bytes.
     fn cell_shift(&self) -> u32;
     /// Makes cells of this many bytes.
@@ -30,6 +62,17 @@ pub(super) trait Target {
     /// What some cells say of plain writes and reads, if there is nothing else to know of them
     /// for an access like this.
     fn plain(&mut self, act: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])>;
+    /// All that some cells say, if what an access reads there has been written before the launch
+    /// or is to be looked for in the cells.
+    fn all(&mut self, act: &Act, address: u64, n: usize) -> Option<Everything<'_>>;
+    /// Where each lane finds its cells, if [`plain`](Self::plain) would give those of all.
+    fn locate(
+        &mut self,
+        act: &Act,
+        access: &WarpAccess<'_>,
+        n: usize,
+        at: &mut [Place; 32],
+    ) -> Option<&mut Self::Located>;
     /// Whether an access to cells is surely in order.
     fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool;
     /// Remembers an access that is allowed.
@@ -95,6 +138,17 @@ impl Cells {
         self.met.clear();
     }
 
+    /// All that cells say.
+    #[inline(always)]
+    pub fn everything(&mut self, first: usize, n: usize) -> Option<Everything<'_>> {
+        let cells = first..first + n;
+        Some(Everything {
+            write: self.write.get(cells.clone())?,
+            read: self.read.get(cells)?,
+            met: self.met.cells(first, n),
+        })
+    }
+
     /// What cells say of plain accesses, if there have been no others.
     #[inline(always)]
     pub fn plain(&mut self, first: usize, n: usize) -> Option<(&mut [u32], &mut [u32])> {
@@ -105,23 +159,6 @@ impl Cells {
             self.read.get_mut(cells)?,
         );
         (!is_met).then_some(both)
-    }
-
-    /// Whether an access that may meet others is surely in order in one cell, at a glance.
-    #[inline]
-    fn quickly_meets<const GLOBAL: bool>(
-        &self,
-        who: &Who<'_>,
-        act: &Act,
-        at: usize,
-        stamp: u32,
-    ) -> bool {
-        let (write, read, met) = (self.write[at], self.read[at], self.met.get(at));
-        who.comes_quickly_after::<GLOBAL>(write, stamp)
-            && (!act.writes || who.comes_quickly_after::<GLOBAL>(read, stamp))
-            && (!act.needs_written || met.write != 0 && (GLOBAL || who.is_written(met.write)))
-            && (!GLOBAL || !act.is_parallel || met.instruction == act.instruction)
-            && Self::meets::<GLOBAL>(who, act, &met)
     }
 
     /// Whether the access is surely in order. `is_filled` says that a cell of global
@@ -136,11 +173,8 @@ impl Cells {
     ) -> bool {
         let mut seen = Seen::default();
         run.first + run.n <= self.write.len()
-            && (0..run.n).all(|i| {
-                act.synchronises
-                    && self.quickly_meets::<GLOBAL>(who, act, run.first + i, run.stamp_of(i))
-                    || self.allows_one::<GLOBAL>((who, &mut seen), act, run, i, &is_filled)
-            })
+            && (0..run.n)
+                .all(|i| self.allows_one::<GLOBAL>((who, &mut seen), act, run, i, &is_filled))
     }
 
     /// The same of one cell, whatever the access.
@@ -235,22 +269,21 @@ impl Cells {
     }
 
     fn remember_synchronised<const GLOBAL: bool>(&mut self, who: &Who<'_>, act: &Act, run: Run) {
-        self.met.cover(run.first, run.n);
         for i in 0..run.n {
-            let stamp = run.stamp_of(i);
-            let met = self.met.at(run.first + i);
+            let (at, stamp) = (run.first + i, run.stamp_of(i));
+            let mut met = self.met.get(at);
             if met.size != act.size {
-                *met = Synchronised::default();
+                met = Synchronised::default();
             }
-            let cell = if act.writes {
-                &mut met.write
-            } else {
-                &mut met.read
+            let cell = match act.writes {
+                true => &mut met.write,
+                false => &mut met.read,
             };
             *cell = who.merged(*cell, stamp, GLOBAL, &mut Seen::default());
             met.size = act.size;
             met.instruction = act.instruction;
             met.is_narrow |= !act.is_wide;
+            self.met.set(at, met);
         }
     }
 
@@ -266,11 +299,7 @@ impl Cells {
     pub fn age(&mut self) {
         age(&mut self.write);
         age(&mut self.read);
-        for met in self.met.all().1 {
-            let mut cells = [met.write, met.read];
-            age(&mut cells);
-            [met.write, met.read] = cells;
-        }
+        self.met.all().into_iter().for_each(age);
     }
 
     /// Whether all cells were written in this launch, plainly, or none of them at all.

@@ -1,7 +1,9 @@
 //! The prefilter's cells for global memory: by allocation and page, as they are accessed.
 
+use super::super::access::WarpAccess;
+use super::super::races::lanes;
 use super::cells::PAGE_BYTES;
-use super::cells::{Act, Cells, Run, Target};
+use super::cells::{Act, Cells, Everything, Located, Place, Run, Target};
 use super::pool::Pool;
 use super::stamp::Who;
 use super::undo::Undo;
@@ -39,6 +41,8 @@ pub(super) struct GlobalCells<'a> {
     last: usize,
     /// Binary logarithm of a cell's bytes.
     pub cell_shift: u32,
+    /// Whether any cells have met atomic, volatile or ordered accesses.
+    has_met: bool,
     /// Pages that may still be made.
     n_left: usize,
     pool: &'a Pool,
@@ -67,6 +71,7 @@ impl<'a> GlobalCells<'a> {
             allocations: Vec::new(),
             last: 0,
             cell_shift: 2,
+            has_met: false,
             n_left: n_pages,
             pool,
         }
@@ -166,7 +171,51 @@ impl Target for GlobalCells<'_> {
         self.cell_shift = cell_shift;
     }
 
+    type Located = [Option<Box<Page>>];
     const GLOBAL: bool = true;
+
+    #[inline(always)]
+    fn all(&mut self, act: &Act, address: u64, n: usize) -> Option<Everything<'_>> {
+        self.has_met = true;
+        let (page, first) = self.page(address, act.writes)?;
+        if act.needs_written && !page.is_filled {
+            return None;
+        }
+        page.cells.everything(first, n)
+    }
+
+    /// What it writes is kept. All have to be in one allocation.
+    #[inline(always)]
+    fn locate(
+        &mut self,
+        act: &Act,
+        access: &WarpAccess<'_>,
+        n: usize,
+        at: &mut [Place; 32],
+    ) -> Option<&mut [Option<Box<Page>>]> {
+        let first = access.mask.trailing_zeros() as usize & 31;
+        let place = self.place(access.addresses[first])?;
+        let mut last = u32::MAX;
+        for lane in lanes(access.mask) {
+            let address = access.addresses[lane];
+            let allocation = self.allocations[place].as_ref()?.allocation;
+            if !allocation.contains(address, 1) {
+                return None;
+            }
+            let offset = address - allocation.base;
+            let page = (offset / PAGE_BYTES) as u32;
+            at[lane] = Place {
+                page,
+                first: (offset % PAGE_BYTES) as u32 >> self.cell_shift,
+            };
+            let has_met = self.has_met;
+            if page != last || has_met {
+                self.plain(act, address, n)?;
+                last = page;
+            }
+        }
+        Some(&mut self.allocations[place].as_mut()?.list)
+    }
 
     /// What it writes is kept.
     #[inline(always)]
@@ -179,6 +228,7 @@ impl Target for GlobalCells<'_> {
     }
 
     /// What it writes is kept.
+    #[inline(never)]
     fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
         let before = Before {
             memory: self.memory,
@@ -193,6 +243,7 @@ impl Target for GlobalCells<'_> {
     }
 
     fn remember(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
+        self.has_met |= act.synchronises;
         if let Some((page, first)) = self.page(address, false) {
             page.cells.remember::<true>(who, act, Run { first, ..run });
         }
@@ -209,6 +260,14 @@ impl Target for GlobalCells<'_> {
         if writes && let Some((page, first)) = self.page(address, false) {
             page.cells.end::<true>(who, true, Run { first, ..run });
         }
+    }
+}
+
+impl Located for [Option<Box<Page>>] {
+    #[inline(always)]
+    fn cells(&mut self, at: Place, n: usize) -> Option<(&mut [u32], &mut [u32])> {
+        let page = self.get_mut(at.page as usize)?.as_mut()?;
+        page.cells.cells(at, n)
     }
 }
 

@@ -110,26 +110,29 @@ fn join_cells(mine: &mut Cells, theirs: &Cells) -> Option<()> {
 
 fn join_synchronised(mine: &mut Cells, theirs: &Cells) -> Option<()> {
     let n = mine.write.len();
-    mine.met.cover(0, n);
     for i in 0..n {
-        let my_met = mine.met.at(i);
-        let met = theirs.met.get(i);
+        let (mut my_met, met) = (mine.met.get(i), theirs.met.get(i));
         let is_met = |met: &Synchronised| met.write | met.read != 0;
         let i_touch = mine.write[i] | mine.read[i] != 0;
         let they_touch = theirs.write[i] | theirs.read[i] != 0;
-        if is_met(my_met) && they_touch || is_met(&met) && i_touch {
+        if is_met(&my_met) && they_touch || is_met(&met) && i_touch {
             return None;
         }
-        if !is_met(my_met) {
-            *my_met = met;
-        } else if is_met(&met) {
+        if !is_met(&met) {
+            continue;
+        }
+        if is_met(&my_met) {
             let is_like = (my_met.size, my_met.instruction) == (met.size, met.instruction);
             if !is_like || my_met.is_narrow || met.is_narrow {
                 return None;
             }
-            my_met.write |= met.write;
-            my_met.read |= met.read;
         }
+        my_met = Synchronised {
+            write: my_met.write | met.write,
+            read: my_met.read | met.read,
+            ..met
+        };
+        mine.met.set(i, my_met);
     }
     Some(())
 }

@@ -47,7 +47,7 @@ use crate::context::LaunchContext;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::written::Written;
-use cells::{Act, Cells, PAGE_BYTES, Run, Target};
+use cells::{Act, Cells, Everything, PAGE_BYTES, Place, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
 use ptx::ir::Space;
 use runs::{Shape, each};
@@ -187,7 +187,7 @@ fn passes<T: Target>(
         let who = who(times, order, access, Some(known));
         let shape = shape.of_part(is_split);
         let remembers = remembers && !is_split;
-        if !act.synchronises && quick::passes(target, &who, act, &part, (shape, remembers)) {
+        if quick::passes(target, &who, act, &part, (shape, remembers)) {
             continue;
         }
         if !each::<T, false>(target, &who, act, &part, shape) {
@@ -245,7 +245,31 @@ impl Target for SharedCells {
         self.cell_shift = cell_shift;
     }
 
+    type Located = Cells;
     const GLOBAL: bool = false;
+
+    #[inline(always)]
+    fn all(&mut self, _: &Act, address: u64, n: usize) -> Option<Everything<'_>> {
+        self.cells
+            .everything(address as usize >> self.cell_shift, n)
+    }
+
+    #[inline(always)]
+    fn locate(
+        &mut self,
+        _: &Act,
+        access: &WarpAccess<'_>,
+        n: usize,
+        at: &mut [Place; 32],
+    ) -> Option<&mut Cells> {
+        for (at, &address) in at.iter_mut().zip(access.addresses) {
+            at.first = (address >> self.cell_shift) as u32;
+        }
+        let cells = &mut self.cells;
+        let is_met = !cells.met.is_empty()
+            && lanes(access.mask).any(|lane| cells.met.touches(at[lane].first as usize, n));
+        (!is_met).then_some(cells)
+    }
 
     #[inline(always)]
     fn plain(&mut self, _: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])> {

@@ -4,7 +4,7 @@
 
 use super::super::access::WarpAccess;
 use super::super::races::lanes;
-use super::cells::{Act, PAGE_BYTES, Run, Target};
+use super::cells::{Act, Everything, Located, PAGE_BYTES, Place, Run, Target};
 use super::runs::Shape;
 use super::stamp::Who;
 use crate::lanes::WARP_SIZE;
@@ -23,19 +23,12 @@ pub(super) fn passes<T: Target>(
 ) -> bool {
     // Cells of a lane.
     let n = access.bytes as usize >> target.cell_shift();
+    if act.synchronises {
+        return meet::<T, false>(target, who, act, access, (shape, n))
+            && (!remembers || meet::<T, true>(target, who, act, access, (shape, n)));
+    }
     match shape {
-        Shape::One => {
-            let mask = access.mask;
-            let lane = mask.trailing_zeros() & 31;
-            let run = Run {
-                first: 0,
-                n,
-                stamp: who.stamp(lane, !mask.is_power_of_two()),
-                shift: 31,
-            };
-            let at = access.addresses[lane as usize];
-            run_passes(target, who, act, (run, at), remembers)
-        }
+        Shape::One => run_passes(target, who, act, one(who, access, n), remembers),
         Shape::Row if n.is_power_of_two() => {
             let (first, past) = row(who, access, n, T::GLOBAL);
             match past {
@@ -55,6 +48,93 @@ pub(super) fn passes<T: Target>(
         },
         Shape::Parts => false,
     }
+}
+
+/// All lanes access the same.
+#[inline(always)]
+fn one(who: &Who<'_>, access: &WarpAccess<'_>, n: usize) -> (Run, u64) {
+    let mask = access.mask;
+    let lane = mask.trailing_zeros() & 31;
+    let run = Run {
+        first: 0,
+        n,
+        stamp: who.stamp(lane, !mask.is_power_of_two()),
+        shift: 31,
+    };
+    (run, access.addresses[lane as usize])
+}
+
+/// Whether accesses that may meet others surely are in order; or, if `REMEMBER`, remembers
+/// them, which gives `true`.
+#[inline(always)]
+fn meet<T: Target, const REMEMBER: bool>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+    (shape, n): (Shape, usize),
+) -> bool {
+    let mut run = |run| run_meets::<T, REMEMBER>(target, who, act, run);
+    match shape {
+        Shape::One => run(one(who, access, n)),
+        Shape::Row if n.is_power_of_two() => {
+            let (first, second) = row(who, access, n, T::GLOBAL);
+            run(first) && second.is_none_or(run)
+        }
+        Shape::Row | Shape::Lanes => lanes(access.mask).all(|lane| {
+            let stamp = who.stamp(lane as u32, false);
+            let (first, shift) = (0, 31);
+            let cells = Run {
+                first,
+                n,
+                stamp,
+                shift,
+            };
+            run((cells, access.addresses[lane]))
+        }),
+        Shape::Parts => false,
+    }
+}
+
+/// [`meet`], of one run of cells, which begins at an address.
+#[inline(never)]
+fn run_meets<T: Target, const REMEMBER: bool>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    (run, address): (Run, u64),
+) -> bool {
+    let Run {
+        n, stamp, shift, ..
+    } = run;
+    let Some(Everything {
+        write,
+        read,
+        mut met,
+    }) = target.all(act, address, n)
+    else {
+        return false;
+    };
+    if REMEMBER {
+        let cells = if act.writes {
+            &mut *met.write
+        } else {
+            &mut *met.read
+        };
+        who.read::<T>(cells, stamp, shift);
+        met.add(act.instruction, act.size, act.is_wide);
+        return true;
+    }
+    let counts_others = who.counts_others(T::GLOBAL);
+    let has_others = || who.has_others(met.write) || who.has_others(met.read);
+    let is_written = |(&write, &met): (&u32, &u32)| who.is_written(write) || who.is_written(met);
+    !act.is_constant
+        && may_follow_reads::<T>(who, write, (stamp, shift))
+        && (!act.writes || may_follow_reads::<T>(who, read, (stamp, shift)))
+        && !met.has_other_size(act.size)
+        && (!counts_others || act.is_wide && !met.has_narrow() || !has_others())
+        && (T::GLOBAL || !act.needs_written || write.iter().zip(&*met.write).all(is_written))
+        && !(T::GLOBAL && act.is_parallel && met.has_other_instruction(act.instruction))
 }
 
 /// Lanes that each begin where the one before ends: in one run, or in two, on two pages of
@@ -132,7 +212,8 @@ fn may_follow_writes<T: Target>(
     is_after || who.are_known(write)
 }
 
-/// Whether a write may follow the reads that cells tell of.
+/// Whether a write may follow the reads, or an access that may meet others the writes, that cells
+/// tell of.
 #[inline(always)]
 fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, shift): (u32, u32)) -> bool {
     let is_after = if T::GLOBAL {
@@ -152,28 +233,37 @@ fn lanes_pass<T: Target, const N: usize>(
     access: &WarpAccess<'_>,
     remembers: bool,
 ) -> bool {
+    let mut at = [Place::default(); WARP_SIZE];
+    let Some(located) = target.locate(act, access, N, &mut at) else {
+        return false;
+    };
     let (mut write, mut read) = ([0; MOST], [0; MOST]);
     let n = N * WARP_SIZE;
     let first = who.stamp(0, false);
     let by = (first, N.trailing_zeros());
+    // What no access minds stands for lanes that are not there.
+    let absent = |lane: usize| {
+        [if act.is_constant {
+            0
+        } else {
+            first + lane as u32
+        }; N]
+    };
     for lane in 0..WARP_SIZE {
-        let at = lane * N..(lane + 1) * N;
-        if access.mask >> lane & 1 == 0 {
-            // What no access minds.
-            let own = if act.is_constant {
-                0
-            } else {
-                first + lane as u32
-            };
-            write[at.clone()].fill(own);
-            read[at].fill(own);
-            continue;
+        let is_there = access.mask >> lane & 1 != 0;
+        let cells = located.cells(at[lane], N).filter(|_| is_there);
+        let to = lane * N..(lane + 1) * N;
+        match cells {
+            Some((its_write, its_read)) => {
+                write[to.clone()].copy_from_slice(&its_write[..N]);
+                read[to].copy_from_slice(&its_read[..N]);
+            }
+            None if is_there => return false,
+            None => {
+                write[to.clone()].copy_from_slice(&absent(lane));
+                read[to].copy_from_slice(&absent(lane));
+            }
         }
-        let Some((its_write, its_read)) = target.plain(act, access.addresses[lane], N) else {
-            return false;
-        };
-        write[at.clone()].copy_from_slice(&its_write[..N]);
-        read[at].copy_from_slice(&its_read[..N]);
     }
     if !may_follow_writes::<T>(who, act, &write[..n], by)
         || act.writes && !may_follow_reads::<T>(who, &read[..n], by)
@@ -182,7 +272,7 @@ fn lanes_pass<T: Target, const N: usize>(
     }
     if remembers && act.writes {
         for lane in lanes(access.mask) {
-            if let Some((write, read)) = target.plain(act, access.addresses[lane], N) {
+            if let Some((write, read)) = located.cells(at[lane], N) {
                 read.fill(0);
                 who.write(write, first + lane as u32, 31, act.starts_copy);
             }
@@ -190,11 +280,14 @@ fn lanes_pass<T: Target, const N: usize>(
     } else if remembers {
         let before = read;
         who.read::<T>(&mut read[..n], by.0, by.1);
+        if read[..n] == before[..n] {
+            return true;
+        }
         for lane in lanes(access.mask) {
-            let at = lane * N..(lane + 1) * N;
-            if let Some((_, its_read)) = target.plain(act, access.addresses[lane], N) {
+            let from = lane * N..(lane + 1) * N;
+            if let Some((_, its_read)) = located.cells(at[lane], N) {
                 let several = who.several(first + lane as u32);
-                for (cell, i) in its_read.iter_mut().zip(at) {
+                for (cell, i) in its_read.iter_mut().zip(from) {
                     // Another lane may have read it just now.
                     *cell = if *cell == before[i] { read[i] } else { several };
                 }

@@ -125,6 +125,13 @@ impl<'k> Who<'k> {
         cell != MANY && (cell >= self.low || self.is_together && cell != 0)
     }
 
+    /// Whether any of these accesses is by another block.
+    #[inline(always)]
+    pub fn has_others(&self, cells: &[u32]) -> bool {
+        let is_other = |&cell: &u32| (cell != 0) & !self.is_ours(cell);
+        cells.iter().fold(false, |any, cell| any | is_other(cell))
+    }
+
     /// Whether other blocks' accesses matter.
     #[inline(always)]
     pub fn counts_others(&self, is_global: bool) -> bool {
@@ -232,15 +239,6 @@ impl<'k> Who<'k> {
             let is_last = cell == std::mem::replace(&mut last, cell);
             cell != 0 && (is_last || self.knows(cell))
         })
-    }
-
-    /// Whether an access surely comes before that of a lane, at a glance.
-    #[inline(always)]
-    pub fn comes_quickly_after<const GLOBAL: bool>(&self, cell: u32, stamp: u32) -> bool {
-        match GLOBAL {
-            true => self.is_before::<true, false>(cell, Self::by(stamp)),
-            false => self.is_before::<true, true>(cell, Self::by(stamp)),
-        }
     }
 
     /// What a cell says of accesses that may be unordered once this one is among them.
