@@ -214,8 +214,15 @@ impl RowAccess {
     /// The same access with the lanes' addresses.
     pub fn with_addresses<R>(&self, f: impl FnOnce(&WarpAccess<'_>) -> R) -> R {
         let row = self.row;
-        let address = |lane| row.first.wrapping_add(row.stride.wrapping_mul(lane as u64));
-        let addresses = std::array::from_fn(address);
+        let mut addresses = [0; 32];
+        let mut next: [u64; 4] = std::array::from_fn(|lane| {
+            let distance = row.stride.wrapping_mul(lane as u64);
+            row.first.wrapping_add(distance)
+        });
+        for four in addresses.as_chunks_mut().0 {
+            *four = next;
+            next = next.map(|address| address.wrapping_add(row.stride << 2));
+        }
         let lanes = Lanes {
             block: self.block,
             warp: self.warp,

@@ -42,6 +42,16 @@ impl<J: Judge> Watch<'_, J> {
         self.recorder.as_mut()?.tracer()
     }
 
+    /// Keeps an access, and checks it, if that is asked for.
+    fn judge(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.access(instruction, access);
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.access(instruction, access);
+        }
+    }
+
     /// Keeps an event of a warp without data beyond its kind.
     fn trace(&mut self, lanes: Lanes, kind: TraceKind) {
         if let Some(tracer) = self.tracer() {
@@ -515,21 +525,22 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.access(instruction, access);
-        }
-        if let Some(checks) = &mut self.checks {
-            checks.access(instruction, access);
-        }
+        self.judge(instruction, access);
         self.counters.access(instruction, access);
     }
 
     #[inline(always)]
     fn row(&mut self, instruction: u32, row: Row, whole: impl FnOnce() -> RowAccess) {
-        if self.recorder.is_some() || self.checks.is_some() || !self.counters.row(instruction, row)
-        {
-            whole().with_addresses(|access| self.access(instruction, access));
+        let is_counted = self.counters.row(instruction, row);
+        if is_counted && self.recorder.is_none() && self.checks.is_none() {
+            return;
         }
+        whole().with_addresses(|access| {
+            self.judge(instruction, access);
+            if !is_counted {
+                self.counters.access(instruction, access);
+            }
+        });
     }
 
     fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {
