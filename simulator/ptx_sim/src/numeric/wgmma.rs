@@ -9,7 +9,7 @@
 
 use super::mma::{Accumulator, Factor, Model, Unpacked, dot_of_two, unpack_word};
 use super::tensor::{BitProduct, Integers};
-use super::tile::{Blocks, Missing, Register, add_blocks};
+use super::tile::{Blocks, Register, add_blocks};
 
 /// What is multiplied, and how it is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +72,6 @@ pub(crate) fn multiply(kind: Kind, a: &[Register; 4], b: &[[Register; 2]], sums:
             b: b_factor,
             sums: accumulator,
         } => {
-            let slow = |block: usize, missing, sums: &mut [Register]| {
-                let floats = Floats::new((factor, b_factor), accumulator, a, &b[block]);
-                floats.add(missing, sums);
-            };
             let blocks = Blocks {
                 model: Kind::model(factor),
                 factors: (factor, b_factor),
@@ -83,7 +79,11 @@ pub(crate) fn multiply(kind: Kind, a: &[Register; 4], b: &[[Register; 2]], sums:
                 a,
                 b,
             };
-            add_blocks(&blocks, sums, slow);
+            if !add_blocks(&blocks, sums) {
+                for (b, sums) in b.iter().zip(sums.chunks_mut(kind.registers_of_block())) {
+                    Floats::new((factor, b_factor), accumulator, a, b).add(sums);
+                }
+            }
         }
         Kind::Integers(integers) => {
             each_sum(a, b, sums, |row, column, c| integers.dot(row, column, c));
@@ -167,21 +167,19 @@ impl Floats {
         dot_of_two(model, self.factors, self.accumulator, row, column, c)
     }
 
-    /// Adds to those sums that are missing.
-    fn add(&self, missing: Missing, sums: &mut [Register]) {
-        for (row, columns) in missing.iter().enumerate() {
-            for column in (0..8).filter(|column| columns >> column & 1 != 0) {
-                let lane = row % 8 * 4 + column / 2;
-                match self.accumulator {
-                    Accumulator::F32 => {
-                        let value = &mut sums[row / 8 * 2 + column % 2][lane];
-                        *value = self.sum(row, column, *value);
-                    }
-                    Accumulator::F16 => {
-                        let (word, shift) = (&mut sums[row / 8][lane], column % 2 * 16);
-                        let sum = self.sum(row, column, *word >> shift & 0xFFFF);
-                        *word = *word & !(0xFFFF << shift) | sum << shift;
-                    }
+    /// Adds to the sums.
+    fn add(&self, sums: &mut [Register]) {
+        for (row, column) in (0..128).map(|i| (i / 8, i % 8)) {
+            let lane = row % 8 * 4 + column / 2;
+            match self.accumulator {
+                Accumulator::F32 => {
+                    let value = &mut sums[row / 8 * 2 + column % 2][lane];
+                    *value = self.sum(row, column, *value);
+                }
+                Accumulator::F16 => {
+                    let (word, shift) = (&mut sums[row / 8][lane], column % 2 * 16);
+                    let sum = self.sum(row, column, *word >> shift & 0xFFFF);
+                    *word = *word & !(0xFFFF << shift) | sum << shift;
                 }
             }
         }

@@ -113,12 +113,11 @@ fn small<const F: usize>(bits: __m256i) -> __m256 {
     let shifted = _mm256_castsi256_ps(_mm256_sll_epi32(magnitude, by));
     let scale = _mm256_set1_ps(f32::from_bits(((254 - format.bias()) as u32) << 23));
     let values = _mm256_or_ps(_mm256_mul_ps(shifted, scale), _mm256_castsi256_ps(sign));
+    // With the largest exponent of f32 and the same fraction, infinity or NaN is one there.
     let largest = _mm256_set1_epi32(format.least_special() as i32 - 1);
-    let is_special = _mm256_cmpgt_epi32(magnitude, largest);
-    _mm256_or_ps(
-        values,
-        _mm256_and_ps(_mm256_castsi256_ps(is_special), _mm256_set1_ps(f32::NAN)),
-    )
+    let is_special = _mm256_castsi256_ps(_mm256_cmpgt_epi32(magnitude, largest));
+    let special = _mm256_and_ps(is_special, _mm256_set1_ps(f32::INFINITY));
+    _mm256_or_ps(values, special)
 }
 
 /// Eight factors of a row of A.

@@ -1,32 +1,22 @@
 //! Products of tiles with any exponents: as in [`near`](super::near), in `f64`, four sums at a
 //! time.
 //!
-//! Left out, and reported: sums with an infinity or a NaN.
+//! A sum with an infinity or a NaN is one itself, and is what the host's arithmetic makes of
+//! it: no finite sum comes near the largest `f64`.
 
 use super::super::mma::Model;
-use super::factors::{Columns, ROWS, addends, column_at, exponents, least_addend};
+use super::factors::{Columns, addends, exponents, least_addend};
 use super::near::Left;
-use super::operands::{Missing, Registers, Sums};
+use super::operands::{Registers, Sums};
 use super::rounding::{far_to_f16, far_to_f32};
 use std::arch::x86_64::*;
 
 /// The least value of the largest exponent.
 const LEAST: i32 = -126;
-/// The exponent of infinity and NaN.
-const SPECIAL: i32 = 128;
-
 /// Rows of B: their exponents, and the numbers in two halves.
 struct Right<const K: usize> {
     exponents: [__m256i; K],
     halves: [[__m256d; 2]; K],
-}
-
-/// The words that are special, a bit each.
-#[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-fn special(exponents: __m256i) -> u8 {
-    let is_special = _mm256_cmpeq_epi32(exponents, _mm256_set1_epi32(SPECIAL));
-    _mm256_movemask_ps(_mm256_castsi256_ps(is_special)) as u8
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -39,7 +29,7 @@ fn halves(values: __m256) -> [__m256d; 2] {
     ]
 }
 
-/// Computes the sums, and gives which are missing.
+/// Computes the sums.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline(never)]
 pub(super) fn add<const K: usize, const SUM_F16: bool>(
@@ -47,43 +37,25 @@ pub(super) fn add<const K: usize, const SUM_F16: bool>(
     (a, b): (&Left<K>, &Columns<K>),
     c: Registers<'_>,
     sums: &mut Sums,
-) -> Missing {
+) {
     let mut right = Right {
         exponents: [_mm256_setzero_si256(); K],
         halves: [[_mm256_setzero_pd(); 2]; K],
     };
-    let mut columns = 0;
     for (k, values) in b.values.iter().enumerate() {
         right.exponents[k] = exponents(*values, b.least);
         right.halves[k] = halves(*values);
-        columns |= special(right.exponents[k]);
     }
-    let mut missing = [0; ROWS];
     for (row, sum) in sums.iter_mut().enumerate() {
         let c = addends::<SUM_F16>(c, row);
         let of_c = exponents(c, least_addend::<SUM_F16>());
         let mut largest = _mm256_max_epi32(of_c, _mm256_set1_epi32(LEAST));
-        let (mut is_special, least) = (false, a.least);
-        for (a, b) in a.values[row].iter().zip(&right.exponents) {
-            let a = exponents(_mm256_set1_ps(*a), least);
-            is_special |= special(a) != 0;
-            largest = _mm256_max_epi32(largest, _mm256_add_epi32(a, *b));
+        for (factor, b) in a.values[row].iter().zip(&right.exponents) {
+            let of_a = exponents(_mm256_set1_ps(*factor), a.least);
+            largest = _mm256_max_epi32(largest, _mm256_add_epi32(of_a, *b));
         }
-        missing[row] = if is_special {
-            u8::MAX
-        } else {
-            columns | special(of_c)
-        };
         *sum = row_sums::<K, SUM_F16>(model, (&a.values[row], &right, c), largest);
     }
-    missing.map(in_order)
-}
-
-/// Bits of columns, from the order of places.
-fn in_order(places: u8) -> u8 {
-    (0..8).fold(0, |columns, place| {
-        columns | (places >> place & 1) << column_at(place)
-    })
 }
 
 /// A row's sums.
@@ -104,15 +76,18 @@ fn row_sums<const K: usize, const SUM_F16: bool>(
         // Up: to units of the last place that is kept; and down again.
         let up = power(_mm_sub_epi32(_mm_set1_epi32(fraction_bits), largest));
         let down = power(_mm_sub_epi32(largest, _mm_set1_epi32(fraction_bits)));
-        let mut products = _mm_setzero_si128();
+        let (mut products, mut plain) = (_mm_setzero_si128(), c);
         for (factor, b) in a.iter().zip(&b.halves) {
             let product = _mm256_mul_pd(_mm256_set1_pd(f64::from(*factor)), b[half]);
+            plain = _mm256_add_pd(plain, product);
             let integers = _mm256_cvttpd_epi32(_mm256_mul_pd(product, up));
             products = _mm_add_epi32(products, integers);
         }
         let addends = _mm256_cvttpd_epi32(_mm256_mul_pd(c, up));
         let sum = _mm256_add_pd(_mm256_cvtepi32_pd(products), _mm256_cvtepi32_pd(addends));
-        sums[half] = _mm256_mul_pd(sum, down);
+        let magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), plain);
+        let is_special = _mm256_cmp_pd::<_CMP_NLT_UQ>(magnitude, _mm256_set1_pd(f64::INFINITY));
+        sums[half] = _mm256_blendv_pd(_mm256_mul_pd(sum, down), plain, is_special);
     }
     let [low, high] = sums;
     if SUM_F16 {

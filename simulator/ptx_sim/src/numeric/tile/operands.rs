@@ -30,11 +30,6 @@ pub(crate) struct Product<'a> {
     pub c: Registers<'a>,
 }
 
-/// By row, the columns whose sums are not known yet, a bit each.
-pub(crate) type Missing = [u8; 16];
-
-pub(super) const ALL_MISSING: Missing = [u8::MAX; 16];
-
 /// As [`Product`], with blocks of eight columns next to each other.
 #[cfg_attr(
     not(target_arch = "x86_64"),
@@ -57,6 +52,7 @@ impl Blocks<'_> {
     }
 
     /// Registers of a block's sums.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn n_registers(&self) -> usize {
         match self.accumulator {
             Accumulator::F32 => 4,

@@ -1,6 +1,6 @@
 //! From sums of integers to those of the accumulator's type.
 
-use super::super::mma::Model;
+use super::super::mma::{Accumulator, Model};
 use std::arch::x86_64::*;
 
 /// The bits of an `f32` sum that a model keeps.
@@ -60,7 +60,7 @@ pub(super) fn interleaved(even: __m128i, odd: __m128i) -> __m256i {
     _mm256_set_m128i(high, low)
 }
 
-/// Sums in `f64`, as `f32`, rounded toward zero.
+/// Sums in `f64`, as `f32`, rounded toward zero; NaN is the one that represents all.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 pub(super) fn far_to_f32(low: __m256d, high: __m256d, model: Model) -> __m256i {
@@ -80,10 +80,13 @@ pub(super) fn far_to_f32(low: __m256d, high: __m256d, model: Model) -> __m256i {
     let subnormal = _mm256_set_m128i(subnormal(high), subnormal(low));
     let magnitude = _mm256_and_si256(normal, _mm256_set1_epi32(i32::MAX));
     let is_subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x0080_0000), magnitude);
-    _mm256_blendv_epi8(normal, subnormal, is_subnormal)
+    let sums = _mm256_blendv_epi8(normal, subnormal, is_subnormal);
+    let nan = _mm256_set1_epi32(Accumulator::F32.canonical_nan() as i32);
+    let is_nan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7F80_0000));
+    _mm256_blendv_epi8(sums, nan, is_nan)
 }
 
-/// Sums in `f64`, as `f16`, rounded to the nearest.
+/// The same as `f16`, rounded to the nearest.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 pub(super) fn far_to_f16(low: __m256d, high: __m256d) -> __m256i {
@@ -94,5 +97,9 @@ pub(super) fn far_to_f16(low: __m256d, high: __m256d) -> __m256i {
         let x = _mm256_or_si256(_mm256_andnot_si256(rest, x), odd);
         _mm256_cvtpd_ps(_mm256_castsi256_pd(x))
     };
-    _mm256_castsi128_si256(f16_bits(_mm256_set_m128(odd(high), odd(low))))
+    let bits = f16_bits(_mm256_set_m128(odd(high), odd(low)));
+    let magnitude = _mm_and_si128(bits, _mm_set1_epi16(i16::MAX));
+    let nan = _mm_set1_epi16(Accumulator::F16.canonical_nan() as i16);
+    let is_nan = _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(0x7C00));
+    _mm256_castsi128_si256(_mm_blendv_epi8(bits, nan, is_nan))
 }

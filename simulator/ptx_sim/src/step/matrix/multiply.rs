@@ -13,7 +13,7 @@
 use super::super::context::PathView;
 use crate::lanes::WARP_SIZE;
 use crate::numeric::mma::{Accumulator, Model, dot, unpack};
-use crate::numeric::tile::{self, Missing, Product, Register};
+use crate::numeric::tile::{self, Product, Register};
 use crate::program::Multiply;
 
 /// The hardware whose sums are reproduced.
@@ -62,15 +62,14 @@ pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
 /// Computes the whole of D.
 #[inline]
 pub(super) fn product_of(product: &Product<'_>, d: &mut [Register]) {
-    let missing = tile::multiply(product, d);
-    if missing != [0; M] {
-        one_by_one(product, d, &missing);
+    if !tile::multiply(product, d) {
+        one_by_one(product, d);
     }
 }
 
-/// The missing sums, one by one: for any numbers.
+/// The sums one by one: for any machine and model.
 #[cold]
-fn one_by_one(product: &Product<'_>, d: &mut [Register], missing: &Missing) {
+fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
     let k = 8 * product.b.len();
     let zero = unpack(product.factor, 0);
     let mut rows = [[zero; MAX_K]; M];
@@ -96,9 +95,6 @@ fn one_by_one(product: &Product<'_>, d: &mut [Register], missing: &Missing) {
     for lane in 0..WARP_SIZE {
         for index in 0..4 {
             let (row, column) = result_place(lane, index);
-            if missing[row] >> column & 1 == 0 {
-                continue;
-            }
             let sum = |c| {
                 let (row, column) = (&rows[row][..k], &columns[column][..k]);
                 let Product {

@@ -129,8 +129,7 @@ fn tf32(view: &PathView<'_>, op: &Tensor) {
         c: &refs(&c),
     };
     let mut sums = [[0; WARP_SIZE]; 4];
-    let missing = tile::multiply(&product, &mut sums);
-    if missing == [0; 16] {
+    if tile::multiply(&product, &mut sums) {
         for (&d, sums) in op.d.iter().zip(sums) {
             write(view, d, sums);
         }
