@@ -20,8 +20,12 @@ pub const FULL_MASK: u32 = u32::MAX;
 
 /// The lanes of a mask, in order.
 #[inline]
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 != 0)
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(lane)
+    })
 }
 
 /// A lane-wise instruction: what to do, and the byte offsets of its operands
@@ -277,16 +281,6 @@ const fn is_small<const WIDE: bool>() -> bool {
     cfg!(target_arch = "x86_64") && !WIDE
 }
 
-/// The lanes of a mask, so that the compiler does not unroll what is done for each.
-#[inline(always)]
-fn each_bit(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
-        mask &= mask - 1;
-        Some(lane)
-    })
-}
-
 /// The 32 lanes of an operand.
 ///
 /// # Safety
@@ -313,7 +307,7 @@ unsafe fn store_lanes<T: Lane, const WIDE: bool>(
         unsafe {
             let destination = frame.add(offset as usize).cast::<[T; WARP_SIZE]>();
             let mut result = *destination;
-            for lane in each_bit(mask) {
+            for lane in lanes(mask) {
                 result[lane] = value(lane);
             }
             *destination = result;
@@ -347,7 +341,7 @@ unsafe fn store_lanes<T: Lane, const WIDE: bool>(
 #[inline(always)]
 fn pack<const WIDE: bool>(mask: u32, value: impl Fn(usize) -> bool) -> u32 {
     if is_small::<WIDE>() {
-        return each_bit(mask).fold(0, |all, lane| all | u32::from(value(lane)) << lane);
+        return lanes(mask).fold(0, |all, lane| all | u32::from(value(lane)) << lane);
     }
     let mut bytes = [0u8; WARP_SIZE];
     for (lane, byte) in bytes.iter_mut().enumerate() {

@@ -121,7 +121,7 @@ fn run_meets<T: Target, const REMEMBER: bool>(
         } else {
             &mut *met.read
         };
-        who.read::<T>(cells, stamp, shift);
+        who.read(cells, stamp, shift, T::GLOBAL);
         met.add(act.instruction, act.size, act.is_wide);
         return true;
     }
@@ -186,7 +186,7 @@ pub(super) fn run_passes<T: Target>(
         read.fill(0);
         who.write(write, stamp, shift, act.starts_copy);
     } else if remembers {
-        who.read::<T>(read, stamp, shift);
+        who.read(read, stamp, shift, T::GLOBAL);
     }
     true
 }
@@ -249,9 +249,9 @@ fn lanes_pass<T: Target, const N: usize>(
             first + lane as u32
         }; N]
     };
-    for lane in 0..WARP_SIZE {
+    for (lane, &at) in at.iter().enumerate() {
         let is_there = access.mask >> lane & 1 != 0;
-        let cells = located.cells(at[lane], N).filter(|_| is_there);
+        let cells = located.cells(at, N).filter(|_| is_there);
         let to = lane * N..(lane + 1) * N;
         match cells {
             Some((its_write, its_read)) => {
@@ -279,7 +279,7 @@ fn lanes_pass<T: Target, const N: usize>(
         }
     } else if remembers {
         let before = read;
-        who.read::<T>(&mut read[..n], by.0, by.1);
+        who.read(&mut read[..n], by.0, by.1, T::GLOBAL);
         if read[..n] == before[..n] {
             return true;
         }

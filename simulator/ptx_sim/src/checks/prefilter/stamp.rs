@@ -7,7 +7,6 @@
 //! up to it comes before an access.
 
 use super::super::order::{BlockOrder, Depth, Known, Others, Part};
-use super::cells::Target;
 use super::times::{Began, Times};
 
 /// Several lanes of the warp.
@@ -20,8 +19,6 @@ const TIME: u32 = 12;
 const BY: u32 = (1 << TIME) - 1;
 /// Warp, and whether there are several.
 const WARP: u32 = BY & !LANES & !31;
-/// Time ends here.
-pub(super) const END: u32 = 1 << 20;
 /// Several blocks, or an access that is not done yet.
 pub(super) const MANY: u32 = u32::MAX;
 /// By no one that could be compared with.
@@ -261,7 +258,7 @@ impl<'k> Who<'k> {
     /// What cells say once lanes that have these stamps have read them, at a glance where that
     /// is enough.
     #[inline(always)]
-    pub fn read<T: Target>(&self, cells: &mut [u32], stamp: u32, shift: u32) {
+    pub fn read(&self, cells: &mut [u32], stamp: u32, shift: u32, is_global: bool) {
         const SEVERAL: u32 = WARPS | LANES;
         let first = Self::by(stamp);
         let now = self.stamp & !BY;
@@ -270,7 +267,7 @@ impl<'k> Who<'k> {
             let lane = i as u32 >> shift;
             let by = first.wrapping_add(lane);
             let old = *cell;
-            let is_before = match T::GLOBAL {
+            let is_before = match is_global {
                 true => self.is_before::<true, false>(old, by),
                 false => self.is_before::<true, true>(old, by),
             };
@@ -287,7 +284,7 @@ impl<'k> Who<'k> {
             is_rest |= u32::from(!(is_new | is_merged));
         }
         if is_rest != 0 {
-            self.merge(cells, stamp, shift, T::GLOBAL);
+            self.merge(cells, stamp, shift, is_global);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Time: when each block that a worker runs began.
 
 use super::super::order::BlockOrder;
-use super::stamp::END;
 
+/// Time ends here.
+pub(super) const END: u32 = 1 << 20;
 /// The latest time at which a block begins; it has as much time again until it ends.
 const LATEST: u32 = END / 2;
 /// The time that each block has that runs together with others.

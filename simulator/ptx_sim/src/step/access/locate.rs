@@ -57,6 +57,15 @@ fn span(request: &Request<'_>) -> (u64, u64, u64) {
             return (first, last, first | stride);
         }
     }
+    if mask == FULL_MASK && addresses.iter().fold(0, |all, address| all | address) >> 32 == 0 {
+        // Vectors compare 32 bits at once.
+        let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
+        for &address in addresses {
+            let address = address as u32;
+            (low, high, bits) = (low.min(address), high.max(address), bits | address);
+        }
+        return (low.into(), high.into(), bits.into());
+    }
     let first = addresses[mask.trailing_zeros() as usize % WARP_SIZE];
     let (mut low, mut high, mut bits) = (first, first, first);
     for (lane, &address) in addresses.iter().enumerate() {
