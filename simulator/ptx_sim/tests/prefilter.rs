@@ -259,6 +259,33 @@ fn lanes_that_read_the_same_word_are_all_remembered() {
     }
 }
 
+#[test]
+fn lanes_that_read_the_same_word_hide_no_other_warp() {
+    // Both warps read a word, the second one by two lanes; its lanes know of each other, but
+    // not of the first warp's when one of them writes.
+    for load in ["ld.shared.u32", "ld.volatile.shared.u32"] {
+        let body = format!(
+            "
+	mov.u32 %r5, tile;
+	mad.lo.u32 %r6, %me, 4, %r5;
+	st.shared.u32 [%r6], %me;
+	bar.sync 0;
+	and.b32 %r7, %me, 30;
+	mad.lo.u32 %r7, %r7, 4, %r5;
+	setp.gt.u32 %p1, %me, 63;
+	@%p1 bra LEFT;
+	{load} %r8, [%r7];
+	bar.warp.sync -1;
+	setp.ne.u32 %p1, %me, 34;
+	@%p1 bra LEFT;
+	st.shared.u32 [%r7], %me;
+LEFT:
+"
+        );
+        told(&body, &["race: store", "load", "thread (34, 0, 0)"]);
+    }
+}
+
 /// A statement that may be unordered with others.
 fn statement(numbers: &mut Numbers, i: usize) -> String {
     let mut below = |n: u64| numbers.draw() % n;

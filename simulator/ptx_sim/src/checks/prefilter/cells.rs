@@ -38,6 +38,8 @@ pub(super) struct Place {
 pub(super) trait Located {
     /// What cells say of plain writes and reads.
     fn cells(&mut self, at: Place, n: usize) -> Option<(&mut [u32], &mut [u32])>;
+    /// All that cells say.
+    fn everything(&mut self, at: Place, n: usize) -> Option<Everything<'_>>;
 }
 
 impl Located for Cells {
@@ -46,6 +48,11 @@ impl Located for Cells {
         let cells = at.first as usize..at.first as usize + n;
         let write = self.write.get_mut(cells.clone())?;
         Some((write, self.read.get_mut(cells)?))
+    }
+
+    #[inline(always)]
+    fn everything(&mut self, at: Place, n: usize) -> Option<Everything<'_>> {
+        self.all(at.first as usize, n)
     }
 }
 
@@ -65,7 +72,8 @@ pub(super) trait Target {
     /// All that some cells say, if what an access reads there has been written before the launch
     /// or is to be looked for in the cells.
     fn all(&mut self, act: &Act, address: u64, n: usize) -> Option<Everything<'_>>;
-    /// Where each lane finds its cells, if [`plain`](Self::plain) would give those of all.
+    /// Where each lane finds its cells, if [`plain`](Self::plain), or [`all`](Self::all) for an
+    /// access that may meet others, would give those of all.
     fn locate(
         &mut self,
         act: &Act,
@@ -140,7 +148,7 @@ impl Cells {
 
     /// All that cells say.
     #[inline(always)]
-    pub fn everything(&mut self, first: usize, n: usize) -> Option<Everything<'_>> {
+    pub fn all(&mut self, first: usize, n: usize) -> Option<Everything<'_>> {
         let cells = first..first + n;
         Some(Everything {
             write: self.write.get(cells.clone())?,

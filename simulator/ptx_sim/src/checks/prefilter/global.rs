@@ -181,7 +181,7 @@ impl Target for GlobalCells<'_> {
         if act.needs_written && !page.is_filled {
             return None;
         }
-        page.cells.everything(first, n)
+        page.cells.all(first, n)
     }
 
     /// What it writes is kept. All have to be in one allocation.
@@ -209,7 +209,9 @@ impl Target for GlobalCells<'_> {
                 first: (offset % PAGE_BYTES) as u32 >> self.cell_shift,
             };
             let has_met = self.has_met;
-            if page != last || has_met {
+            if act.synchronises {
+                self.all(act, address, n)?;
+            } else if page != last || has_met {
                 self.plain(act, address, n)?;
                 last = page;
             }
@@ -268,6 +270,12 @@ impl Located for [Option<Box<Page>>] {
     fn cells(&mut self, at: Place, n: usize) -> Option<(&mut [u32], &mut [u32])> {
         let page = self.get_mut(at.page as usize)?.as_mut()?;
         page.cells.cells(at, n)
+    }
+
+    #[inline(always)]
+    fn everything(&mut self, at: Place, n: usize) -> Option<Everything<'_>> {
+        let page = self.get_mut(at.page as usize)?.as_mut()?;
+        page.cells.everything(at, n)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct MetCells<'c> {
     pub write: &'c mut [u32],
     pub read: &'c mut [u32],
     instruction: &'c mut [u32],
-    how: &'c mut [u32],
+    pub how: &'c mut [u32],
 }
 
 impl Met {
@@ -145,28 +145,28 @@ impl Met {
     }
 }
 
+/// Whether any access has another size.
+#[inline(always)]
+pub(super) fn have_other_size(how: &[u32], size: u8) -> bool {
+    let is_other = |&how: &u32| (how & SIZE != 0) & (how & SIZE != u32::from(size));
+    how.iter().fold(false, |any, how| any | is_other(how))
+}
+
+/// Whether any access is for its block only.
+#[inline(always)]
+pub(super) fn have_narrow(how: &[u32]) -> bool {
+    how.iter().fold(0, |all, how| all | how) & NARROW != 0
+}
+
 fn how(size: u8, is_wide: bool) -> u32 {
     u32::from(size) | if is_wide { 0 } else { NARROW }
 }
 
 impl MetCells<'_> {
-    /// Whether any access has another size.
-    #[inline(always)]
-    pub fn has_other_size(&self, size: u8) -> bool {
-        let is_other = |&how: &u32| (how & SIZE != 0) & (how & SIZE != u32::from(size));
-        self.how.iter().fold(false, |any, how| any | is_other(how))
-    }
-
     /// Whether any access is by another instruction.
     pub fn has_other_instruction(&self, instruction: u32) -> bool {
         let mut cells = self.how.iter().zip(&*self.instruction);
         cells.any(|(&how, &by)| how != 0 && by != instruction)
-    }
-
-    /// Whether any access is for its block only.
-    #[inline(always)]
-    pub fn has_narrow(&self) -> bool {
-        self.how.iter().fold(0, |all, how| all | how) & NARROW != 0
     }
 
     /// An access like this has been added.
@@ -194,7 +194,8 @@ mod tests {
         assert_eq!((met.get(29).size, met.get(60).size), (0, 0));
         assert!(met.touches(0, 31) && met.touches(52, 9));
         assert!(!met.touches(0, 30) && !met.touches(53, 9));
-        assert!(met.cells(38, 3).has_other_size(8) && !met.cells(38, 3).has_other_size(4));
+        let how = met.cells(38, 3).how.to_vec();
+        assert!(have_other_size(&how, 8) && !have_other_size(&how, 4));
         met.refine(2);
         assert_eq!((met.get(82).size, met.get(83).size), (4, 4));
         assert!(met.touches(60, 1) && !met.touches(59, 1));

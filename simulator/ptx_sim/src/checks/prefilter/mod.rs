@@ -250,14 +250,13 @@ impl Target for SharedCells {
 
     #[inline(always)]
     fn all(&mut self, _: &Act, address: u64, n: usize) -> Option<Everything<'_>> {
-        self.cells
-            .everything(address as usize >> self.cell_shift, n)
+        self.cells.all(address as usize >> self.cell_shift, n)
     }
 
     #[inline(always)]
     fn locate(
         &mut self,
-        _: &Act,
+        act: &Act,
         access: &WarpAccess<'_>,
         n: usize,
         at: &mut [Place; 32],
@@ -266,7 +265,8 @@ impl Target for SharedCells {
             at.first = (address >> self.cell_shift) as u32;
         }
         let cells = &mut self.cells;
-        let is_met = !cells.met.is_empty()
+        let is_met = !act.synchronises
+            && !cells.met.is_empty()
             && lanes(access.mask).any(|lane| cells.met.touches(at[lane].first as usize, n));
         (!is_met).then_some(cells)
     }

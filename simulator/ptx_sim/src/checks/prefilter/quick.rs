@@ -5,6 +5,7 @@
 use super::super::access::WarpAccess;
 use super::super::races::lanes;
 use super::cells::{Act, Everything, Located, PAGE_BYTES, Place, Run, Target};
+use super::met;
 use super::runs::Shape;
 use super::stamp::Who;
 use crate::lanes::WARP_SIZE;
@@ -23,24 +24,36 @@ pub(super) fn passes<T: Target>(
 ) -> bool {
     // Cells of a lane.
     let n = access.bytes as usize >> target.cell_shift();
+    match (act.synchronises, shape, n) {
+        (true, Shape::Lanes, 1) => {
+            return lanes_meet::<T, 1>(target, who, act, access, remembers);
+        }
+        (true, Shape::Lanes, 2) => {
+            return lanes_meet::<T, 2>(target, who, act, access, remembers);
+        }
+        _ => {}
+    }
     if act.synchronises {
-        return meet::<T, false>(target, who, act, access, (shape, n))
-            && (!remembers || meet::<T, true>(target, who, act, access, (shape, n)));
+        let runs = || runs(who, access, (shape, n), T::GLOBAL);
+        return runs().all(|run| run_meets::<T, false>(target, who, act, run))
+            && (!remembers || runs().all(|run| run_meets::<T, true>(target, who, act, run)));
     }
     match shape {
-        Shape::One => run_passes(target, who, act, one(who, access, n), remembers),
-        Shape::Row if n.is_power_of_two() => {
-            let (first, past) = row(who, access, n, T::GLOBAL);
-            match past {
-                None => run_passes(target, who, act, first, remembers),
+        Shape::One | Shape::Row => {
+            let mut runs = runs(who, access, (shape, n), T::GLOBAL);
+            let Some(run) = runs.next() else {
+                return false;
+            };
+            match runs.next() {
+                _ if !n.is_power_of_two() => false,
+                None => one_passes(target, who, act, run, remembers),
                 Some(second) => {
-                    run_passes(target, who, act, first, false)
-                        && run_passes(target, who, act, second, remembers)
-                        && (!remembers || run_passes(target, who, act, first, true))
+                    each_passes(target, who, act, [run, second], false)
+                        && (!remembers || each_passes(target, who, act, [run, second], true))
                 }
             }
         }
-        Shape::Row | Shape::Lanes => match n {
+        Shape::Lanes => match n {
             1 => lanes_pass::<T, 1>(target, who, act, access, remembers),
             2 => lanes_pass::<T, 2>(target, who, act, access, remembers),
             4 => lanes_pass::<T, 4>(target, who, act, access, remembers),
@@ -50,54 +63,88 @@ pub(super) fn passes<T: Target>(
     }
 }
 
-/// All lanes access the same.
+/// The runs of cells that an access is to, each with its address: one, or of a row that lies on
+/// two pages of global memory two, or one for each lane.
 #[inline(always)]
-fn one(who: &Who<'_>, access: &WarpAccess<'_>, n: usize) -> (Run, u64) {
+fn runs(
+    who: &Who<'_>,
+    access: &WarpAccess<'_>,
+    (shape, n): (Shape, usize),
+    is_global: bool,
+) -> impl Iterator<Item = (Run, u64)> {
     let mask = access.mask;
-    let lane = mask.trailing_zeros() & 31;
-    let run = Run {
-        first: 0,
-        n,
-        stamp: who.stamp(lane, !mask.is_power_of_two()),
-        shift: 31,
+    let is_row = matches!(shape, Shape::Row) && n.is_power_of_two();
+    // The lanes with which runs begin.
+    let mut first = match shape {
+        Shape::One => mask & mask.wrapping_neg(),
+        Shape::Row if is_row => {
+            let bytes = u64::from(access.bytes);
+            let left = (PAGE_BYTES - access.addresses[0] % PAGE_BYTES) / bytes;
+            match is_global && left < 32 {
+                true => 1 | 1 << left,
+                false => 1,
+            }
+        }
+        Shape::Row | Shape::Lanes => mask,
+        Shape::Parts => 0,
     };
-    (run, access.addresses[lane as usize])
+    let is_several = matches!(shape, Shape::One) && !mask.is_power_of_two();
+    std::iter::from_fn(move || {
+        let lane = first.trailing_zeros();
+        if lane == 32 {
+            return None;
+        }
+        first &= first - 1;
+        let n_lanes = if is_row {
+            first.trailing_zeros() - lane
+        } else {
+            1
+        };
+        let run = Run {
+            first: 0,
+            n: n * n_lanes as usize,
+            stamp: who.stamp(lane, is_several),
+            shift: if is_row { n.trailing_zeros() } else { 31 },
+        };
+        Some((run, access.addresses[lane as usize]))
+    })
 }
 
-/// Whether accesses that may meet others surely are in order; or, if `REMEMBER`, remembers
-/// them, which gives `true`.
+/// [`run_passes`], for each usual number of cells in a version of its own.
 #[inline(always)]
-fn meet<T: Target, const REMEMBER: bool>(
+fn one_passes<T: Target>(
     target: &mut T,
     who: &Who<'_>,
     act: &Act,
-    access: &WarpAccess<'_>,
-    (shape, n): (Shape, usize),
+    (run, address): (Run, u64),
+    remembers: bool,
 ) -> bool {
-    let mut run = |run| run_meets::<T, REMEMBER>(target, who, act, run);
-    match shape {
-        Shape::One => run(one(who, access, n)),
-        Shape::Row if n.is_power_of_two() => {
-            let (first, second) = row(who, access, n, T::GLOBAL);
-            run(first) && second.is_none_or(run)
-        }
-        Shape::Row | Shape::Lanes => lanes(access.mask).all(|lane| {
-            let stamp = who.stamp(lane as u32, false);
-            let (first, shift) = (0, 31);
-            let cells = Run {
-                first,
-                n,
-                stamp,
-                shift,
-            };
-            run((cells, access.addresses[lane]))
-        }),
-        Shape::Parts => false,
+    let with = |n: usize, shift: u32| (Run { n, shift, ..run }, address);
+    match (run.n, run.shift) {
+        (1, _) => run_passes(target, who, act, with(1, 31), remembers),
+        (32, 0) => run_passes(target, who, act, with(32, 0), remembers),
+        (64, 1) => run_passes(target, who, act, with(64, 1), remembers),
+        (128, 2) => run_passes(target, who, act, with(128, 2), remembers),
+        _ => each_passes(target, who, act, [(run, address)], remembers),
     }
 }
 
-/// [`meet`], of one run of cells, which begins at an address.
+/// [`run_passes`] of one run after the other.
 #[inline(never)]
+fn each_passes<T: Target, const N: usize>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    runs: [(Run, u64); N],
+    remembers: bool,
+) -> bool {
+    runs.into_iter()
+        .all(|run| run_passes(target, who, act, run, remembers))
+}
+
+/// Whether one run of cells lets an access that may meet others pass; or, if `REMEMBER`,
+/// remembers it, which gives `true`.
+#[inline(always)]
 fn run_meets<T: Target, const REMEMBER: bool>(
     target: &mut T,
     who: &Who<'_>,
@@ -125,43 +172,106 @@ fn run_meets<T: Target, const REMEMBER: bool>(
         met.add(act.instruction, act.size, act.is_wide);
         return true;
     }
-    let counts_others = who.counts_others(T::GLOBAL);
-    let has_others = || who.has_others(met.write) || who.has_others(met.read);
-    let is_written = |(&write, &met): (&u32, &u32)| who.is_written(write) || who.is_written(met);
-    !act.is_constant
-        && may_follow_reads::<T>(who, write, (stamp, shift))
-        && (!act.writes || may_follow_reads::<T>(who, read, (stamp, shift)))
-        && !met.has_other_size(act.size)
-        && (!counts_others || act.is_wide && !met.has_narrow() || !has_others())
-        && (T::GLOBAL || !act.needs_written || write.iter().zip(&*met.write).all(is_written))
-        && !(T::GLOBAL && act.is_parallel && met.has_other_instruction(act.instruction))
+    if T::GLOBAL && act.is_parallel && met.has_other_instruction(act.instruction) {
+        return false;
+    }
+    let met = [&*met.write, &*met.read, &*met.how];
+    may_meet::<T>(who, act, [write, read], met, (stamp, shift))
 }
 
-/// Lanes that each begin where the one before ends: in one run, or in two, on two pages of
-/// global memory.
+/// Whether cells let an access that may meet others pass: given who wrote and read them plainly,
+/// and who did otherwise, and how.
 #[inline(always)]
-fn row(
+fn may_meet<T: Target>(
     who: &Who<'_>,
-    access: &WarpAccess<'_>,
-    n: usize,
-    is_global: bool,
-) -> ((Run, u64), Option<(Run, u64)>) {
-    let run = |lane: usize, n_lanes: usize| {
-        let run = Run {
-            first: 0,
-            n: n * n_lanes,
-            stamp: who.stamp(lane as u32, false),
-            shift: n.trailing_zeros(),
-        };
-        (run, access.addresses[lane])
-    };
-    let bytes = u64::from(access.bytes);
-    let left = PAGE_BYTES - access.addresses[0] % PAGE_BYTES;
-    if is_global && left < 32 * bytes {
-        let split = (left / bytes) as usize;
-        return (run(0, split), Some(run(split, WARP_SIZE - split)));
+    act: &Act,
+    [write, read]: [&[u32]; 2],
+    [met_write, met_read, how]: [&[u32]; 3],
+    by: (u32, u32),
+) -> bool {
+    let counts_others = who.counts_others(T::GLOBAL);
+    let has_others = || who.has_others(met_write) || who.has_others(met_read);
+    let mut is_written = true;
+    for (&write, &met) in write.iter().zip(met_write) {
+        is_written &= who.is_written(write) | who.is_written(met);
     }
-    (run(0, WARP_SIZE), None)
+    !act.is_constant
+        && may_follow_reads::<T>(who, write, by)
+        && (!act.writes || may_follow_reads::<T>(who, read, by))
+        && !met::have_other_size(how, act.size)
+        && (!counts_others || act.is_wide && !met::have_narrow(how) || !has_others())
+        && (T::GLOBAL || !act.needs_written || is_written)
+}
+
+/// Each lane accesses `N` cells somewhere, where it may meet others.
+#[inline(always)]
+fn lanes_meet<T: Target, const N: usize>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+    remembers: bool,
+) -> bool {
+    let mut at = [Place::default(); WARP_SIZE];
+    let Some(located) = target.locate(act, access, N, &mut at) else {
+        return false;
+    };
+    let n = N * WARP_SIZE;
+    let first = who.stamp(0, false);
+    let by = (first, N.trailing_zeros());
+    let [mut write, mut read, mut met_write, mut met_read, mut how] = [[0; 2 * WARP_SIZE]; 5];
+    let is_one_instruction = T::GLOBAL && act.is_parallel;
+    for (lane, &at) in at.iter().enumerate() {
+        let to = lane * N..(lane + 1) * N;
+        if access.mask >> lane & 1 == 0 {
+            // What no access minds.
+            let own = [first + lane as u32; N];
+            write[to.clone()].copy_from_slice(&own);
+            read[to.clone()].copy_from_slice(&own);
+            met_write[to].copy_from_slice(&own);
+            continue;
+        }
+        let Some(all) = located.everything(at, N) else {
+            return false;
+        };
+        if is_one_instruction && all.met.has_other_instruction(act.instruction) {
+            return false;
+        }
+        write[to.clone()].copy_from_slice(&all.write[..N]);
+        read[to.clone()].copy_from_slice(&all.read[..N]);
+        met_write[to.clone()].copy_from_slice(&all.met.write[..N]);
+        met_read[to.clone()].copy_from_slice(&all.met.read[..N]);
+        how[to].copy_from_slice(&all.met.how[..N]);
+    }
+    let met = [&met_write[..n], &met_read[..n], &how[..n]];
+    if !may_meet::<T>(who, act, [&write[..n], &read[..n]], met, by) {
+        return false;
+    }
+    if !remembers {
+        return true;
+    }
+    let before = if act.writes { met_write } else { met_read };
+    let mut after = before;
+    who.read(&mut after[..n], by.0, by.1, T::GLOBAL);
+    for lane in lanes(access.mask) {
+        let from = lane * N..(lane + 1) * N;
+        if let Some(mut all) = located.everything(at[lane], N) {
+            let stamp = first + lane as u32;
+            let cells = if act.writes {
+                &mut *all.met.write
+            } else {
+                &mut *all.met.read
+            };
+            who.replace(
+                cells,
+                (&before[from.clone()], &after[from]),
+                stamp,
+                T::GLOBAL,
+            );
+            all.met.add(act.instruction, act.size, act.is_wide);
+        }
+    }
+    true
 }
 
 /// [`passes`], of one run of cells, which begins at an address.
@@ -286,11 +396,13 @@ fn lanes_pass<T: Target, const N: usize>(
         for lane in lanes(access.mask) {
             let from = lane * N..(lane + 1) * N;
             if let Some((_, its_read)) = located.cells(at[lane], N) {
-                let several = who.several(first + lane as u32);
-                for (cell, i) in its_read.iter_mut().zip(from) {
-                    // Another lane may have read it just now.
-                    *cell = if *cell == before[i] { read[i] } else { several };
-                }
+                let stamp = first + lane as u32;
+                who.replace(
+                    its_read,
+                    (&before[from.clone()], &read[from]),
+                    stamp,
+                    T::GLOBAL,
+                );
             }
         }
     }

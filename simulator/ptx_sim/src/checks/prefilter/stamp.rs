@@ -300,9 +300,22 @@ impl<'k> Who<'k> {
         }
     }
 
-    /// What a cell says that several lanes of one access have read.
-    pub fn several(&self, stamp: u32) -> u32 {
-        stamp | LANES
+    /// Puts what cells say once a lane has read them in the place of what they said before: where
+    /// other lanes of the access have been there meanwhile, both.
+    #[inline(always)]
+    pub fn replace(
+        &self,
+        cells: &mut [u32],
+        (before, after): (&[u32], &[u32]),
+        stamp: u32,
+        is_global: bool,
+    ) {
+        for ((cell, &before), &after) in cells.iter_mut().zip(before).zip(after) {
+            *cell = match *cell == before {
+                true => after,
+                false => self.merged(*cell, stamp, is_global, &mut Seen::default()),
+            };
+        }
     }
 
     /// What cells say once lanes that have these stamps have written them, or have started
