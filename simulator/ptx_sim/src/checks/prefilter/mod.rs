@@ -13,9 +13,11 @@
 //! marks, lines and sites: who wrote it last, and who has read it since. Several readers
 //! are merged.
 //!
-//! In reading order: [`times`], when a block began; [`stamp`], the contents of a cell; [`met`], accesses to cells that may meet;
-//! [`cells`], the questions to cells; [`runs`], which of them an access is to, [`quick`], those judged at a glance, and [`bulk`], which
-//! a bulk copy is to; [`global`], those of global memory; [`merge`], what several workers saw; [`undo`], memory as it was; [`pool`], where pages come from.
+//! In reading order: [`times`], when a block began; [`stamp`], the contents of a cell; [`met`],
+//! accesses to cells that may meet; [`cells`], the questions to cells; [`runs`], which of them an
+//! access is to, [`quick`], those judged at a glance, and [`bulk`], which a bulk copy is to;
+//! [`global`], those of global memory; [`merge`], what several workers saw; [`undo`], memory as it
+//! was; [`pool`], where pages come from.
 
 mod bulk;
 mod cells;
