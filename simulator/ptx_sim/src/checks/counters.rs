@@ -313,9 +313,16 @@ impl Counters {
     }
 }
 
-/// Whether each lane begins where the one before it ends.
-fn is_contiguous(access: &WarpAccess<'_>) -> bool {
-    access.stride == Some(u64::from(access.bytes))
+/// The row that an access is to, if its lanes' distance is known.
+#[inline(always)]
+fn row_of(access: &WarpAccess<'_>) -> Option<Row> {
+    Some(Row {
+        class: access.class,
+        space: access.space,
+        bytes: access.bytes,
+        first: access.addresses[0],
+        stride: access.stride?,
+    })
 }
 
 /// The cost of a load or store of a row of shared memory, where it is obvious.
@@ -326,8 +333,8 @@ fn row_in_shared(row: Row) -> Option<SharedCost> {
     }
     let wavefronts = match (row.stride, row.bytes) {
         // One place for all lanes: if they load 16 bytes each, 16 lanes are served at a time.
-        (0, 16 | 32) => 2,
-        (0, 1 | 2 | 4 | 8) => 1,
+        (0, 16 | 32) if row.class == AccessClass::Load => 2,
+        (0, 1 | 2 | 8) if row.class == AccessClass::Load => 1,
         (stride, 4) => {
             let ways = count::ways_of_stride(stride as u32);
             return Some(conflicting(ways));
@@ -404,34 +411,13 @@ fn contiguous_in_shared(bytes: u32) -> SharedCost {
     }
 }
 
-/// The cost of an access to a row of global memory, whose lanes access this many bytes each.
-#[inline(always)]
-fn contiguous_in_global(first: u64, bytes_of_lane: u32) -> GlobalCost {
-    let bytes = 32 * bytes_of_lane;
-    let sector = u64::from(count::SECTOR_BYTES);
-    let past = (first + u64::from(bytes) - 1) / sector + 1;
-    GlobalCost {
-        requests: 1,
-        sectors: (past - first / sector) as u32,
-        bytes,
-        ideal_sectors: bytes / count::SECTOR_BYTES,
-    }
-}
-
 /// The cost of a shared-memory access where it is obvious.
 #[inline(always)]
 fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
     if !matches!(access.class, AccessClass::Load | AccessClass::Store) {
         return None;
     }
-    if is_contiguous(access) {
-        return Some(contiguous_in_shared(access.bytes));
-    }
-    let stride = access.stride.filter(|stride| stride % 4 == 0)?;
-    if access.bytes != 4 {
-        return None;
-    }
-    Some(conflicting(count::ways_of_stride(stride as u32)))
+    row_in_shared(row_of(access)?)
 }
 
 /// The cost of a shared-memory access.
@@ -445,10 +431,8 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
 fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
     // Atomics on parts of a word wait for each other's bank.
     let waits = access.class.is_atomic() && u64::from(access.bytes) < WORD_BYTES;
-    if !is_contiguous(access) || waits {
-        return None;
-    }
-    Some(contiguous_in_global(access.addresses[0], access.bytes))
+    let row = row_of(access).filter(|row| row.is_contiguous() && !waits)?;
+    row_in_global(row)
 }
 
 /// The cost of a global-memory access.

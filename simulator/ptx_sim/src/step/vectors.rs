@@ -151,24 +151,35 @@ pub(in crate::step) unsafe fn store_fours(
             let from = regs.bytes(slot, 4 * WARP_SIZE).cast::<__m256i>();
             _mm256_loadu_si256(from.add(eight))
         });
-        let [a, b, c, d] = transposed(vectors);
-        let put = |place: usize, two: __m256i| {
-            let halves = [
-                _mm256_castsi256_si128(two),
-                _mm256_extracti128_si256::<1>(two),
-            ];
-            for (half, words) in halves.into_iter().enumerate() {
-                let lane = 8 * eight + place + 4 * half;
-                if mask >> lane & 1 != 0 {
-                    // SAFETY: The caller's promise.
-                    unsafe { _mm_storeu_si128(memory(lane).cast(), words) };
-                }
-            }
-        };
-        put(0, a);
-        put(1, b);
-        put(2, c);
-        put(3, d);
+        for (place, two) in transposed(vectors).into_iter().enumerate() {
+            let lane = 8 * eight + place;
+            // SAFETY: The caller's promise.
+            unsafe { take_halves(two, [lane, lane + 4], mask, &memory) };
+        }
+    }
+}
+
+/// Stores the halves of a vector for two lanes, as far as `mask` has them.
+///
+/// # Safety
+/// As [`store_fours`].
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn take_halves(
+    two: __m256i,
+    lanes: [usize; 2],
+    mask: u32,
+    memory: &impl Fn(usize) -> *mut u8,
+) {
+    let halves = [
+        _mm256_castsi256_si128(two),
+        _mm256_extracti128_si256::<1>(two),
+    ];
+    for (lane, half) in lanes.into_iter().zip(halves) {
+        if mask >> lane & 1 != 0 {
+            // SAFETY: The caller's promise.
+            unsafe { _mm_storeu_si128(memory(lane).cast(), half) };
+        }
     }
 }
 
@@ -275,21 +286,17 @@ pub(in crate::step) unsafe fn store_wide_pairs(
             let from = regs.bytes(slot, 8 * WARP_SIZE).cast::<__m256i>();
             _mm256_loadu_si256(from.add(four))
         });
-        let put = |place: usize, two: __m256i| {
-            let halves = [
-                _mm256_castsi256_si128(two),
-                _mm256_extracti128_si256::<1>(two),
-            ];
-            for (half, words) in halves.into_iter().enumerate() {
-                let lane = 4 * four + place + 2 * half;
-                if mask >> lane & 1 != 0 {
-                    // SAFETY: The caller's promise.
-                    unsafe { _mm_storeu_si128(memory(lane).cast(), words) };
-                }
-            }
-        };
-        put(0, _mm256_unpacklo_epi64(a, b));
-        put(1, _mm256_unpackhi_epi64(a, b));
+        let lane = 4 * four;
+        // SAFETY: The caller's promise.
+        unsafe {
+            take_halves(_mm256_unpacklo_epi64(a, b), [lane, lane + 2], mask, &memory);
+            take_halves(
+                _mm256_unpackhi_epi64(a, b),
+                [lane + 1, lane + 3],
+                mask,
+                &memory,
+            );
+        }
     }
 }
 

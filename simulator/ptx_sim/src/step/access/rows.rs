@@ -7,18 +7,16 @@
 //! [`load_store`](super::load_store).
 
 use super::super::context::{PathView, Step};
-#[cfg(target_arch = "x86_64")]
-use super::super::vectors;
 use super::affine::{stride32, stride64};
 use super::elements::{extend, from_places, to_places};
-use super::host::{copy_in_shared, copy_out_shared, read_element, read32, write32};
+use super::host::{copy_in_shared, copy_out_shared, read_element};
 use crate::checks::access::{AccessClass, Row, RowAccess};
 use crate::checks::observer::Observer;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
 use crate::memory::address::space_of;
-use crate::program::{Access, AddressOperand, RowMove};
+use crate::program::{Access, AddressOperand, RowMove, Slot};
 use ptx::ir::Space;
 
 /// Bytes that may lie between the elements of neighbouring lanes.
@@ -78,8 +76,10 @@ pub(super) fn access_row<O: Observer, const LOAD: bool>(
     unsafe {
         if is_uniform {
             load_one(&step.view, op, memory);
-        } else if stride == bytes && moves(op.row, alone) {
-            move_row::<LOAD>(&step.view, op, memory, alone);
+        } else if let RowMove::Whole(slot) = op.row
+            && stride == bytes
+        {
+            move_row::<LOAD>(&step.view, (slot, op.element_bytes), memory, alone);
         } else {
             apart::<LOAD>(&step.view, op, (memory, stride as usize), alone);
         }
@@ -200,18 +200,6 @@ fn apart_plain<const LOAD: bool>(
     }
 }
 
-/// Whether [`move_row`] can move a row. `alone`: no other host thread can see the memory.
-#[inline(always)]
-fn moves(row: RowMove, alone: bool) -> bool {
-    match row {
-        RowMove::OnlyUniform | RowMove::Never => false,
-        RowMove::WidePairs(_) => {
-            cfg!(target_arch = "x86_64") && alone && crate::lanes::has_wide_vectors()
-        }
-        RowMove::Whole(_) | RowMove::Pairs(_) | RowMove::Fours(_) => true,
-    }
-}
-
 /// The address of lane 0, and the distance from each lane's to the next one's, if that is
 /// the same for all.
 #[inline(always)]
@@ -253,54 +241,30 @@ unsafe fn load_one(view: &PathView<'_>, op: &Access, memory: *mut u8) {
     }
 }
 
-/// Moves the elements of all 32 lanes, which lie side by side from `memory` on.
+/// Moves a register of all 32 lanes, whose elements lie side by side from `memory` on.
 ///
 /// # Safety
-/// They are there, aligned; `alone` only if no other host thread may access them.
+/// They are there, aligned; `alone` only if no other host thread may access them; the decoder
+/// made the slot for elements of this many bytes.
 #[inline(always)]
 unsafe fn move_row<const LOAD: bool>(
     view: &PathView<'_>,
-    op: &Access,
+    (slot, element_bytes): (Slot, u32),
     memory: *mut u8,
     alone: bool,
 ) {
-    // SAFETY: The caller's promise; the decoder made the slots for 32 lanes of
-    // the element's width, in memory of their own.
+    // SAFETY: The caller's promise.
     unsafe {
-        match op.row {
-            RowMove::Whole(slot) => {
-                let register = view.regs.bytes(slot, WARP_SIZE * op.element_bytes as usize);
-                match op.element_bytes {
-                    4 => move_bytes::<LOAD, 128>(register, memory, alone),
-                    8 => move_bytes::<LOAD, 256>(register, memory, alone),
-                    2 => move_bytes::<LOAD, 64>(register, memory, alone),
-                    _ => move_bytes::<LOAD, 512>(register, memory, alone),
-                }
-            }
-            RowMove::Pairs(slots) => move_interleaved::<LOAD, 2>(view, slots, memory, alone),
-            #[cfg(target_arch = "x86_64")]
-            RowMove::Fours(slots) if alone && has_wide_vectors() => {
-                let lane = |lane| memory.add(16 * lane);
-                if LOAD {
-                    vectors::load_fours(view.regs, slots, FULL_MASK, |l| lane(l).cast_const());
-                } else {
-                    vectors::store_fours(view.regs, slots, FULL_MASK, lane);
-                }
-            }
-            RowMove::Fours(slots) => move_interleaved::<LOAD, 4>(view, slots, memory, alone),
-            #[cfg(target_arch = "x86_64")]
-            RowMove::WidePairs(slots) => {
-                let lane = |lane| memory.add(16 * lane);
-                if LOAD {
-                    vectors::load_wide_pairs(view.regs, slots, FULL_MASK, |l| lane(l).cast_const());
-                } else {
-                    vectors::store_wide_pairs(view.regs, slots, FULL_MASK, lane);
-                }
-            }
-            _ => {}
+        let register = view.regs.bytes(slot, WARP_SIZE * element_bytes as usize);
+        match element_bytes {
+            4 => move_bytes::<LOAD, 128>(register, memory, alone),
+            8 => move_bytes::<LOAD, 256>(register, memory, alone),
+            2 => move_bytes::<LOAD, 64>(register, memory, alone),
+            _ => move_bytes::<LOAD, 512>(register, memory, alone),
         }
     }
 }
+
 /// Moves `N` bytes between a register and memory.
 ///
 /// # Safety
@@ -318,43 +282,6 @@ unsafe fn move_bytes<const LOAD: bool, const N: usize>(
             (false, true) => std::ptr::copy_nonoverlapping(register, memory, N),
             (true, false) => copy_out_shared(memory, register, N),
             (false, false) => copy_in_shared(register, memory, N),
-        }
-    }
-}
-
-/// Moves `N` words per lane between as many registers and memory.
-///
-/// # Safety
-/// As [`move_row`].
-#[inline(always)]
-unsafe fn move_interleaved<const LOAD: bool, const N: usize>(
-    view: &PathView<'_>,
-    slots: [u32; N],
-    memory: *mut u8,
-    alone: bool,
-) {
-    let words = memory.cast::<u32>();
-    for (i, slot) in slots.into_iter().enumerate() {
-        // SAFETY: The caller's promise; the decoder made the slots for 32-bit
-        // lanes.
-        unsafe {
-            if LOAD {
-                let register = view.regs.lanes_mut::<u32>(slot);
-                for (lane, value) in register.iter_mut().enumerate() {
-                    let from = words.add(N * lane + i);
-                    *value = if alone { *from } else { read32(from.cast()) };
-                }
-            } else {
-                let register = view.regs.lanes::<u32>(slot);
-                for (lane, value) in register.iter().enumerate() {
-                    let to = words.add(N * lane + i);
-                    if alone {
-                        *to = *value;
-                    } else {
-                        write32(to.cast(), *value);
-                    }
-                }
-            }
         }
     }
 }
