@@ -135,6 +135,7 @@ impl From<&LaunchError> for Status {
                 } if text.contains("assertion `") => Self::ASSERT,
                 FaultKind::OutOfBounds { .. }
                 | FaultKind::NullPointer { .. }
+                | FaultKind::NotAPeer { .. }
                 | FaultKind::UseAfterFree { .. }
                 | FaultKind::ReadOnly { .. }
                 | FaultKind::StackOverflow { .. } => Self::ILLEGAL_ADDRESS,

@@ -7,18 +7,18 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{
-    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    TryLockError,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
 use std::time::Duration;
 
 use crate::checks::prefilter::Pool;
 use crate::clock::Started;
 use crate::gaps::{Gaps, Omission};
+use crate::machine::Machine;
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::global::ADDRESS_END;
-use crate::memory::heap::Heap;
+use crate::memory::heap::{Heap, Seat};
 use crate::memory::kernel_heap::KernelHeap;
 use crate::memory::transfer;
 use crate::module::Module;
@@ -51,7 +51,8 @@ pub struct DeviceConfig {
     pub ordinal: u32,
     /// Whether launches and copies by several host threads run at the same time. Otherwise
     /// one waits for the other, and a launch on one host thread is faster. A launch with
-    /// checks is alone with the device in any case, even with regard to allocations.
+    /// checks is alone with the device in any case, even with regard to allocations. Of a machine
+    /// with several devices, this concerns all of them.
     pub concurrent: bool,
 }
 
@@ -138,11 +139,11 @@ pub enum MemoryError {
 pub struct Device {
     id: u64,
     config: DeviceConfig,
-    heap: Mutex<Heap>,
+    heap: Arc<Mutex<Heap>>,
+    /// The devices that it shares a machine with.
+    pub(crate) machine: Machine,
     /// The heap that kernels allocate from, once one does.
     kernel_heap: OnceLock<KernelHeap>,
-    /// Held for writing by a launch that must be alone with the memory's contents.
-    contents: RwLock<()>,
     /// What launches with checks reuse.
     pool: Pool,
     /// What launches with checks have left unwritten.
@@ -238,16 +239,26 @@ impl Device {
         Self::with_config(DeviceConfig::default())
     }
 
-    /// A device with these properties.
+    /// A device with these properties, the only one of its machine.
     pub fn with_config(config: DeviceConfig) -> Self {
+        let heap = Arc::new(Mutex::new(Heap::new(Seat::alone(config.ordinal))));
+        let machine = Machine::of_one(config.ordinal);
+        Self::with_heap(config, heap, machine)
+    }
+
+    pub(crate) fn with_heap(
+        config: DeviceConfig,
+        heap: Arc<Mutex<Heap>>,
+        machine: Machine,
+    ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
             id,
-            heap: Mutex::new(Heap::new(config.ordinal)),
+            heap,
+            machine,
             kernel_heap: OnceLock::new(),
             config,
-            contents: RwLock::new(()),
             pool: Pool::default(),
             gaps: Mutex::default(),
         }
@@ -268,7 +279,7 @@ impl Device {
         if self.config.concurrent && !checks {
             return Turn::Together(self.copying());
         }
-        let guard = self.contents.write();
+        let guard = self.machine.contents().write();
         Turn::Alone(guard.unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -277,7 +288,7 @@ impl Device {
     pub(crate) fn turn_alone_within(&self, limit: Duration) -> Option<Turn<'_>> {
         let started = Started::now();
         loop {
-            match self.contents.try_write() {
+            match self.machine.contents().try_write() {
                 Ok(guard) => return Some(Turn::Alone(guard)),
                 Err(TryLockError::Poisoned(poisoned)) => {
                     return Some(Turn::Alone(poisoned.into_inner()));
@@ -298,7 +309,7 @@ impl Device {
 
     /// Waits until others let a copy begin.
     fn copying(&self) -> RwLockReadGuard<'_, ()> {
-        let guard = self.contents.read();
+        let guard = self.machine.contents().read();
         guard.unwrap_or_else(PoisonError::into_inner)
     }
 

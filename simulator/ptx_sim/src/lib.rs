@@ -22,7 +22,7 @@
 //!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
-//! - `device`, `launch`, `report`, `gaps`, [`trace`]: what a host uses;
+//! - `machine`, `device`, `peers` (several devices), `launch`, `report`, `gaps`, [`trace`]: what a host uses;
 //! - `occupancy`, `attributes`: what a driver reports of kernels.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
@@ -46,12 +46,14 @@ mod in_flight;
 mod lanes;
 mod launch;
 mod link;
+mod machine;
 mod membership;
 mod memory;
 mod module;
 mod numbering;
 pub mod numeric;
 mod occupancy;
+mod peers;
 mod program;
 mod registers;
 mod registers_of_block;
@@ -80,13 +82,14 @@ pub use diagnostics::LaunchError;
 pub use gaps::Omission;
 pub use lanes::{has_wide_vectors, run_plainly};
 pub use launch::{
-    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_GRID, NotSearched, OrderError,
-    Orders,
+    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_GRID, Member, MemberError,
+    NotSearched, OrderError, Orders, launch_together,
 };
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds, MAX_BLOCK_THREADS};
+pub use peers::{MAX_DEVICES, PeerError};
 pub use ptx::{ir, parse};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;

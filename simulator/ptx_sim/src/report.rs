@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
+use crate::checks::links::LinkCost;
 use crate::context::{source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
 use crate::module::Module;
@@ -155,6 +156,17 @@ counts! {
     /// Atomics in shared memory of other blocks of the cluster, and operations on mbarriers
     /// there: an instruction counts once for each block.
     cluster_atomic_requests,
+    /// Loads from the memory of other devices: sectors over the link. Those are among the global
+    /// ones as well, like the following.
+    peer_load_sectors,
+    /// The same: distinct bytes asked for, request by request.
+    peer_load_bytes,
+    /// Stores to the memory of other devices: sectors over the link.
+    peer_store_sectors,
+    /// The same: distinct bytes written, request by request.
+    peer_store_bytes,
+    /// Atomics in the memory of other devices: instructions.
+    peer_atomic_requests,
 }
 
 /// What one PTX instruction did in a launch.
@@ -217,6 +229,7 @@ impl Report {
             counts.warp_instructions += executed.warps;
             counts.thread_instructions += executed.threads;
             counts.record(executed.record);
+            counts.link(executed.link);
         });
         Self {
             counts,
@@ -246,6 +259,7 @@ impl Report {
                 ..Counts::default()
             };
             counts.record(record);
+            counts.link(executed.link);
             let mut sum = record.shared;
             for other in [&record.cluster, &record.global, &record.local] {
                 sum.requests += other.requests;
@@ -295,6 +309,7 @@ struct Executed<'a> {
     warps: u64,
     threads: u64,
     record: &'a MemoryRecord,
+    link: Option<&'a LinkCost>,
 }
 
 impl Details {
@@ -330,6 +345,7 @@ impl Details {
                     warps,
                     threads: lanes - counters.guarded_out[number].min(lanes),
                     record: counters.record_of(number),
+                    link: counters.link_cost_of(number),
                 });
             }
         }
@@ -379,6 +395,16 @@ impl Counts {
                 self.record_global_load(record);
             }
         }
+    }
+
+    /// Adds what an instruction has moved over links.
+    fn link(&mut self, cost: Option<&LinkCost>) {
+        let Some(cost) = cost else { return };
+        self.peer_load_sectors += cost.load_sectors;
+        self.peer_load_bytes += cost.load_bytes;
+        self.peer_store_sectors += cost.store_sectors;
+        self.peer_store_bytes += cost.store_bytes;
+        self.peer_atomic_requests += cost.atomic_requests;
     }
 
     fn record_load(&mut self, record: &MemoryRecord) {

@@ -81,6 +81,7 @@ fn kind(kind: &FaultKind) -> &'static str {
     match kind {
         FaultKind::OutOfBounds { .. }
         | FaultKind::NullPointer { .. }
+        | FaultKind::NotAPeer { .. }
         | FaultKind::UseAfterFree { .. } => "out-of-bounds",
         FaultKind::Misaligned { .. } => "misaligned",
         FaultKind::Race { .. } | FaultKind::NotConstant { .. } => "race",

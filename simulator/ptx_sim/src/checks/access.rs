@@ -66,7 +66,7 @@ impl AccessClass {
     }
 
     /// The kind by which it is counted in global memory.
-    fn global_kind(self) -> GlobalKind {
+    pub(crate) fn global_kind(self) -> GlobalKind {
         match self {
             Self::CompareAndSwap => GlobalKind::CompareAndSwap,
             _ if self.is_atomic() => GlobalKind::Atomic,

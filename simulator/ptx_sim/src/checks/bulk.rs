@@ -158,6 +158,7 @@ impl BulkAccess {
             warp: warp as u8,
             size: self.reduces.unwrap_or(0) as u8,
             flags: self.flags(),
+            device: 0,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::access::{AccessClass, BulkStart, Row, WarpAccess};
 use super::count::{self, GlobalCost, GlobalKind, SharedCost};
+use super::links::{LinkCost, Links};
 use super::memo::Memo;
 use crate::numbering::Numbering;
 use ptx::ir::Space;
@@ -134,6 +135,8 @@ pub(crate) struct Counters {
     records: Vec<MemoryRecord>,
     /// Which record is an instruction's, plus one; 0 for none.
     record_of: Vec<u32>,
+    /// What it moves to and from other devices, if it can.
+    links: Option<Box<Links>>,
 }
 
 impl Counters {
@@ -144,7 +147,21 @@ impl Counters {
             guarded_out: vec![0; n],
             records: Vec::with_capacity(n.min(FIRST_RECORDS)),
             record_of: vec![0; n],
+            links: None,
         }
+    }
+
+    /// The same, and what moves over links.
+    pub fn with_links(self, links: Option<Links>) -> Self {
+        Self {
+            links: links.map(Box::new),
+            ..self
+        }
+    }
+
+    /// What an instruction has moved over links.
+    pub fn link_cost_of(&self, instruction: usize) -> Option<&LinkCost> {
+        self.links.as_ref()?.cost_of(instruction as u32)
     }
 
     /// What an instruction's accesses cost.
@@ -188,6 +205,9 @@ impl Counters {
             mine.global.add(&theirs.global);
             mine.local.add(&theirs.local);
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.links, &other.links) {
+            mine.add(theirs);
+        }
     }
 }
 
@@ -221,6 +241,9 @@ impl Counters {
                 record.global.bytes += bytes.sum::<u64>();
             }
         }
+        if let Some(links) = &mut self.links {
+            links.bulk(instruction, start);
+        }
     }
 
     /// All lanes of a warp access a row of memory; gives whether its cost is obvious, and so
@@ -240,6 +263,7 @@ impl Counters {
                 };
                 self.record_of_row(instruction, row).local.global(cost);
             }
+            _ if self.links.is_some() => return false,
             _ => {
                 let Some(cost) = row_in_global(row) else {
                     return false;
@@ -301,6 +325,9 @@ impl Counters {
                     memo.of(access, unit, || global(access))
                 });
                 record.global.global(cost);
+                if let Some(links) = &mut self.links {
+                    links.access(instruction, access);
+                }
             }
             Space::Local => {
                 let cost = record.elsewhere.of(access, WORD_BYTES, || {

@@ -274,9 +274,11 @@ fn flags_of(access: &WarpAccess<'_>) -> u8 {
     }
     if synchronises(access) {
         flags |= Site::SYNCHRONISES;
-        if access.scope == Scope::Device {
-            flags |= Site::WIDE;
-        }
+        flags |= match access.scope {
+            Scope::Block => 0,
+            Scope::Device => Site::WIDE,
+            Scope::System => Site::WIDE | Site::SYSTEM,
+        };
     }
     flags
 }
@@ -303,5 +305,6 @@ pub(crate) fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, cloc
         warp: access.warp as u8,
         size: access.bytes as u8,
         flags,
+        device: 0,
     }
 }

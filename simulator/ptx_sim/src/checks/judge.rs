@@ -25,6 +25,7 @@ impl<B: Default> Running<B> {
         let nowhere = Place {
             block: 0,
             depth: Depth::NONE,
+            device: 0,
         };
         Self {
             order: BlockOrder::new(nowhere, 0),

@@ -5,7 +5,7 @@
 //! nothing from here but this trait, and a run without observers compiles to a loop without them.
 //!
 //! Reading order: [`access`] and [`observer`], what observers are notified of; [`count`] and
-//! [`counters`], what an access costs; [`order`], what comes before what; [`shadow`] and [`races`],
+//! [`counters`], what an access costs, and [`links`], what crosses to other devices; [`order`], what comes before what; [`shadow`] and [`races`],
 //! unordered accesses; [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what
 //! works on shared memory alongside the threads, including [`products`] of warpgroups, and
 //! [`fragments`] on their registers, kept [`by_register`], combined in [`beside`]; [`written`], reads of unwritten
@@ -32,6 +32,7 @@ pub(crate) mod exact;
 pub(crate) mod finding;
 pub(crate) mod fragments;
 pub(crate) mod judge;
+pub(crate) mod links;
 mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;

@@ -35,6 +35,10 @@ pub(crate) fn access(
     access: &WarpAccess<'_>,
     remember: bool,
 ) -> Option<Finding> {
+    let site = Site {
+        device: order.place.device,
+        ..site
+    };
     let number = if remember { sites.number(site) } else { 0 };
     let warp = &order.warps[access.warp as usize];
     let by = |known| This {
@@ -278,8 +282,10 @@ impl This<'_> {
     fn may_meet(&self, other: &Site) -> bool {
         let scope = if other.block == self.site.block {
             Site::SYNCHRONISES
-        } else {
+        } else if other.device == self.site.device {
             Site::SYNCHRONISES | Site::WIDE
+        } else {
+            Site::SYNCHRONISES | Site::SYSTEM
         };
         self.site.has(scope) && other.has(scope) && self.site.size == other.size
     }

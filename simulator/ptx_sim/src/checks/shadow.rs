@@ -38,7 +38,7 @@ const PAGE_LINES: u64 = 256;
 pub(crate) struct Site {
     /// The instruction's number.
     pub instruction: u32,
-    /// The block's number in the grid.
+    /// The block's number.
     pub block: u32,
     /// The warp's clock ([`super::order`]).
     pub clock: u32,
@@ -48,6 +48,8 @@ pub(crate) struct Site {
     pub size: u8,
     /// What it does.
     pub flags: u8,
+    /// The device, of those that run together.
+    pub device: u8,
 }
 
 impl Site {
@@ -65,6 +67,8 @@ impl Site {
     pub const CONSTANT: u8 = 32;
     /// It is by a product of a warpgroup.
     pub const PRODUCT: u8 = 64;
+    /// It synchronises with other devices too.
+    pub const SYSTEM: u8 = 128;
 
     /// Whether all of these are set.
     pub fn has(&self, flags: u8) -> bool {

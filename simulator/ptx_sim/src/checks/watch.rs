@@ -143,14 +143,21 @@ impl<'a, J: Judge> Checks<'a, J> {
             places: HashMap::default(),
             last: 0,
             spare: Vec::new(),
-            order: GridOrder::new(launch.cluster.n_blocks() > 1),
-            depth: Depth::of(launch.n_blocks()),
+            order: GridOrder::new(launch.cluster.n_blocks() > 1, 1),
+            depth: Depth::of(launch.among.n_blocks),
             judge,
             stores: Stores::default(),
             follows: false,
             copies: Vec::new(),
             finding: None,
         }
+    }
+
+    /// Exchanges what launches that run together share: what judges their accesses, and their
+    /// order.
+    pub fn exchange(&mut self, shared: &mut (J, GridOrder)) {
+        std::mem::swap(&mut self.judge, &mut shared.0);
+        std::mem::swap(&mut self.order, &mut shared.1);
     }
 
     /// The judge of accesses to memory, and the places where the launch has stored.
@@ -477,6 +484,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         let place = Place {
             block: number,
             depth: self.depth,
+            device: self.launch.among.index,
         };
         block.start(place, self.launch.n_threads(), shared_bytes);
         self.judge.started(&mut block.running, shared_bytes);

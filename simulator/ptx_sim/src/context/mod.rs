@@ -17,6 +17,7 @@ pub(crate) use fuel::Fuel;
 pub(crate) use places::{source_of, sources_around};
 pub(crate) use printed::Printed;
 
+use crate::checks::links::Links;
 use crate::clock::Started;
 use crate::cluster::ClusterShape;
 use crate::memory::global::GlobalMemory;
@@ -28,14 +29,45 @@ use crate::warp::{Path, Warp};
 use crate::warpgroups::Warpgroups;
 use ptx::ir;
 
+/// A launch's place among those that run at the same time, on several devices, and whose blocks
+/// are numbered through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Among {
+    /// Which of them it is.
+    pub index: u8,
+    /// The number of its first block.
+    pub first_block: u64,
+    /// Blocks of all of them.
+    pub n_blocks: u64,
+}
+
+impl Among {
+    /// Of a launch of this many blocks that runs alone.
+    pub fn alone(grid: [u32; 3]) -> Self {
+        Self {
+            index: 0,
+            first_block: 0,
+            n_blocks: grid.iter().map(|&n| u64::from(n)).product(),
+        }
+    }
+}
+
 /// What is the same for all blocks of a launch.
 pub(crate) struct LaunchContext<'a> {
     /// The module.
     pub module: &'a ir::Module,
     /// The module, decoded.
     pub program: &'a Program,
-    /// The device's memory.
+    /// The memory that the device may use.
     pub memory: &'a GlobalMemory,
+    /// The memory of all devices of the machine.
+    pub machine: &'a GlobalMemory,
+    /// The device's number, if the machine has several.
+    pub device: Option<u32>,
+    /// Whether it may use other devices' memory.
+    pub has_peers: bool,
+    /// Its place among launches that run at the same time.
+    pub among: Among,
     /// The heap that kernels allocate from.
     pub heap: Option<&'a KernelHeap>,
     /// Whether one host thread does all the work, and nothing else uses the memory.
@@ -82,6 +114,11 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 impl<'a> LaunchContext<'a> {
+    /// What counts the accesses to other devices' memory, if there can be any.
+    pub fn links(&self) -> Option<Links> {
+        self.device.filter(|_| self.has_peers).map(Links::of)
+    }
+
     /// A decoded function.
     #[inline]
     pub fn function(&self, index: usize) -> &'a Function {
@@ -142,6 +179,7 @@ impl<'a> LaunchContext<'a> {
     /// `%ctaid` of the block of this number.
     pub fn ctaid(&self, number: u64) -> [u32; 3] {
         let [x, y, _] = self.grid.map(u64::from);
+        let number = number - self.among.first_block;
         [
             (number % x) as u32,
             (number / x % y) as u32,
@@ -152,7 +190,14 @@ impl<'a> LaunchContext<'a> {
     /// The number of a block.
     pub fn number_of(&self, [x, y, z]: [u32; 3]) -> u64 {
         let [along_x, along_y, _] = self.grid.map(u64::from);
-        u64::from(x) + along_x * (u64::from(y) + along_y * u64::from(z))
+        let in_grid = u64::from(x) + along_x * (u64::from(y) + along_y * u64::from(z));
+        self.among.first_block + in_grid
+    }
+
+    /// Whether a block of this number is one of its grid.
+    pub fn has_block(&self, number: u64) -> bool {
+        let first = self.among.first_block;
+        (first..first + self.n_blocks()).contains(&number)
     }
 
     /// Clusters of the grid.

@@ -3,6 +3,7 @@
 
 use super::LaunchContext;
 use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
+use crate::memory::heap::ordinal_of;
 use crate::program::{Block, BlockId, Terminator};
 use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
@@ -117,6 +118,7 @@ impl LaunchContext<'_> {
     /// The place of a thread.
     pub fn thread_place(&self, ctaid: [u32; 3], warp: u32, lane: u32) -> ThreadPlace {
         ThreadPlace {
+            device: self.device,
             block: ctaid,
             thread: self.thread_at(warp, lane),
             warp,
@@ -129,6 +131,20 @@ impl LaunchContext<'_> {
         match self.plan.numbering.instruction(number) {
             Some((function, ptx)) => self.place(function, ptx),
             None => Place::default(),
+        }
+    }
+
+    /// Where a global address is: also on which device, where that is another one.
+    pub(crate) fn global_relation(&self, address: u64) -> Relation {
+        let found = self.machine.find(address);
+        let Some(relation) = found.map(|allocation| allocation.relation(address)) else {
+            return Relation::Nowhere;
+        };
+        match ordinal_of(address) {
+            Some(owner) if self.device.is_some_and(|device| device != owner) => {
+                relation.on_device(owner)
+            }
+            _ => relation,
         }
     }
 

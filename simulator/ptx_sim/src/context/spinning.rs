@@ -62,6 +62,7 @@ impl LaunchContext<'_> {
             doing,
             barriers: Vec::new(),
             in_cluster: Vec::new(),
+            elsewhere: Vec::new(),
             n_not_begun: 0,
             most_resident: self.most_resident,
         })))

@@ -34,7 +34,10 @@ pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
     if op.take("cta") {
         return Scope::Block;
     }
-    op.ignore(&["cluster", "gpu", "gl", "sys"]);
+    if op.take("sys") {
+        return Scope::System;
+    }
+    op.ignore(&["cluster", "gpu", "gl"]);
     Scope::Device
 }
 
@@ -44,9 +47,13 @@ pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
 pub(crate) fn take_order(op: &mut Opcode<'_>) -> (Order, Scope) {
     let scope = take_scope(op);
     op.ignore(&["weak", "mmio"]);
+    if op.take("volatile") {
+        // As `.relaxed.sys`.
+        return (Order::Relaxed, Scope::System);
+    }
     let order = op.take_if(|part| {
         Some(match part {
-            "volatile" | "relaxed" => Order::Relaxed,
+            "relaxed" => Order::Relaxed,
             "acquire" => Order::Acquire,
             "release" => Order::Release,
             "acq_rel" => Order::AcquireRelease,

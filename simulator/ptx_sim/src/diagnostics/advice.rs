@@ -102,6 +102,7 @@ impl Fault {
             FaultKind::OutOfBounds { .. }
             | FaultKind::Misaligned { .. }
             | FaultKind::NullPointer { .. }
+            | FaultKind::NotAPeer { .. }
             | FaultKind::UseAfterFree { .. }
             | FaultKind::InvalidFree { .. }
             | FaultKind::ReadOnly { .. }
@@ -161,6 +162,11 @@ impl Fault {
             FaultKind::NullPointer { .. } => {
                 "pass the kernel an address that was allocated; if this is an offset in shared \
                  memory, use an instruction for shared memory"
+            }
+            FaultKind::NotAPeer { .. } => {
+                "enable access before the launch, from this device to the other \
+                 (`device.enable_peer(&other)`, `cuCtxEnablePeerAccess`, \
+                 `cudaDeviceEnablePeerAccess`); the other direction is enabled separately"
             }
             FaultKind::UseAfterFree { .. } => {
                 "free the memory after its last use: on the host, after the last launch that uses \

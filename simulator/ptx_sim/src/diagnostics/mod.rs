@@ -120,6 +120,8 @@ pub struct Source {
 /// A thread: where in the grid it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadPlace {
+    /// The device's number, if the machine has several.
+    pub device: Option<u32>,
     /// `%ctaid`
     pub block: [u32; 3],
     /// `%tid`
@@ -205,6 +207,19 @@ pub enum FaultKind {
         address: u64,
         /// Bytes of the access.
         bytes: u32,
+    },
+    /// An access to the memory of another device, which this one has no access to.
+    NotAPeer {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// The other device's number.
+        device: u32,
+        /// Where that is.
+        relation: Relation,
     },
     /// An access to memory that was freed.
     UseAfterFree {
@@ -590,6 +605,8 @@ pub struct OutOfFuel {
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
     pub most_resident: u64,
+    /// Where launches on other devices are that run together with it, and wait as well.
+    pub elsewhere: Vec<(Place, ThreadPlace)>,
 }
 
 /// Lanes of some warps, all doing the same.

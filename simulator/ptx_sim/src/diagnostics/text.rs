@@ -11,6 +11,16 @@ use ptx::ir::Space;
 impl Relation {
     /// The same in the shared memory of another block.
     pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
+        self.of(&format!("block ({x}, {y}, {z})"))
+    }
+
+    /// The same in the memory of another device.
+    pub(crate) fn on_device(self, device: u32) -> Self {
+        self.of(&format!("device {device}"))
+    }
+
+    /// The same, where the memory belongs to something else.
+    fn of(self, owner: &str) -> Self {
         match self {
             Self::Nowhere => Self::Nowhere,
             Self::Near {
@@ -23,7 +33,7 @@ impl Relation {
                     false => format!("`{label}`"),
                 };
                 Self::Near {
-                    label: format!("{label} of block ({x}, {y}, {z})"),
+                    label: format!("{label} of {owner}"),
                     size_bytes,
                     offset,
                 }
@@ -150,6 +160,9 @@ impl fmt::Display for ThreadPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [bx, by, bz] = self.block;
         let [tx, ty, tz] = self.thread;
+        if let Some(device) = self.device {
+            write!(f, "device {device}, ")?;
+        }
         write!(
             f,
             "block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}) (warp {}, lane {})",
@@ -199,6 +212,9 @@ impl fmt::Display for OutOfFuel {
         }
         for sentence in &self.in_cluster {
             write!(f, "\n  {sentence}")?;
+        }
+        for (place, thread) in &self.elsewhere {
+            write!(f, "\n  meanwhile, {place}\n    {thread}")?;
         }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
@@ -342,7 +358,8 @@ impl fmt::Display for FaultKind {
                 bytes,
                 why,
             } => wrong_block(f, &of_bytes(*access, *bytes), *address, *why),
-            Self::UseAfterFree { .. }
+            Self::NotAPeer { .. }
+            | Self::UseAfterFree { .. }
             | Self::InvalidFree { .. }
             | Self::ReadOnly { .. }
             | Self::Unwritten { .. } => self.fmt_state(f),
@@ -449,6 +466,18 @@ impl FaultKind {
     /// An access to memory that is not in a state for it.
     fn fmt_state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotAPeer {
+                access,
+                address,
+                bytes,
+                device,
+                relation,
+            } => write!(
+                f,
+                "no peer access: {} at address {address:#x}, in the memory of device {device}: {}",
+                of_bytes(*access, *bytes),
+                relation.describe(*bytes)
+            ),
             Self::UseAfterFree {
                 access,
                 address,

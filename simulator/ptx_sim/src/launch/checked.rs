@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use super::memory::Heaps;
 use super::prepared::{Prepared, n_workers};
 use super::workers;
 use crate::checks::counters::Counters;
@@ -13,10 +14,8 @@ use crate::checks::prefilter::{Prefilter, Undo, WrittenBy, discard, restore};
 use crate::checks::stores::Stores;
 use crate::checks::watch::{Checks, Watch};
 use crate::context::LaunchContext;
-use crate::device::Device;
 use crate::diagnostics::LaunchError;
 use crate::gaps::StoredBy;
-use crate::memory::heap::Heap;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
@@ -30,22 +29,20 @@ pub(super) struct Failed {
 }
 
 /// Runs a launch with checks.
-pub(super) fn run(
-    device: &Device,
-    heap: &mut Heap,
-    launch: &Prepared<'_>,
-) -> Result<Report, Failed> {
-    let mut written = heap.take_written();
+pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report, Failed> {
+    let device = launch.device;
+    let mut written = heaps.lend_written();
     let plan = launch.loaded.module().plan(launch.id);
     let is_for_the_prefilter = launch.options.options.schedule.is_none()
         && !plan.is_not_for_the_prefilter.load(Ordering::Relaxed)
         // What it allocates or frees is not put back.
         && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back as well.
-        && (plan.is_order_independent || !heap.has_memory_of_the_host());
+        && (plan.is_order_independent || !heaps.have_memory_of_the_host())
+        && !device.machine.has_peers();
     if is_for_the_prefilter {
         let undo = Undo::new(device.pool());
-        let passed = prefiltered(device, launch, &written, &undo);
+        let passed = prefiltered(launch, &written, &undo);
         let kept = undo.into_kept();
         if passed.is_none() {
             restore(launch.memory, &kept);
@@ -53,20 +50,20 @@ pub(super) fn run(
         discard(device.pool(), kept);
         if let Some((report, written_by, stores)) = passed {
             written_by.mark(&mut written);
-            heap.give_written(written);
-            note_stores(device, heap, launch, stores);
+            heaps.give_written(written);
+            note_stores(heaps, launch, stores);
             return Ok(report);
         }
     }
     let before = launch.options.options.go_on;
     let before = before.then(|| Snapshot::of(launch.memory));
-    let (report, watched) = exact(device, launch, written);
+    let (report, watched) = exact(launch, written);
     match watched {
         Some((written, stores)) => {
-            heap.give_written(written);
-            note_stores(device, heap, launch, stores);
+            heaps.give_written(written);
+            note_stores(heaps, launch, stores);
         }
-        None => heap.written_by_anyone(),
+        None => heaps.written_by_anyone(),
     }
     if is_for_the_prefilter && report.is_ok() {
         plan.is_not_for_the_prefilter.store(true, Ordering::Relaxed);
@@ -76,11 +73,11 @@ pub(super) fn run(
 
 /// Runs a launch under the prefilter; none if there may be something to find.
 fn prefiltered(
-    device: &Device,
     launch: &Prepared<'_>,
     written: &[Written],
     undo: &Undo<'_>,
 ) -> Option<(Report, WrittenBy, Stores)> {
+    let device = launch.device;
     let plan = launch.loaded.module().plan(launch.id);
     // Blocks burn the launch's fuel in the order in which they run.
     let may_spread = plan.is_order_independent && launch.options.options.fuel.is_none();
@@ -89,7 +86,7 @@ fn prefiltered(
     } else {
         1
     };
-    let context = device.context(launch, n_workers);
+    let context = launch.context(n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
     let (counters, prefilters, stores, result) = watched(&context, n_workers, prefilter);
     // The lines show which block prints first.
@@ -109,11 +106,10 @@ type LeftBehind = (Vec<Written>, Stores);
 /// Runs a launch under the exact judge; also gives what has been written of each allocation, and
 /// by which stores.
 fn exact(
-    device: &Device,
     launch: &Prepared<'_>,
     written: Vec<Written>,
 ) -> (Result<Report, LaunchError>, Option<LeftBehind>) {
-    let context = device.context(launch, 1);
+    let context = launch.context(1);
     let written = Mutex::new(written);
     let judge = || {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +138,7 @@ fn watched<'a, J: Judge>(
 ) -> Watched<J> {
     let numbering = &context.plan.numbering;
     let (watches, result) = workers::run(context, n_workers, || Watch {
-        counters: Counters::new(numbering),
+        counters: Counters::new(numbering).with_links(context.links()),
         checks: Some(Box::new(Checks::new(context, judge()))),
         recorder: None,
     });
@@ -160,21 +156,18 @@ fn watched<'a, J: Judge>(
 }
 
 /// Keeps where a launch has stored in allocations that are still not wholly written.
-fn note_stores(device: &Device, heap: &mut Heap, launch: &Prepared<'_>, stores: Stores) {
+pub(super) fn note_stores(heaps: &mut Heaps<'_>, launch: &Prepared<'_>, stores: Stores) {
     let mut context = None;
     for (instruction, pattern) in stores.into_patterns() {
         let Some(allocation) = launch.memory.find(pattern.address()) else {
             continue;
         };
         let (base, size_bytes) = (allocation.base, allocation.size_bytes);
-        let Some((_, written)) = heap.written_mut(base) else {
-            continue;
-        };
-        if written.has(0, size_bytes) {
+        if heaps.is_all_written(base, size_bytes) {
             continue;
         }
-        let context = context.get_or_insert_with(|| device.context(launch, 1));
-        device.gaps().add(
+        let context = context.get_or_insert_with(|| launch.context(1));
+        launch.device.gaps().add(
             base,
             StoredBy {
                 place: context.numbered_place(instruction),

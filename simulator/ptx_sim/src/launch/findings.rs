@@ -7,15 +7,25 @@ use crate::diagnostics::{
 };
 use ptx::ir::Space;
 
-impl LaunchContext<'_> {
-    /// A finding as the launch's error.
-    pub(super) fn finding(&self, finding: Finding) -> LaunchError {
-        let AccessSide { place, thread, .. } = self.side(finding.this());
-        LaunchError::Fault(Box::new(Fault {
-            kind: self.kind(finding),
-            place,
-            thread,
-        }))
+/// A finding in launches that run together, as their error.
+pub(super) fn error(launches: &[LaunchContext<'_>], finding: Finding) -> LaunchError {
+    let all = All(launches);
+    let AccessSide { place, thread, .. } = all.side(finding.this());
+    LaunchError::Fault(Box::new(Fault {
+        kind: all.kind(finding),
+        place,
+        thread,
+    }))
+}
+
+/// The launches that a finding's threads may belong to.
+struct All<'a>(&'a [LaunchContext<'a>]);
+
+impl All<'_> {
+    /// The launch that a block belongs to.
+    fn of(&self, block: u64) -> &LaunchContext<'_> {
+        let found = self.0.iter().find(|launch| launch.has_block(block));
+        found.unwrap_or(&self.0[0])
     }
 
     /// An access to what a copy may still be working on.
@@ -25,7 +35,7 @@ impl LaunchContext<'_> {
             space: at.space,
             address: at.address,
             bytes: at.bytes,
-            relation: self.relation(at),
+            relation: self.relation(at, this.block),
             copy: Box::new(self.side(copy)),
             is_reading,
         }
@@ -38,7 +48,10 @@ impl LaunchContext<'_> {
             address: at.address,
             bytes: at.bytes,
             why: WrongBlock::MayHaveEnded {
-                rank: self.cluster.rank_of(self.ctaid(at.owner)),
+                rank: {
+                    let launch = self.of(at.owner);
+                    launch.cluster.rank_of(launch.ctaid(at.owner))
+                },
             },
         }
     }
@@ -51,13 +64,13 @@ impl LaunchContext<'_> {
                 space: at.space,
                 address: at.address,
                 bytes: at.bytes,
-                relation: self.relation(at),
+                relation: self.relation(at, this.block),
                 other: Box::new(self.side(&other)),
             },
-            Finding::NotConstant { at, other, .. } => FaultKind::NotConstant {
+            Finding::NotConstant { at, this, other } => FaultKind::NotConstant {
                 address: at.address,
                 bytes: at.bytes,
-                relation: self.relation(at),
+                relation: self.relation(at, this.block),
                 other: Box::new(self.side(&other)),
             },
             Finding::DivisionByZero { .. } => FaultKind::DivisionByZero,
@@ -66,7 +79,7 @@ impl LaunchContext<'_> {
                 space: at.space,
                 address: at.address,
                 bytes: at.bytes,
-                relation: self.relation(at),
+                relation: self.relation(at, this.block),
             },
             Finding::OutlivesBlock { is_reading, .. } => {
                 FaultKind::CopyOutlivesBlock { is_reading }
@@ -140,7 +153,7 @@ impl LaunchContext<'_> {
                 space: at.space,
                 address: at.address,
                 bytes: at.bytes,
-                relation: self.relation(at),
+                relation: self.relation(at, this.block),
                 store: boxed(&store),
             },
             Finding::UnpublishedBarrier { init, .. } => {
@@ -156,7 +169,7 @@ impl LaunchContext<'_> {
                 space: at.space,
                 address: at.address,
                 bytes: at.bytes,
-                relation: self.relation(at),
+                relation: self.relation(at, this.block),
                 operation: boxed(&operation),
                 operation_writes,
             },
@@ -178,26 +191,25 @@ impl LaunchContext<'_> {
 
     /// A thread and its instruction as they are reported.
     fn side(&self, side: &Side) -> AccessSide {
+        let launch = self.of(side.block);
         AccessSide {
             kind: side.kind,
-            place: self.numbered_place(side.instruction),
-            thread: self.thread_place(self.ctaid(side.block), side.warp, side.lane),
+            place: launch.numbered_place(side.instruction),
+            thread: launch.thread_place(launch.ctaid(side.block), side.warp, side.lane),
         }
     }
 
-    /// Where an address is, relative to what is there.
-    fn relation(&self, at: Spot) -> Relation {
+    /// Where an address is that a block uses, relative to what is there.
+    fn relation(&self, at: Spot, block: u64) -> Relation {
+        let launch = self.of(block);
         match at.space {
-            Space::Shared if self.cluster.n_blocks() > 1 => {
-                let relation = self.shared_relation(at.address);
-                relation.in_block(self.ctaid(at.owner))
+            Space::Shared if launch.cluster.n_blocks() > 1 => {
+                let relation = launch.shared_relation(at.address);
+                relation.in_block(launch.ctaid(at.owner))
             }
-            Space::Shared => self.shared_relation(at.address),
-            Space::Local => self.local_relation(at.address, at.bytes),
-            _ => self
-                .memory
-                .find(at.address)
-                .map_or(Relation::Nowhere, |a| a.relation(at.address)),
+            Space::Shared => launch.shared_relation(at.address),
+            Space::Local => launch.local_relation(at.address, at.bytes),
+            _ => launch.global_relation(at.address),
         }
     }
 }

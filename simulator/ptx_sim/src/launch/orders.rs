@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::difference::Difference;
 use super::grid_workspace::GridWorkspace;
+use super::memory::Heaps;
 use super::options::{Launch, LaunchOptions};
 use super::prepared::Prepared;
 use super::workers;
@@ -17,6 +18,7 @@ use crate::checks::exact::Exact;
 use crate::checks::recorder::Recorder;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
+use crate::context::Among;
 use crate::decode::freedom::Freedom;
 use crate::decode::layout::reachable;
 use crate::device::{Device, LoadedModule};
@@ -134,20 +136,19 @@ impl Device {
         freedom.takes_values |= module.plan(id).takes_memory;
         let turn = self.turn_alone_within(LONGEST_WAIT);
         let _turn = turn.ok_or(NotSearched::Busy)?;
-        let (memory, written) = {
-            let mut heap = self.heap();
-            if freedom.polls && heap.has_memory_of_the_host() {
-                return Err(NotSearched::MayWaitForTheHost);
-            }
-            (heap.memory().clone(), heap.written())
-        };
+        let (mut heaps, views) = Heaps::of(&[self]);
+        if freedom.polls && heaps.have_memory_of_the_host() {
+            return Err(NotSearched::MayWaitForTheHost);
+        }
+        let written = heaps.written();
+        drop(heaps);
         let trial = Trial {
             device: self,
             loaded,
             id,
             launch,
             grid_workspace: workspace.address(),
-            memory: &memory,
+            memory: &views.usable[0],
             taken: loaded.kernel_heap().map(KernelHeap::save),
             written,
         };
@@ -243,15 +244,18 @@ impl Trial<'_> {
             ..*self.launch
         };
         let prepared = Prepared {
+            device: self.device,
             loaded: self.loaded,
             id: self.id,
             options: &launch,
             memory: self.memory,
+            machine: self.memory,
+            among: Among::alone(launch.grid),
             alone: true,
             started: Started::now(),
             grid_workspace: self.grid_workspace,
         };
-        let context = self.device.context(&prepared, 1);
+        let context = prepared.context(1);
         let judge = || Exact::new(self.memory, self.written.clone());
         let (mut watches, result) = workers::run(&context, 1, || Watch {
             counters: Counters::new(&context.plan.numbering),

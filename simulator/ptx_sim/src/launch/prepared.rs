@@ -5,7 +5,7 @@ use super::options::Launch;
 use crate::attributes::registers_declared;
 use crate::checks::counters::Counters;
 use crate::clock::Started;
-use crate::context::{Fuel, LaunchContext, Printed};
+use crate::context::{Among, Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
 use crate::memory::global::GlobalMemory;
 use crate::report::Report;
@@ -16,11 +16,16 @@ const WORTH_SPREADING: u64 = 16 << 10;
 
 /// A launch that is allowed.
 pub(super) struct Prepared<'a> {
+    pub device: &'a Device,
     pub loaded: &'a LoadedModule,
     pub id: FuncId,
     pub options: &'a Launch<'a>,
-    /// What is allocated.
+    /// What is allocated, as far as it may use it.
     pub memory: &'a GlobalMemory,
+    /// What is allocated on all devices of the machine.
+    pub machine: &'a GlobalMemory,
+    /// Its place among launches that run at the same time.
+    pub among: Among,
     /// Whether nothing else uses it meanwhile.
     pub alone: bool,
     pub started: Started,
@@ -28,7 +33,7 @@ pub(super) struct Prepared<'a> {
     pub grid_workspace: u64,
 }
 
-impl Prepared<'_> {
+impl<'a> Prepared<'a> {
     /// What the workers have counted.
     pub fn report(&self, counters: Vec<Counters>) -> Report {
         let module = self.loaded.module();
@@ -67,22 +72,21 @@ pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
         .max(1)
 }
 
-impl Device {
-    /// What is the same for all blocks of a launch.
-    pub(super) fn context<'a>(
-        &'a self,
-        prepared: &Prepared<'a>,
-        n_workers: usize,
-    ) -> LaunchContext<'a> {
-        let &Prepared {
+impl<'a> Prepared<'a> {
+    /// What is the same for all blocks of the launch.
+    pub fn context(&self, n_workers: usize) -> LaunchContext<'a> {
+        let &Self {
+            device,
             loaded,
             id,
             options: launch,
             memory,
+            machine,
+            among,
             alone,
             started,
             grid_workspace,
-        } = prepared;
+        } = self;
         let module = loaded.module();
         let plan = module.plan(id);
         let n_threads: u32 = launch.block.iter().product();
@@ -95,11 +99,15 @@ impl Device {
             module: module.ir(),
             program: module.program(),
             memory,
+            machine,
+            device: device.machine.number(),
+            has_peers: device.machine.has_peers(),
+            among,
             heap: loaded.kernel_heap(),
             exclusive: n_workers == 1 && alone,
             schedule: launch.options.schedule,
             checks: launch.options.check,
-            most_resident: self.config().resident_blocks(n_threads, shared_bytes),
+            most_resident: device.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
             fuel: Fuel::new(launch.options.fuel, n_threads.div_ceil(32)),
             has_ranks: cluster.n_blocks() > 1 || plan.maps_ranks,

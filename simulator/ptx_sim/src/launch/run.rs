@@ -2,6 +2,7 @@
 
 use super::checked::{self, Failed};
 use super::grid_workspace::GridWorkspace;
+use super::memory::Heaps;
 use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
 use super::validate::validate;
@@ -13,9 +14,9 @@ use crate::checks::recorder::Recorder;
 use crate::checks::tracer::Tracer;
 use crate::checks::watch::Watch;
 use crate::clock::Started;
+use crate::context::Among;
 use crate::device::{Device, LoadedModule, Turn};
 use crate::diagnostics::LaunchError;
-use crate::memory::heap::Heap;
 use crate::report::Report;
 use ptx::ir::FuncId;
 
@@ -41,28 +42,30 @@ impl Device {
             LaunchError::InvalidLaunch { kernel, message }
         })?;
         let turn = self.turn(options.options.check);
-        let mut heap = self.heap();
-        let memory = heap.memory().clone();
+        let (mut heaps, views) = Heaps::of(&[self]);
         let launch = Prepared {
+            device: self,
             loaded,
             id,
             options,
-            memory: &memory,
+            memory: &views.usable[0],
+            machine: &views.machine,
+            among: Among::alone(options.grid),
             alone: matches!(turn, Turn::Alone(_)),
             started,
             grid_workspace: workspace.address(),
         };
         let mut report = if options.options.check {
-            // The heap stays locked while its knowledge is with the launch.
-            match checked::run(self, &mut heap, &launch) {
+            // The heaps stay locked while their knowledge is with the launch.
+            match checked::run(&mut heaps, &launch) {
                 Ok(report) => report,
-                Err(failed) => go_on(self, &mut heap, &launch, failed)?,
+                Err(failed) => go_on(&mut heaps, &launch, failed)?,
             }
         } else {
             // It may write anything.
-            heap.written_by_anyone();
-            drop(heap);
-            unchecked(self, &launch)?
+            heaps.written_by_anyone();
+            drop(heaps);
+            unchecked(&launch)?
         };
         report.elapsed = started.elapsed();
         Ok(report)
@@ -98,8 +101,7 @@ impl Device {
 /// Runs a launch without checks after they have found something, if it is to go on. If that
 /// fails, it is not a finding of checks.
 fn go_on(
-    device: &Device,
-    heap: &mut Heap,
+    heaps: &mut Heaps<'_>,
     launch: &Prepared<'_>,
     failed: Failed,
 ) -> Result<Report, LaunchError> {
@@ -107,27 +109,27 @@ fn go_on(
         return Err(failed.error);
     };
     before.restore(launch.memory);
-    heap.written_by_anyone();
+    heaps.written_by_anyone();
     let mut plain = launch.options.clone();
     plain.options.check = false;
     let again = Prepared {
         options: &plain,
         ..*launch
     };
-    let mut report = unchecked(device, &again)?;
+    let mut report = unchecked(&again)?;
     report.finding = Some(Box::new(failed.error));
     Ok(report)
 }
 
 /// Runs a launch without checks.
-fn unchecked(device: &Device, launch: &Prepared<'_>) -> Result<Report, LaunchError> {
-    let n_workers = n_workers(device, launch.options);
-    let context = device.context(launch, n_workers);
+fn unchecked(launch: &Prepared<'_>) -> Result<Report, LaunchError> {
+    let n_workers = n_workers(launch.device, launch.options);
+    let context = launch.context(n_workers);
     let trace = launch.options.options.trace;
     let mut report = if launch.options.options.count || trace.is_some() {
         let numbering = &context.plan.numbering;
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
-            counters: Counters::new(numbering),
+            counters: Counters::new(numbering).with_links(context.links()),
             checks: None,
             recorder: trace.map(|trace| Box::new(Recorder::Trace(Tracer::new(trace)))),
         });

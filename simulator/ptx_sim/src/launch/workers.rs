@@ -6,11 +6,12 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::findings;
 use crate::block::{BlockRun, Round};
 use crate::checks::observer::Observer;
 use crate::cluster::Cluster;
 use crate::context::LaunchContext;
-use crate::diagnostics::LaunchError;
+use crate::diagnostics::{FuelLimit, LaunchError};
 use crate::schedule::{Choices, WINDOW};
 
 /// Rounds after which a block is assumed to wait for another even if it does not look like
@@ -23,29 +24,11 @@ pub(super) fn run<O: Observer>(
     n_workers: usize,
     observer: impl Fn() -> O + Sync,
 ) -> (Vec<O>, Result<(), LaunchError>) {
-    let work = Work {
-        context,
-        n_clusters: context.n_clusters(),
-        at_once: if context.checks && n_workers > 1 {
-            at_once(context.n_clusters(), n_workers)
-        } else {
-            1
-        },
-        next: AtomicU64::new(0),
-        stop: AtomicBool::new(false),
-        progress: AtomicU64::new(0),
-        failure: Mutex::new(None),
-    };
+    let work = Work::new(std::slice::from_ref(context), 0, n_workers);
     let seen = Mutex::new(Vec::new());
-    // Each worker holds its part of the clusters that the device can hold at once.
-    let part = |worker: usize| {
-        let all = context.most_resident / u64::from(context.cluster.n_blocks());
-        let all = usize::try_from(all).unwrap_or(usize::MAX);
-        (all / n_workers + usize::from(worker < all % n_workers)).max(1)
-    };
     let worker = |number: usize| {
         let mut observer = observer();
-        work.run(&mut observer, part(number));
+        work.run(&mut observer, work.part(number, n_workers));
         seen.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(observer);
@@ -78,8 +61,10 @@ fn at_once(n_clusters: u64, n_workers: usize) -> u64 {
 }
 
 /// The clusters of a launch, mostly of one block each, handed out to workers in order.
-struct Work<'a> {
+pub(super) struct Work<'a> {
+    /// Of this launch, and of those that run together with it.
     context: &'a LaunchContext<'a>,
+    all: &'a [LaunchContext<'a>],
     n_clusters: u64,
     /// Clusters that a worker takes at once.
     at_once: u64,
@@ -91,7 +76,33 @@ struct Work<'a> {
     failure: Mutex<Option<(u64, LaunchError)>>,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    /// Of one of some launches that run together, by this many workers.
+    pub fn new(all: &'a [LaunchContext<'a>], index: usize, n_workers: usize) -> Self {
+        let context = &all[index];
+        Self {
+            context,
+            all,
+            n_clusters: context.n_clusters(),
+            at_once: if context.checks && n_workers > 1 {
+                at_once(context.n_clusters(), n_workers)
+            } else {
+                1
+            },
+            next: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            progress: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// A worker's part of the clusters that the device can hold at once.
+    pub fn part(&self, worker: usize, n_workers: usize) -> usize {
+        let all = self.context.most_resident / u64::from(self.context.cluster.n_blocks());
+        let all = usize::try_from(all).unwrap_or(usize::MAX);
+        (all / n_workers + usize::from(worker < all % n_workers)).max(1)
+    }
+
     /// Takes clusters to run.
     fn take(&self) -> Range<u64> {
         let first = self.next.fetch_add(self.at_once, Ordering::Relaxed);
@@ -117,19 +128,8 @@ impl Work<'_> {
 
     /// One worker: runs blocks until none are left.
     fn run<O: Observer>(&self, observer: &mut O, most_resident: usize) {
-        let schedule = self.context.schedule;
-        let mut worker = Worker {
-            work: self,
-            observer,
-            most_resident,
-            resident: Vec::new(),
-            spare: Vec::new(),
-            taken: 0..0,
-            ahead: Vec::new(),
-            choices: schedule.map(Choices::new),
-            waited: 0,
-            progress: 0,
-        };
+        let choices = self.context.schedule.map(Choices::new);
+        let mut worker = Worker::new(self, observer, most_resident, choices);
         if let Err((number, error)) = worker.run() {
             self.fail(number, *error);
         }
@@ -138,9 +138,9 @@ impl Work<'_> {
 
 /// A worker. Mostly it runs one cluster at a time, its blocks in turn; where blocks wait for
 /// those of others, several.
-struct Worker<'w, 'o, O: Observer> {
+pub(super) struct Worker<'w, 'o, O: Observer> {
     work: &'w Work<'w>,
-    observer: &'o mut O,
+    pub observer: &'o mut O,
     /// Clusters that it may have in flight.
     most_resident: usize,
     /// Their blocks that it has, by number.
@@ -152,6 +152,8 @@ struct Worker<'w, 'o, O: Observer> {
     /// The same, where they may begin in another order.
     ahead: Vec<u64>,
     choices: Option<Choices>,
+    /// Turns since it last had no block.
+    rounds: u32,
     /// What has been executed since anything but waiting was done.
     waited: i64,
     /// The progress of all workers, when that began.
@@ -159,38 +161,74 @@ struct Worker<'w, 'o, O: Observer> {
 }
 
 /// A block that ends the launch, and why.
-type Failure = (u64, Box<LaunchError>);
+pub(super) type Failure = (u64, Box<LaunchError>);
 
-impl<O: Observer> Worker<'_, '_, O> {
-    fn run(&mut self) -> Result<(), Failure> {
-        let mut rounds = 0;
-        loop {
-            if self.resident.is_empty() {
-                rounds = 0;
-                if !self.begin_next()? {
-                    return match self.observer.take_finding(true) {
-                        Some(finding) => {
-                            let error = self.work.context.finding(finding);
-                            Err((self.work.context.n_blocks(), Box::new(error)))
-                        }
-                        None => Ok(()),
-                    };
-                }
-            }
-            let turn = self.turn()?;
-            if self.observer.gives_up() {
-                self.work.stop.store(true, Ordering::Relaxed);
-            }
-            if self.work.stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            rounds += 1;
-            let mut begun = false;
-            for _ in 0..self.more(&turn, rounds) {
-                begun |= self.begin_next()?;
-            }
-            self.account(&turn, begun)?;
+impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
+    pub fn new(
+        work: &'w Work<'w>,
+        observer: &'o mut O,
+        most_resident: usize,
+        choices: Option<Choices>,
+    ) -> Self {
+        Self {
+            work,
+            observer,
+            most_resident,
+            resident: Vec::new(),
+            spare: Vec::new(),
+            taken: 0..0,
+            ahead: Vec::new(),
+            choices,
+            rounds: 0,
+            waited: 0,
+            progress: 0,
         }
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        while let Some(turn) = self.go_on()? {
+            self.account(&turn)?;
+        }
+        if self.work.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.last_finding()
+    }
+
+    /// What something worse could still have explained, if it has not.
+    pub fn last_finding(&mut self) -> Result<(), Failure> {
+        match self.observer.take_finding(true) {
+            Some(finding) => {
+                let error = findings::error(self.work.all, finding);
+                Err((self.work.context.n_blocks(), Box::new(error)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives its blocks a turn, and lets others begin; none if there are no more, or the launch is
+    /// to end.
+    pub fn go_on(&mut self) -> Result<Option<Turn>, Failure> {
+        if self.resident.is_empty() {
+            self.rounds = 0;
+            if !self.begin_next()? {
+                return Ok(None);
+            }
+        }
+        let mut turn = self.turn()?;
+        if self.observer.gives_up() {
+            self.work.stop.store(true, Ordering::Relaxed);
+        }
+        if self.work.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        self.rounds += 1;
+        let mut begun = false;
+        for _ in 0..self.more(&turn, self.rounds) {
+            begun |= self.begin_next()?;
+        }
+        turn.waits &= !begun;
+        Ok(Some(turn))
     }
 
     /// How many clusters are to begin in addition to those in flight, after this many
@@ -235,7 +273,7 @@ impl<O: Observer> Worker<'_, '_, O> {
             }
             // What fails may have read unwritten memory.
             if let Some(finding) = self.observer.take_finding(outcome.is_err()) {
-                let error = self.work.context.finding(finding);
+                let error = findings::error(self.work.all, finding);
                 return Err((number, Box::new(error)));
             }
             match outcome {
@@ -256,8 +294,8 @@ impl<O: Observer> Worker<'_, '_, O> {
     }
 
     /// Whether blocks have waited for too long: all of them, of all workers.
-    fn account(&mut self, turn: &Turn, begun: bool) -> Result<(), Failure> {
-        if !turn.waits || begun {
+    fn account(&mut self, turn: &Turn) -> Result<(), Failure> {
+        if !turn.waits {
             self.work.progress.fetch_add(1, Ordering::Relaxed);
         }
         let progress = self.work.progress.load(Ordering::Relaxed);
@@ -269,6 +307,14 @@ impl<O: Observer> Worker<'_, '_, O> {
         let Some(limit) = self.work.context.fuel.wait(self.waited) else {
             return Ok(());
         };
+        match self.waiting(limit) {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    /// The failure of a block that has waited for too long.
+    pub fn waiting(&self, limit: FuelLimit) -> Option<Failure> {
         let mut resident = self.resident.iter();
         let has_clusters = self.work.context.cluster.n_blocks() > 1;
         // The other blocks of a cluster may wait at its barrier for this one.
@@ -276,11 +322,9 @@ impl<O: Observer> Worker<'_, '_, O> {
             true => resident.clone().find(|(_, block)| block.is_ready()),
             false => None,
         };
-        let Some((number, block)) = found.or_else(|| resident.next()) else {
-            return Ok(());
-        };
+        let (number, block) = found.or_else(|| resident.next())?;
         let error = block.out_of_fuel(self.work.context, limit);
-        Err((*number, self.with_rest(error)))
+        Some((*number, self.with_rest(error)))
     }
 
     /// An error that knows how many blocks have not begun.
@@ -327,12 +371,12 @@ impl<O: Observer> Worker<'_, '_, O> {
         if context.cluster.n_blocks() > 1 || context.plan.meets_in_cluster {
             self.begin_cluster(number)?;
         } else {
-            self.begin(number)?;
+            self.begin(context.among.first_block + number)?;
         }
         Ok(true)
     }
 
-    /// Begins a block.
+    /// Begins a block, by its number.
     fn begin(&mut self, number: u64) -> Result<(), Failure> {
         let context = self.work.context;
         let mut block = match self.spare.pop() {
@@ -365,9 +409,9 @@ impl<O: Observer> Worker<'_, '_, O> {
 }
 
 /// What the blocks in flight did in their turn.
-struct Turn {
+pub(super) struct Turn {
     /// Whether they all look as if they wait for another block.
-    waits: bool,
+    pub waits: bool,
     /// Warp instructions that they executed.
-    used: i64,
+    pub used: i64,
 }

@@ -4,6 +4,7 @@
 //! process. A copy of it costs one counter: launches in flight keep the one they began with
 //! while the host allocates and frees.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::allocation::Allocation;
@@ -117,6 +118,27 @@ impl GlobalMemory {
                 }
                 page => page,
             };
+        }
+    }
+
+    /// Takes over what another memory has at these addresses, whole GiB of them.
+    pub(super) fn take_over(&mut self, other: &Self, range: &Range<u64>) {
+        const MIDDLE_SHIFT: u32 = PAGE_SHIFT + LEVEL_BITS;
+        let mut at = range.start >> MIDDLE_SHIFT;
+        while at < range.end >> MIDDLE_SHIFT {
+            let root = (at >> LEVEL_BITS) as usize;
+            let end = ((at >> LEVEL_BITS) + 1) << LEVEL_BITS;
+            let end = end.min(range.end >> MIDDLE_SHIFT);
+            if let Some(from) = &other.0[root] {
+                let nothing = || Arc::new(std::array::from_fn(|_| None));
+                let to = Arc::make_mut(&mut self.0)[root].get_or_insert_with(nothing);
+                let to = Arc::make_mut(to);
+                for middle in at..end {
+                    let middle = middle as usize % LEVEL_SIZE;
+                    to[middle].clone_from(&from[middle]);
+                }
+            }
+            at = end;
         }
     }
 

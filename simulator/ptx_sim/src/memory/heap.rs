@@ -4,8 +4,12 @@
 //! costs nothing) and is followed by at least one unused page, so that an access past its
 //! end cannot land in its neighbour. The last thousand that were freed are remembered: an
 //! access to one is recognised as such. Then their addresses are used again.
+//!
+//! The devices of a machine have addresses of their own, and so have the places where it is kept
+//! what is known of their allocations' bytes: a launch can use the memory of several.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -30,8 +34,31 @@ struct Known {
     at: u64,
 }
 
+/// Which device of a machine it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat {
+    /// Its number, which decides its addresses.
+    pub ordinal: u32,
+    /// Its place among the machine's devices.
+    pub index: usize,
+    /// How many devices the machine has.
+    pub n_devices: usize,
+}
+
+impl Seat {
+    /// A machine's only device.
+    pub fn alone(ordinal: u32) -> Self {
+        Self {
+            ordinal,
+            index: 0,
+            n_devices: 1,
+        }
+    }
+}
+
 /// All memory of a device.
 pub struct Heap {
+    seat: Seat,
     memory: GlobalMemory,
     ranges: Ranges,
     /// Bytes in use.
@@ -51,9 +78,10 @@ pub struct Heap {
 
 impl Heap {
     /// A heap with addresses of its own among the first [`N_SPANS`] devices.
-    pub fn new(ordinal: u32) -> Self {
-        let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
+    pub fn new(seat: Seat) -> Self {
+        let start = span_of(seat.ordinal).start;
         Self {
+            seat,
             memory: GlobalMemory::default(),
             ranges: Ranges::new(start >> PAGE_SHIFT, DEVICE_SPAN >> PAGE_SHIFT),
             live_bytes: 0,
@@ -72,8 +100,12 @@ impl Heap {
 
     /// Whether an address is one that it gives to allocations.
     pub fn owns_address(ordinal: u32, address: u64) -> bool {
-        let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
-        (start..start + DEVICE_SPAN).contains(&address)
+        span_of(ordinal).contains(&address)
+    }
+
+    /// Adds its allocations to another device's, for launches there that may use them.
+    pub fn show_in(&self, memory: &mut GlobalMemory) {
+        memory.take_over(&self.memory, &span_of(self.seat.ordinal));
     }
 
     /// What lies where.
@@ -153,13 +185,19 @@ impl Heap {
             written: Written::none(range.1),
             at: self.n_unwatched,
         };
-        let place = self.free_places.pop().unwrap_or(self.known.len());
-        if place == self.known.len() {
+        let local = self.free_places.pop().unwrap_or(self.known.len());
+        if local == self.known.len() {
             self.known.push(known);
         } else {
-            self.known[place] = known;
+            self.known[local] = known;
         }
+        let place = local * self.seat.n_devices + self.seat.index;
         Allocation::new(range, label, purpose, storage, place)
+    }
+
+    /// Where in `known` the place of an allocation is.
+    fn local(&self, place: usize) -> usize {
+        place / self.seat.n_devices
     }
 
     /// Pages for an allocation and the gap after it.
@@ -181,9 +219,9 @@ impl Heap {
         if allocation.base != base || allocation.host().is_none() {
             return false;
         }
-        let place = allocation.written_place();
-        self.known[place].written = Written::none(0);
-        self.free_places.push(place);
+        let local = self.local(allocation.written_place());
+        self.known[local].written = Written::none(0);
+        self.free_places.push(local);
         if allocation.is_the_hosts {
             self.n_of_the_host -= 1;
         } else {
@@ -209,29 +247,42 @@ impl Heap {
         }
     }
 
-    /// Takes what is known of the allocations' bytes, for a launch that watches.
-    pub fn take_written(&mut self) -> Vec<Written> {
-        for place in 0..self.known.len() {
-            self.settle(place);
-        }
-        let known = std::mem::take(&mut self.known);
-        known.into_iter().map(|known| known.written).collect()
+    /// Lends what is known of the allocations' bytes to a launch that watches: each at its
+    /// place, between those of the machine's other devices.
+    pub fn lend_written(&mut self, all: &mut Vec<Written>) {
+        self.each_written(all, |known| std::mem::replace(known, Written::none(0)));
     }
 
     /// What is known of the allocations' bytes, for a launch that leaves everything as it is.
-    pub fn written(&mut self) -> Vec<Written> {
-        for place in 0..self.known.len() {
-            self.settle(place);
+    pub fn copy_written(&mut self, all: &mut Vec<Written>) {
+        self.each_written(all, |known| known.clone());
+    }
+
+    fn each_written(&mut self, all: &mut Vec<Written>, mut f: impl FnMut(&mut Written) -> Written) {
+        let Seat {
+            index, n_devices, ..
+        } = self.seat;
+        let n = self.known.len() * n_devices;
+        if all.len() < n {
+            all.resize_with(n, || Written::none(0));
         }
-        let known = self.known.iter();
-        known.map(|known| known.written.clone()).collect()
+        for local in 0..self.known.len() {
+            self.settle(local);
+            all[local * n_devices + index] = f(&mut self.known[local].written);
+        }
     }
 
     /// A launch that watched has ended: what it knows.
-    pub fn give_written(&mut self, written: Vec<Written>) {
+    pub fn give_written(&mut self, all: &mut [Written]) {
+        let Seat {
+            index, n_devices, ..
+        } = self.seat;
         let at = self.n_unwatched;
-        let known = written.into_iter().map(|written| Known { written, at });
-        self.known = known.collect();
+        for (local, known) in self.known.iter_mut().enumerate() {
+            let written = &mut all[local * n_devices + index];
+            let written = std::mem::replace(written, Written::none(0));
+            *known = Known { written, at };
+        }
     }
 
     /// A launch may have written anything.
@@ -239,8 +290,8 @@ impl Heap {
         self.n_unwatched += 1;
     }
 
-    fn settle(&mut self, place: usize) {
-        let known = &mut self.known[place];
+    fn settle(&mut self, local: usize) {
+        let known = &mut self.known[local];
         if known.at != self.n_unwatched {
             known.at = self.n_unwatched;
             known.written.mark_all();
@@ -251,9 +302,9 @@ impl Heap {
     pub fn written_mut(&mut self, address: u64) -> Option<(u64, &mut Written)> {
         let allocation = self.memory.find(address)?;
         allocation.host()?;
-        let (base, place) = (allocation.base, allocation.written_place());
-        self.settle(place);
-        Some((address - base, &mut self.known[place].written))
+        let (base, local) = (allocation.base, self.local(allocation.written_place()));
+        self.settle(local);
+        Some((address - base, &mut self.known[local].written))
     }
 
     /// The allocation that contains these bytes, which stays as long as it is held.
@@ -262,6 +313,20 @@ impl Heap {
         let is_there = allocation.host().is_some() && allocation.is_open(address, n_bytes);
         is_there.then(|| Arc::clone(allocation))
     }
+}
+
+/// The addresses of a device's allocations.
+fn span_of(ordinal: u32) -> Range<u64> {
+    let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
+    start..start + DEVICE_SPAN
+}
+
+/// The number of the device that has an address, if one of the first [`N_SPANS`] may.
+pub fn ordinal_of(address: u64) -> Option<u32> {
+    let distance = address.checked_sub(GLOBAL_BASE)?;
+    u32::try_from(distance / DEVICE_SPAN)
+        .ok()
+        .filter(|&n| n < N_SPANS)
 }
 
 /// Pages of an allocation, including the gap after it.
@@ -274,7 +339,7 @@ mod tests {
     use super::*;
 
     fn heap() -> Heap {
-        Heap::new(0)
+        Heap::new(Seat::alone(0))
     }
 
     #[test]
@@ -336,11 +401,12 @@ mod tests {
             let a = heap.allocate(8, "a", Purpose::Buffer).unwrap();
             assert!(heap.free(a));
         }
-        let mut written = heap.take_written();
+        let mut written = Vec::new();
+        heap.lend_written(&mut written);
         assert_eq!(written.len(), 2);
         let place = heap.memory().find(kept).unwrap().written_place();
         written[place].mark(0, 4);
-        heap.give_written(written);
+        heap.give_written(&mut written);
         let (start, written) = heap.written_mut(kept + 4).unwrap();
         assert_eq!(start, 4);
         assert!(written.has(0, 4) && !written.has(4, 8));
@@ -380,6 +446,34 @@ mod tests {
         assert!(!heap.adopt(at(50, &mut bytes), 10, "w"));
         assert!(heap.adopt(at(200, &mut bytes), 10, "v"));
         assert_eq!(heap.live_bytes(), 0);
+    }
+
+    #[test]
+    fn devices_of_a_machine_keep_apart() {
+        let seat = |index| Seat {
+            ordinal: index as u32,
+            index,
+            n_devices: 3,
+        };
+        let mut heaps = [0, 1, 2].map(|index| Heap::new(seat(index)));
+        let mut at = [0; 3];
+        for (heap, at) in heaps.iter_mut().zip(&mut at) {
+            *at = heap.allocate(8, "a", Purpose::Buffer).unwrap();
+        }
+        assert_eq!(at.map(ordinal_of), [Some(0), Some(1), Some(2)]);
+        let mut memory = heaps[1].memory().clone();
+        heaps[0].show_in(&mut memory);
+        assert!(memory.find(at[0]).is_some() && memory.find(at[1]).is_some());
+        assert!(memory.find(at[2]).is_none() && heaps[1].memory().find(at[0]).is_none());
+        let mut written = Vec::new();
+        heaps[0].lend_written(&mut written);
+        heaps[1].lend_written(&mut written);
+        let place = memory.find(at[0]).unwrap().written_place();
+        written[place].mark(0, 4);
+        heaps[1].give_written(&mut written);
+        heaps[0].give_written(&mut written);
+        assert!(heaps[0].written_mut(at[0]).unwrap().1.has(0, 4));
+        assert!(!heaps[1].written_mut(at[1]).unwrap().1.has(0, 4));
     }
 
     #[test]

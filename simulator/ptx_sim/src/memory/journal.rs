@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn only_what_was_kept_is_put_back() {
-        let mut heap = Heap::new(0);
+        let mut heap = Heap::new(crate::memory::heap::Seat::alone(0));
         let base = heap.allocate(5000, "a", Purpose::Buffer).unwrap();
         let memory = heap.memory().clone();
         let (allocation, host) = found(&memory, base).unwrap();

@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn addresses_in_the_wrong_space_are_known() {
-        let mut heap = Heap::new(0);
+        let mut heap = Heap::new(crate::memory::heap::Seat::alone(0));
         heap.allocate(2 << 20, "first", Purpose::Buffer);
         let buffer = heap.allocate(64, "x", Purpose::Buffer).expect("room");
         let other = |address, space| other_space(heap.memory(), address, space);

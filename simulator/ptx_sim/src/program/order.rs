@@ -27,11 +27,18 @@ impl Order {
     }
 }
 
-/// The threads that an atomic access or a fence is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The threads that an atomic access or a fence is for, fewest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
     /// `.cta`: those of the block.
     Block,
-    /// `.cluster`, `.gpu`, `.sys`: those of the device, and maybe more.
+    /// `.cluster`, `.gpu`: those of the device.
     Device,
+    /// `.sys`: those of all devices, and the host's.
+    System,
+}
+
+impl Scope {
+    /// How many scopes there are.
+    pub const N: usize = 3;
 }

@@ -163,7 +163,7 @@ pub fn table() -> String {
     for (name, _) in Counts::default().entries() {
         let family = FAMILIES.iter().find(|family| name.starts_with(family.name));
         let (single, kernels) = match family {
-            None if name.starts_with("cluster") => {
+            None if name.starts_with("cluster") || name.starts_with("peer") => {
                 let by = "by definition; the hardware's counters were not read";
                 (by.to_owned(), String::new())
             }

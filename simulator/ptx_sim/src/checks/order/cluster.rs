@@ -27,8 +27,8 @@ struct Meeting {
 #[derive(Clone, Default)]
 struct Brought {
     now: Others,
-    /// What came before a fence: a relaxed write publishes it.
-    fenced: Others,
+    /// What came before a fence, for the device or the system: a relaxed write publishes it.
+    fenced: [Others; 2],
 }
 
 impl ClusterMeetings {
@@ -42,11 +42,13 @@ impl ClusterMeetings {
     ) {
         if releases {
             let mut brings = warp.brings(lanes);
-            brings.count_pending(Scope::Device, place);
+            brings.count_pending(Scope::System, place);
             let brought = &mut self.0.entry(cluster).or_default().brought;
             brought.now.join(&brings.now.for_others(place));
-            if let [_, Some(fenced)] = &brings.fenced {
-                brought.fenced.join(&fenced.for_others(place));
+            for (brought, fenced) in brought.fenced.iter_mut().zip(&brings.fenced[1..]) {
+                if let Some(fenced) = fenced {
+                    brought.join(&fenced.for_others(place));
+                }
             }
         }
         warp.tick();
@@ -72,10 +74,16 @@ impl ClusterMeetings {
         let Brought { now, fenced } = &meeting.opened;
         for group in warp.split(lanes) {
             group.carried.now.join_others(now, place);
-            if fenced.is_nothing() {
-                continue;
-            }
-            for known in &mut group.carried.fenced {
+            let [device, system] = fenced;
+            for (known, fenced) in group
+                .carried
+                .fenced
+                .iter_mut()
+                .zip([device, device, system])
+            {
+                if fenced.is_nothing() {
+                    continue;
+                }
                 let known: &mut Arc<Known> = known.get_or_insert_with(Known::nothing);
                 known.join_others(fenced, place);
             }

@@ -6,11 +6,13 @@ use super::in_block::{InBlock, Part};
 use super::others::{Depth, Others};
 use crate::program::Scope;
 
-/// A block of a launch.
+/// A block of a launch, or of launches that run together.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub block: u64,
     pub depth: Depth,
+    /// The device, of those that run together.
+    pub device: u8,
 }
 
 /// The accesses that come before something.
@@ -79,11 +81,13 @@ pub(crate) struct Carried {
     /// What comes before.
     pub now: Arc<Known>,
     /// By scope of the fence, what came before a fence: a relaxed write publishes it.
-    pub fenced: [Option<Arc<Known>>; 2],
+    pub fenced: [Option<Arc<Known>>; Scope::N],
     /// What relaxed reads have met of the same block: a fence makes it count…
     pub pending: Option<Arc<Known>>,
-    /// …and of all blocks: a fence for the whole device does.
+    /// …of all blocks: a fence for the whole device does…
     pub pending_others: Others,
+    /// …and of all devices: a fence for the system does.
+    pub pending_system: Others,
 }
 
 impl Carried {
@@ -94,9 +98,10 @@ impl Carried {
     pub fn new(now: Arc<Known>) -> Self {
         Self {
             now,
-            fenced: [None, None],
+            fenced: [const { None }; Scope::N],
             pending: None,
             pending_others: Others::default(),
+            pending_system: Others::default(),
         }
     }
 
@@ -111,6 +116,7 @@ impl Carried {
     pub fn join_pending(&mut self, other: &Self) {
         join_option(&mut self.pending, other.pending.as_ref());
         self.pending_others.join(&other.pending_others);
+        self.pending_system.join(&other.pending_system);
     }
 
     /// What relaxed reads have met counts, as far as the scope reaches.
@@ -118,9 +124,14 @@ impl Carried {
         if let Some(pending) = self.pending.take() {
             self.now.join(&pending);
         }
-        if scope == Scope::Device {
-            let others = std::mem::take(&mut self.pending_others);
-            self.now.join_others(&others, place);
+        let mut counts = |others: &mut Others| {
+            self.now.join_others(&std::mem::take(others), place);
+        };
+        if scope >= Scope::Device {
+            counts(&mut self.pending_others);
+        }
+        if scope == Scope::System {
+            counts(&mut self.pending_system);
         }
     }
 }

@@ -32,6 +32,9 @@
 //! - lanes that access one word by one atomic instruction come after each other;
 //! - a weak store leaves what was released at its address;
 //! - the scope of a cluster is not distinguished from that of the device.
+//!
+//! Where launches run on several devices together, patterns of device scope order nothing between
+//! devices.
 
 mod cluster;
 mod in_block;
@@ -178,7 +181,7 @@ impl BlockOrder {
         } else {
             lanes.mask
         });
-        brings.count_pending(Scope::Device, self.place);
+        brings.count_pending(Scope::System, self.place);
         order.tick();
         let barrier = &mut self.barriers[arrival.barrier];
         match &mut barrier.brought {
@@ -256,23 +259,28 @@ fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
 
 /// What orders blocks.
 pub(crate) struct GridOrder {
-    /// What was released for the device.
-    published: Addresses<Others>,
+    /// What was released, by device for those on it, and then, if several run together, for the
+    /// system.
+    published: Vec<Addresses<Others>>,
     /// What was released in shared memory for the cluster, by the block that has it.
     in_shared: HashMap<u64, Addresses<Others>, BuildHasherDefault<Mix>>,
     /// Whether other blocks reach a block's shared memory.
     has_clusters: bool,
+    /// Devices that run together.
+    n_devices: usize,
     /// The barriers of clusters.
     meetings: ClusterMeetings,
 }
 
 impl GridOrder {
-    /// Of a grid whose blocks reach each other's shared memory, or not.
-    pub fn new(has_clusters: bool) -> Self {
+    /// Of grids on some devices, whose blocks reach each other's shared memory, or not.
+    pub fn new(has_clusters: bool, n_devices: usize) -> Self {
+        let n = n_devices + usize::from(n_devices > 1);
         Self {
-            published: Addresses::default(),
+            published: std::iter::repeat_with(Addresses::default).take(n).collect(),
             in_shared: HashMap::default(),
             has_clusters,
+            n_devices,
             meetings: ClusterMeetings::default(),
         }
     }
@@ -311,12 +319,28 @@ impl GridOrder {
     }
 
     /// What was released for other blocks where an access goes.
-    fn published_at(&self, access: &WarpAccess<'_>) -> Option<&Addresses<Others>> {
+    fn published_at(&self, access: &WarpAccess<'_>, place: Place) -> Option<&Addresses<Others>> {
         let published = match access.space {
             Space::Shared => self.in_shared.get(&access.owner)?,
-            _ => &self.published,
+            _ => &self.published[usize::from(place.device)],
         };
         (!published.is_empty()).then_some(published)
+    }
+
+    /// What was released for all devices where an access goes.
+    fn published_in_system(&self, access: &WarpAccess<'_>) -> Option<&Addresses<Others>> {
+        let [_, _, .., system] = &self.published[..] else {
+            return None;
+        };
+        (access.space != Space::Shared && !system.is_empty()).then_some(system)
+    }
+
+    /// Whether anything was released for other blocks where an access goes.
+    fn has_published(&self, access: &WarpAccess<'_>) -> bool {
+        match access.space {
+            Space::Shared => self.in_shared.contains_key(&access.owner),
+            _ => self.published.iter().any(|published| !published.is_empty()),
+        }
     }
 
     /// Lanes read, as far as that orders: they meet what was released at their
@@ -325,37 +349,29 @@ impl GridOrder {
         let is_shared = access.space == Space::Shared;
         let is_own = access.owner == access.block;
         let published = &block.published[usize::from(!is_shared)];
-        let for_others = self.published_at(access);
-        if published.is_empty() && for_others.is_none() {
+        let for_others = self.published_at(access, block.place);
+        let for_system = self.published_in_system(access);
+        let for_system = for_system.filter(|_| access.scope == Scope::System);
+        if published.is_empty() && for_others.is_none() && for_system.is_none() {
             return;
         }
-        let is_wide = access.scope == Scope::Device;
+        let is_wide = access.scope != Scope::Block;
         for (address, lanes) in words(access) {
             let in_block = published.get(&address).filter(|_| is_own);
             let in_grid = for_others
                 .and_then(|published| published.get(&address))
                 .filter(|published| is_wide || published.by.0 == block.place.block);
-            if in_block.is_none() && in_grid.is_none() {
+            let in_system = for_system.and_then(|published| published.get(&address));
+            if in_block.is_none() && in_grid.is_none() && in_system.is_none() {
                 continue;
             }
+            let met = Met {
+                in_block: in_block.map(|published| &published.what),
+                in_grid: in_grid.map(|published| &published.what),
+                in_system: in_system.map(|published| &published.what),
+            };
             for group in block.warps[access.warp as usize].split(lanes) {
-                let carried = &mut group.carried;
-                if access.order.acquires() {
-                    if let Some(published) = in_block {
-                        carried.join(&published.what);
-                    }
-                    if let Some(published) = in_grid {
-                        carried.now.join_others(&published.what, block.place);
-                    }
-                } else {
-                    if let Some(published) = in_block {
-                        join_option(&mut carried.pending, Some(&published.what.now));
-                        carried.join_pending(&published.what);
-                    }
-                    if let Some(published) = in_grid {
-                        carried.pending_others.join(&published.what);
-                    }
-                }
+                met.by(&mut group.carried, access.order, block.place);
             }
         }
     }
@@ -381,14 +397,18 @@ impl GridOrder {
         let is_shared = access.space == Space::Shared;
         let is_own = access.owner == access.block;
         let n_known = block.published[usize::from(!is_shared)].len();
-        let is_known = n_known > 0 || self.published_at(access).is_some();
+        let is_known = n_known > 0 || self.has_published(access);
         let reaches_others = !is_shared || self.has_clusters;
         let updates = access.class != AccessClass::Store;
         if !releases && !has_fenced && (updates || !is_known) {
             return;
         }
         for (address, lanes) in words(access) {
-            let (for_block, for_grid) = published_by(block, access, lanes, reaches_others);
+            let Publishes {
+                for_block,
+                for_grid,
+                for_system,
+            } = published_by(block, access, lanes, reaches_others);
             let by = (access.block, access.warp, lanes);
             let published = &mut block.published[usize::from(!is_shared)];
             let what = for_block;
@@ -401,14 +421,25 @@ impl GridOrder {
                     Carried::join,
                 );
             }
-            if reaches_others {
-                let what = for_grid;
+            if !reaches_others {
+                continue;
+            }
+            let for_others = |published: &mut Addresses<Others>, what| {
                 let new = Published { what, by };
-                let published = match is_shared {
-                    true => self.in_shared.entry(access.owner).or_default(),
-                    false => &mut self.published,
-                };
                 publish(published, address, new, updates, Others::join);
+            };
+            if is_shared {
+                for_others(self.in_shared.entry(access.owner).or_default(), for_grid);
+                continue;
+            }
+            for (i, published) in self.published.iter_mut().enumerate() {
+                // A store by a thread of another device ends what was released there, too.
+                let what = match i {
+                    _ if i == usize::from(block.place.device) => &for_grid,
+                    _ if i == self.n_devices => &for_system,
+                    _ => &None,
+                };
+                for_others(published, what.clone());
             }
         }
         if releases {
@@ -417,34 +448,92 @@ impl GridOrder {
     }
 }
 
-/// What a write by these lanes publishes: in the block, and for others.
+/// What a read meets, of what was released.
+struct Met<'a> {
+    in_block: Option<&'a Carried>,
+    in_grid: Option<&'a Others>,
+    in_system: Option<&'a Others>,
+}
+
+impl Met<'_> {
+    /// Lanes that have carried this with them meet it, by a read of this order.
+    fn by(&self, carried: &mut Carried, order: Order, place: Place) {
+        if order.acquires() {
+            if let Some(published) = self.in_block {
+                carried.join(published);
+            }
+            for published in [self.in_grid, self.in_system].into_iter().flatten() {
+                carried.now.join_others(published, place);
+            }
+            return;
+        }
+        if let Some(published) = self.in_block {
+            join_option(&mut carried.pending, Some(&published.now));
+            carried.join_pending(published);
+        }
+        if let Some(published) = self.in_grid {
+            carried.pending_others.join(published);
+        }
+        if let Some(published) = self.in_system {
+            carried.pending_system.join(published);
+        }
+    }
+}
+
+/// What a write publishes: in the block, for others of the device, and for other devices.
+struct Publishes {
+    for_block: Option<Carried>,
+    for_grid: Option<Others>,
+    for_system: Option<Others>,
+}
+
+/// What a write by these lanes publishes.
 fn published_by(
     block: &BlockOrder,
     access: &WarpAccess<'_>,
     lanes: u32,
     reaches_others: bool,
-) -> (Option<Carried>, Option<Others>) {
+) -> Publishes {
     let warp = &block.warps[access.warp as usize];
-    let is_wide = reaches_others && access.scope == Scope::Device;
+    let is_wide = reaches_others && access.scope >= Scope::Device;
+    let is_system = reaches_others && access.scope == Scope::System;
     if access.order.releases() {
         let brings = warp.brings(lanes);
         if is_wide {
+            let others = brings.now.for_others(block.place);
             // Those of the block find it there too.
-            return (None, Some(brings.now.for_others(block.place)));
+            return Publishes {
+                for_block: None,
+                for_system: is_system.then(|| others.clone()),
+                for_grid: Some(others),
+            };
         }
-        return (Some(brings), None);
+        return Publishes {
+            for_block: Some(brings),
+            for_grid: None,
+            for_system: None,
+        };
     }
-    let [for_block, for_grid] = warp.fenced(lanes);
+    let [for_block, for_grid, for_system] = warp.fenced(lanes);
     let is_all_wide = is_wide && is_same(for_block.as_ref(), for_grid.as_ref());
-    let others = for_grid
-        .as_ref()
-        .filter(|_| is_wide)
-        .map(|known| known.for_others(block.place));
+    let as_others = |known: &Option<Arc<Known>>, reaches: bool| {
+        let known = known.as_ref().filter(|_| reaches);
+        known.map(|known| known.for_others(block.place))
+    };
+    let others = [
+        as_others(&for_grid, is_wide),
+        as_others(&for_system, is_system),
+    ];
     let carried = for_block.filter(|_| !is_all_wide).map(|now| Carried {
-        fenced: [Some(now.clone()), for_grid],
+        fenced: [Some(now.clone()), for_grid, for_system],
         ..Carried::new(now)
     });
-    (carried, others)
+    let [for_grid, for_system] = others;
+    Publishes {
+        for_block: carried,
+        for_grid,
+        for_system,
+    }
 }
 
 /// Replaces what was published there by what a write publishes. Atomics, and the lanes that

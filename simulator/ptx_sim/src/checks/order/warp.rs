@@ -26,7 +26,7 @@ pub(crate) struct Group {
     pub lanes: u32,
     pub carried: Carried,
     /// By scope, the clock of each lane's last fence; 0 if that is in `carried`.
-    fence_clocks: [u32; 2],
+    fence_clocks: [u32; Scope::N],
 }
 
 impl Group {
@@ -46,7 +46,7 @@ impl WarpOrder {
         let group = Group {
             lanes: u32::MAX,
             carried: Carried::new(nothing),
-            fence_clocks: [0; 2],
+            fence_clocks: [0; Scope::N],
         };
         Self {
             warp,
@@ -98,8 +98,7 @@ impl WarpOrder {
     pub fn fence(&mut self, lanes: u32, scope: Scope) {
         let clock = self.clock;
         for group in self.split(lanes) {
-            let n_scopes = if scope == Scope::Device { 2 } else { 1 };
-            for i in 0..n_scopes {
+            for i in 0..=scope as usize {
                 group.carried.fenced[i] = Some(group.carried.now.clone());
                 group.fence_clocks[i] = clock;
             }
@@ -124,8 +123,8 @@ impl WarpOrder {
     }
 
     /// What relaxed writes of these lanes publish, by scope.
-    pub fn fenced(&self, lanes: u32) -> [Option<Arc<Known>>; 2] {
-        let mut all = [None, None];
+    pub fn fenced(&self, lanes: u32) -> [Option<Arc<Known>>; Scope::N] {
+        let mut all = [const { None }; Scope::N];
         for group in self.groups.iter().filter(|g| g.lanes & lanes != 0) {
             let fenced = self.fenced_by(group, lanes);
             for (all, fenced) in all.iter_mut().zip(&fenced) {
@@ -140,15 +139,17 @@ impl WarpOrder {
         self.groups.iter().any(|g| g.carried.fenced[0].is_some())
     }
 
-    fn fenced_by(&self, group: &Group, lanes: u32) -> [Option<Arc<Known>>; 2] {
-        let mut fenced = group.carried.fenced.clone();
-        let [block, device] = &group.carried.fenced;
-        let is_one = group.fence_clocks[0] == group.fence_clocks[1]
-            && is_same(block.as_ref(), device.as_ref());
-        for i in 0..2 {
-            if i == 1 && is_one {
+    fn fenced_by(&self, group: &Group, lanes: u32) -> [Option<Arc<Known>>; Scope::N] {
+        let before = &group.carried.fenced;
+        let mut fenced = before.clone();
+        let is_one = |i: usize, j: usize| {
+            group.fence_clocks[i] == group.fence_clocks[j]
+                && is_same(before[i].as_ref(), before[j].as_ref())
+        };
+        for i in 0..Scope::N {
+            if i > 0 && is_one(i - 1, i) {
                 // One fence made both.
-                fenced[1] = fenced[0].clone();
+                fenced[i] = fenced[i - 1].clone();
             } else if let Some(known) = &mut fenced[i]
                 && group.fence_clocks[i] != 0
             {
@@ -179,7 +180,7 @@ impl WarpOrder {
             Group {
                 lanes,
                 carried: brought,
-                fence_clocks: [0; 2],
+                fence_clocks: [0; Scope::N],
             },
         );
     }

@@ -11,6 +11,7 @@ use crate::diagnostics::{AccessKind, FaultKind, Relation, WrongBlock};
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, Owner, owner_of, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
+use crate::memory::heap::ordinal_of;
 use crate::memory::wrong_space::other_space;
 use crate::stop::Stop;
 use ptx::ir::Space;
@@ -283,6 +284,9 @@ fn in_global<O: Observer>(
         });
     }
     let memory = step.launch.memory;
+    if let Some(fault) = not_a_peer(step, address, request) {
+        return Err(fault);
+    }
     let near = |a: &&Allocation| address.abs_diff(a.base) < FAR;
     let nearest = || memory.nearest(address).filter(near);
     let Some(allocation) = memory.find(address).or_else(nearest) else {
@@ -313,6 +317,27 @@ fn in_global<O: Observer>(
         });
     }
     Ok((inside, relation))
+}
+
+/// An address in the memory of a device that this one has no access to.
+fn not_a_peer<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> Option<FaultKind> {
+    let launch = step.launch;
+    let device = ordinal_of(address).filter(|&owner| launch.device.is_some_and(|d| d != owner))?;
+    if launch.memory.find(address).is_some() {
+        return None;
+    }
+    let there = launch.machine.find(address)?;
+    Some(FaultKind::NotAPeer {
+        access: request.kind,
+        address,
+        bytes: request.bytes,
+        device,
+        relation: there.relation(address),
+    })
 }
 
 /// Whether a lane's bytes lie in the block's shared memory, and where that is.
