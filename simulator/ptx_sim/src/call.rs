@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use crate::buffer::Buffer;
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
-use crate::launch::{Launch, LaunchOptions};
+use crate::launch::{Launch, LaunchOptions, Member, MemberError, launch_together};
 use crate::report::Report;
 use crate::schedule::Schedule;
 
@@ -165,19 +165,43 @@ impl Call<'_> {
     /// # Errors
     /// As [`Device::launch`].
     pub fn run(self) -> Result<Report, LaunchError> {
-        let mut start = 0;
-        let mut params = Vec::with_capacity(self.ends.len());
-        for &end in &self.ends {
-            params.push(&self.bytes[start..end]);
-            start = end;
-        }
-        let launch = Launch {
+        let params = self.params();
+        let launch = self.launch(&params);
+        self.device.launch(self.loaded, self.kernel, &launch)
+    }
+
+    /// The parameters' bytes.
+    fn params(&self) -> Vec<&[u8]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends);
+        ranges
+            .map(|(start, &end)| &self.bytes[start..end])
+            .collect()
+    }
+
+    fn launch<'p>(&self, params: &'p [&'p [u8]]) -> Launch<'p> {
+        Launch {
             grid: self.grid.0,
             block: self.block.0,
             dynamic_shared_bytes: self.dynamic_shared_bytes,
-            params: &params,
-            options: self.options,
-        };
-        self.device.launch(self.loaded, self.kernel, &launch)
+            params,
+            options: self.options.clone(),
+        }
     }
+}
+
+/// Runs kernels at the same time, mostly each on a device of its own, and waits for the end of all.
+///
+/// # Errors
+/// As [`launch_together`].
+pub fn run_together(calls: &[Call<'_>]) -> Result<Vec<Report>, MemberError> {
+    let params: Vec<_> = calls.iter().map(Call::params).collect();
+    let members = calls.iter().zip(&params).map(|(call, params)| Member {
+        device: call.device,
+        module: call.loaded,
+        kernel: call.kernel,
+        launch: call.launch(params),
+    });
+    let members: Vec<Member<'_>> = members.collect();
+    launch_together(&members)
 }

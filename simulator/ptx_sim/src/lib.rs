@@ -70,7 +70,7 @@ mod warpgroups;
 pub use attributes::{KernelAttributes, RegisterLimits};
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
-pub use call::{Argument, Call, Dim};
+pub use call::{Argument, Call, Dim, run_together};
 pub use checks::access::AccessClass;
 pub use checks::count;
 pub use checks::trace::{self, Trace, TraceOptions};

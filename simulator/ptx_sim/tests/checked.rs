@@ -7,6 +7,7 @@
 
 mod calls;
 mod cases;
+mod devices;
 mod divergence;
 mod errors;
 mod fail;
