@@ -117,11 +117,12 @@ driver_symbols! {
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamSynchronize;
     optional:
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy
-        cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig
+        cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxDisablePeerAccess cuCtxEnablePeerAccess
+        cuCtxGetApiVersion cuCtxGetCacheConfig
         cuCtxGetDevice cuCtxGetFlags cuCtxGetLimit cuCtxGetSharedMemConfig
         cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2 cuCtxPushCurrent_v2
         cuCtxSetCacheConfig cuCtxSetLimit cuCtxSetSharedMemConfig
-        cuDestroyExternalMemory cuDeviceGetPCIBusId cuDevicePrimaryCtxSetFlags_v2
+        cuDestroyExternalMemory cuDeviceCanAccessPeer cuDeviceGetPCIBusId cuDevicePrimaryCtxSetFlags_v2
         cuEventSynchronize cuExternalMemoryGetMappedBuffer
         cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy

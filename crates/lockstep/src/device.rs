@@ -18,6 +18,7 @@ use std::rc::Rc;
 pub struct Device {
     machine: Rc<Machine>,
     why: Rc<str>,
+    number: usize,
 }
 
 impl Device {
@@ -61,11 +62,16 @@ impl Device {
     /// # assert!(device.is_simulator());
     /// ```
     pub fn simulator_with(settings: Simulator) -> Self {
-        let sim = Sim::new(Vec::new())
+        Self::of_simulator(Sim::new(Vec::new()), settings, 0, "requested")
+    }
+
+    pub(crate) fn of_simulator(sim: Sim, settings: Simulator, number: usize, why: &str) -> Self {
+        let sim = sim
             .with_check(settings.check)
             .with_traces(settings.trace)
             .with_fuel(settings.fuel);
-        Self::of(Machine::Sim(sim), "simulator: requested".to_owned())
+        let device = Self::of(Machine::Sim(sim), format!("simulator: {why}"));
+        Self { number, ..device }
     }
 
     /// The GPU with this index, counted from 0.
@@ -79,14 +85,22 @@ impl Device {
 
     fn of_gpu(gpu: Gpu) -> Self {
         let why = format!("GPU: {}", gpu.device().name);
-        Self::of(Machine::Gpu(gpu), why)
+        let number = gpu.ordinal as usize;
+        let device = Self::of(Machine::Gpu(gpu), why);
+        Self { number, ..device }
     }
 
     fn of(machine: Machine, why: String) -> Self {
         Self {
             machine: Rc::new(machine),
             why: why.into(),
+            number: 0,
         }
+    }
+
+    /// Its number among the GPUs, or among the simulators of one machine; counted from 0.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// One line that says which device this is and why it was chosen.
@@ -154,7 +168,7 @@ impl Device {
 }
 
 /// Whether there is no GPU, rather than one that cannot be used.
-fn is_absence(error: &EngineError) -> bool {
+pub(crate) fn is_absence(error: &EngineError) -> bool {
     // `CUDA_ERROR_STUB_LIBRARY` and `CUDA_ERROR_NO_DEVICE`.
     const NONE: [i32; 2] = [34, 100];
     match error {

@@ -25,10 +25,6 @@ impl Event {
         }
     }
 
-    pub(crate) fn device(&self) -> &Device {
-        &self.device
-    }
-
     pub(crate) fn on_device(&self) -> Option<&driver::Event> {
         self.on_device.as_ref()
     }

@@ -28,7 +28,8 @@
 //! tests that assert it.
 //!
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
-//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `foreign` (memory and
+//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `devices` (several of
+//! them) and [`Together`]; `foreign` (memory and
 //! streams of `cust` and others); then what these are built on: [`engine`] (GPU and simulator
 //! behind one untyped trait, also used to time kernels against each other), [`counts`], [`record`],
 //! [`source`].
@@ -41,6 +42,7 @@ pub mod engine;
 pub mod source;
 
 mod device;
+mod devices;
 mod driver;
 mod event;
 mod foreign;
@@ -51,6 +53,7 @@ mod pinned;
 mod report;
 mod step;
 mod stream;
+mod together;
 
 #[doc(inline)]
 pub use cuda_std::kernels;
@@ -66,6 +69,7 @@ pub use pinned::Pinned;
 pub use report::Report;
 pub use source::{own_place, own_source};
 pub use stream::Stream;
+pub use together::Together;
 
 /// Values of type `T` in the memory of a [`Device`], which the buffer keeps alive.
 pub type Buffer<T> = engine::Buffer<'static, T>;

@@ -173,7 +173,8 @@ impl Stream {
         }))
     }
 
-    /// Enqueues a copy within the device.
+    /// Enqueues a copy within the device, or between it and another one: neither needs access to the
+    /// other's memory for that.
     ///
     /// # Safety
     ///
@@ -306,22 +307,22 @@ impl Stream {
     }
 
     /// Makes what is put into the stream from now on wait for the event, whichever stream it is
-    /// from.
+    /// from, also of another device.
     ///
     /// # Errors
     ///
-    /// The event is of another device, or the GPU is lost.
+    /// One of the two is on a GPU and the other on a simulator, or the GPU is lost.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
-        if !self.device.is_same(event.device()) {
-            let what = "the event and the stream are on different devices".to_owned();
-            return Err(EngineError::Stream(what));
-        }
         match (&self.kind, self.device.machine(), event.on_device()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu), Some(event)) => {
                 gpu.with_stream(|| stream.wait_for(event))
             }
             // What came before the event has already finished.
-            _ => Ok(()),
+            (Kind::Sim(_), Machine::Sim(_), None) => Ok(()),
+            _ => {
+                let what = "one of event and stream is on a GPU, the other on a simulator";
+                Err(EngineError::Stream(what.to_owned()))
+            }
         }
     }
 

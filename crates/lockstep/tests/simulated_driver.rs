@@ -6,10 +6,20 @@ mod foreign;
 use lockstep::Device;
 
 fn device() -> Device {
+    devices().swap_remove(0)
+}
+
+fn devices() -> Vec<Device> {
+    let settings = sim_driver::Settings {
+        n_devices: 2,
+        ..sim_driver::Settings::default()
+    };
+    // The first test does it for all.
+    let _ = sim_driver::initialize_with(settings);
     // SAFETY: `sim_driver` gives each name the function with the driver's signature.
     unsafe { cuda_driver::load_functions("sim_driver", sim_driver::function) }
         .expect("it has every function that is needed");
-    Device::gpu(0).expect("there is one")
+    Device::all().expect("they can be used")
 }
 
 #[test]

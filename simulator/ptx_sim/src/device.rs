@@ -446,7 +446,7 @@ impl Device {
         let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
         self.write(address, init)?;
         // The rest is zero, which a kernel may rely on.
-        self.to_write(address, variable.size_bytes)?;
+        to_write(&mut self.heap(), address, variable.size_bytes)?;
         for relocation in &variable.relocations {
             let base = match relocation.target {
                 RelocationTarget::Function(id) => function_address(id),
@@ -594,25 +594,11 @@ impl Device {
     /// If they do not lie within an allocation.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         let n_bytes = bytes.len() as u64;
-        let (_allocation, host) = self.to_write(address, n_bytes)?;
+        let (_allocation, host) = to_write(&mut self.heap(), address, n_bytes)?;
         let _turn = self.copying();
         // SAFETY: In range of an allocation that is held.
         unsafe { transfer::write(host, bytes) }
         Ok(())
-    }
-
-    /// Bytes that the host is about to write, and their allocation.
-    fn to_write(
-        &self,
-        address: u64,
-        n_bytes: u64,
-    ) -> Result<(Arc<Allocation>, *mut u8), MemoryError> {
-        let mut heap = self.heap();
-        let found = found(&heap, address, n_bytes)?;
-        if let Some((start, written)) = heap.written_mut(address) {
-            written.mark(start, start + n_bytes);
-        }
-        Ok(found)
     }
 
     /// Marks bytes as never written, whatever they hold: a launch with
@@ -680,21 +666,23 @@ impl Device {
     /// # Errors
     /// If they do not lie within an allocation.
     pub fn fill(&self, address: u64, n_bytes: u64, value: u8) -> Result<(), MemoryError> {
-        let (_allocation, host) = self.to_write(address, n_bytes)?;
+        let (_allocation, host) = to_write(&mut self.heap(), address, n_bytes)?;
         let _turn = self.copying();
         // SAFETY: In range of an allocation that is held.
         unsafe { transfer::fill(host, n_bytes as usize, value) }
         Ok(())
     }
 
-    /// Copies bytes from one place to another.
+    /// Copies bytes from one place to another, also on other devices of its machine: a copy by the
+    /// host needs no access of one device to the other.
     ///
     /// # Errors
     /// If either does not lie within an allocation.
     pub fn copy(&self, from: u64, to: u64, n_bytes: u64) -> Result<(), MemoryError> {
         const PIECE: u64 = 1 << 20;
-        found(&self.heap(), from, n_bytes)?;
-        found(&self.heap(), to, n_bytes)?;
+        let (_source, source) = found(&self.heap_at(from), from, n_bytes)?;
+        let (_target, target) = to_write(&mut self.heap_at(to), to, n_bytes)?;
+        let _turn = self.copying();
         let overlaps = from.abs_diff(to) < n_bytes;
         let piece = if overlaps {
             n_bytes
@@ -705,12 +693,34 @@ impl Device {
         let mut done = 0;
         while done < n_bytes {
             let bytes = &mut bytes[..piece.min(n_bytes - done) as usize];
-            self.read(from + done, bytes)?;
-            self.write(to + done, bytes)?;
+            // SAFETY: In range of allocations that are held.
+            unsafe {
+                transfer::read(source.wrapping_add(done as usize), bytes);
+                transfer::write(target.wrapping_add(done as usize), bytes);
+            }
             done += bytes.len() as u64;
         }
         Ok(())
     }
+
+    /// The heap that an address belongs to: its own, unless another device of its machine has it.
+    fn heap_at(&self, address: u64) -> MutexGuard<'_, Heap> {
+        let heap = self.machine.heap_at(address).unwrap_or(&self.heap);
+        heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that the host is about to write, and their allocation.
+fn to_write(
+    heap: &mut Heap,
+    address: u64,
+    n_bytes: u64,
+) -> Result<(Arc<Allocation>, *mut u8), MemoryError> {
+    let found = found(heap, address, n_bytes)?;
+    if let Some((start, written)) = heap.written_mut(address) {
+        written.mark(start, start + n_bytes);
+    }
+    Ok(found)
 }
 
 /// The allocation that contains these bytes, and where they are on the host.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use crate::memory::heap::{Heap, Seat};
+use crate::memory::heap::{Heap, Seat, ordinal_of};
 
 /// A device's place among the devices of its machine.
 pub(crate) struct Machine {
@@ -79,6 +79,13 @@ impl Machine {
     /// Whether it may use the memory of any other device.
     pub fn has_peers(&self) -> bool {
         self.peers.load(Ordering::Acquire) != 0
+    }
+
+    /// The heap of the device that has an address.
+    pub fn heap_at(&self, address: u64) -> Option<&Mutex<Heap>> {
+        let first = self.seat.ordinal - self.seat.index as u32;
+        let index = ordinal_of(address)?.checked_sub(first)?;
+        self.heaps.get(index as usize).map(|heap| &**heap)
     }
 
     /// By place, the heaps of the devices; none if there is only one.

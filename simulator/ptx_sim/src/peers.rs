@@ -76,6 +76,11 @@ impl Device {
         (0..n).map(device).collect()
     }
 
+    /// Whether both are devices of one machine, or one and the same.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.machine.is_same(&other.machine)
+    }
+
     /// Lets its kernels use the memory of another device of the machine, in one direction only.
     ///
     /// # Errors

@@ -26,6 +26,9 @@ pub(super) struct LaunchAttribute {
 }
 
 unsafe extern "C" {
+    pub(super) fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> c_int;
+    pub(super) fn cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) -> c_int;
+    pub(super) fn cuCtxDisablePeerAccess(peer: Handle) -> c_int;
     pub(super) fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> c_int;
     pub(super) fn cuStreamBeginCapture_v2(stream: Handle, mode: c_int) -> c_int;
     pub(super) fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) -> c_int;

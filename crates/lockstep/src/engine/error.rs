@@ -15,6 +15,8 @@ pub struct Place {
     pub config: LaunchConfig,
     /// The order in which it ran, if not the usual one.
     pub schedule: Option<Schedule>,
+    /// The device's number, if it was one of several that ran at the same time.
+    pub device: Option<usize>,
 }
 
 impl Place {
@@ -24,13 +26,18 @@ impl Place {
             kernel: kernel.into(),
             config,
             schedule: None,
+            device: None,
         }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)?;
+        write!(f, "kernel `{}`", self.kernel)?;
+        if let Some(device) = self.device {
+            write!(f, " on device {device}")?;
+        }
+        write!(f, ", launched with {}", self.config)?;
         match self.schedule {
             Some(schedule) => write!(f, ", under schedule {schedule}"),
             None => Ok(()),
@@ -131,6 +138,10 @@ pub enum EngineError {
         report: String,
     },
 
+    /// Devices that cannot do this with each other.
+    #[error("devices: {0}")]
+    Devices(String),
+
     /// Something cannot be put into that stream.
     #[error("stream: {0}")]
     Stream(String),
@@ -185,6 +196,18 @@ impl fmt::Debug for EngineError {
 }
 
 impl EngineError {
+    /// The same, about a launch on one of several devices that ran together.
+    pub(crate) fn on_device(mut self, number: usize) -> Self {
+        if let Self::Refused { place, .. }
+        | Self::Fault { place, .. }
+        | Self::NeverEnds { place, .. }
+        | Self::Unsupported { place, .. } = &mut self
+        {
+            place.device = Some(number);
+        }
+        self
+    }
+
     /// Whether the kernel never got to run: its result is "not run", neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(

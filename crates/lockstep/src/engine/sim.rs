@@ -8,7 +8,7 @@ use super::{
     PtxModule, Timed, Timing,
 };
 use crate::record::Recorded;
-use ptx_sim::{Launch, LaunchError, LaunchOptions, Report, Schedule, Trace, TraceOptions};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, Member, Report, Schedule, Trace, TraceOptions};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -68,11 +68,21 @@ impl Sim {
 
     /// Works on any machine. Modules are parsed when they are first used.
     pub fn new(modules: Vec<PtxModule>) -> Self {
+        Self::on(ptx_sim::Device::new(), modules)
+    }
+
+    /// The devices of one simulated machine.
+    pub(crate) fn several(n: usize) -> Vec<Self> {
+        let devices = ptx_sim::Device::several(n, &ptx_sim::DeviceConfig::default());
+        let on = |device| Self::on(device, Vec::new());
+        devices.into_iter().map(on).collect()
+    }
+
+    fn on(device: ptx_sim::Device, modules: Vec<PtxModule>) -> Self {
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         let loaded = std::iter::repeat_with(|| None)
             .take(modules.len())
             .collect();
-        let device = ptx_sim::Device::new();
         Self {
             properties: DeviceProperties {
                 name: format!("PTX simulator ({n_threads} threads)"),
@@ -123,11 +133,10 @@ impl Sim {
         Ok(())
     }
 
-    /// Copies within the device.
+    /// Copies within the device, or between devices of its machine.
     pub(crate) fn copy(&self, to: u64, from: u64, size_bytes: u64) -> Result<(), EngineError> {
-        let mut bytes = vec![0; size_bytes as usize];
-        self.read(from, &mut bytes)?;
-        self.write(to, &bytes)
+        let device = &self.state.borrow().device;
+        device.copy(from, to, size_bytes).map_err(memory)
     }
 
     /// Whether launches are checked for races and similar bugs.
@@ -146,27 +155,9 @@ impl Sim {
         options: LaunchOptions,
     ) -> Result<Report, EngineError> {
         let loaded = self.module_with(launch)?;
-        let config = launch.config();
-        let cluster = config.cluster.map(|cluster| cluster.map(u32::from));
-        let params: Vec<&[u8]> = launch
-            .params()
-            .iter()
-            .map(|param| param.as_bytes())
-            .collect();
-        let simulated = Launch {
-            grid: config.grid,
-            block: config.block,
-            dynamic_shared_bytes: config.dynamic_shared_bytes,
-            params: &params,
-            options: LaunchOptions {
-                cluster: cluster.or(options.cluster),
-                // As on a GPU, a launch may ask for them.
-                non_portable_cluster: true,
-                cooperative: launch.is_cooperative(),
-                ..options
-            },
-        };
-        let device = &mut self.state.borrow_mut().device;
+        let params = bytes_of(launch);
+        let simulated = simulated(launch, &params, options);
+        let device = &self.state.borrow().device;
         if launch.is_cooperative() {
             check_room(device, &loaded, launch)?;
         }
@@ -176,13 +167,82 @@ impl Sim {
                 schedule: simulated.options.schedule,
                 ..launch.place()
             };
-            let error = launch_error(place, &error);
-            let record = loaded.sink.and_then(|sink| take_record(device, sink));
-            match record {
-                Some(record) => panic::explain(error, &record, &self.modules.borrow()),
-                None => error,
-            }
+            self.failed(&loaded, place, &error)
         })
+    }
+
+    /// A launch's error, with the message of a panic that caused it.
+    fn failed(&self, loaded: &Loaded, place: Place, error: &LaunchError) -> EngineError {
+        let error = launch_error(place, error);
+        let device = &self.state.borrow().device;
+        let record = loaded.sink.and_then(|sink| take_record(device, sink));
+        match record {
+            Some(record) => panic::explain(error, &record, &self.modules.borrow()),
+            None => error,
+        }
+    }
+
+    /// Runs launches on simulators at the same time. An error is about one of them.
+    pub(crate) fn launch_together(
+        launches: &[(&Self, &Prepared)],
+        schedule: Option<Schedule>,
+    ) -> Result<Vec<Report>, (usize, EngineError)> {
+        let load = |sim: &Self, launch: &Prepared| {
+            let module = sim.module_with(launch)?;
+            if launch.is_cooperative() {
+                check_room(&sim.state.borrow().device, &module, launch)?;
+            }
+            Ok(module)
+        };
+        let mut loaded = Vec::new();
+        for (member, (sim, launch)) in launches.iter().enumerate() {
+            loaded.push(load(sim, launch).map_err(|error| (member, error))?);
+        }
+        let params: Vec<_> = launches
+            .iter()
+            .map(|(_, launch)| bytes_of(launch))
+            .collect();
+        let states: Vec<_> = launches.iter().map(|(sim, _)| sim.state.borrow()).collect();
+        let members: Vec<Member<'_>> = (0..launches.len())
+            .map(|i| {
+                let (sim, launch) = launches[i];
+                let options = LaunchOptions {
+                    schedule,
+                    ..sim.options()
+                };
+                Member {
+                    device: &states[i].device,
+                    module: &loaded[i].on_device,
+                    kernel: launch.entry(),
+                    launch: simulated(launch, &params[i], options),
+                }
+            })
+            .collect();
+        ptx_sim::launch_together(&members).map_err(|failed| {
+            let (sim, launch) = launches[failed.member];
+            let place = Place {
+                schedule,
+                ..launch.place()
+            };
+            let error = sim.failed(&loaded[failed.member], place, &failed.error);
+            (failed.member, error)
+        })
+    }
+
+    /// Whether both are devices of one machine.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        let (own, other) = (self.state.borrow(), other.state.borrow());
+        own.device.is_beside(&other.device)
+    }
+
+    /// Gives its kernels access to the memory of another one, or takes it away.
+    pub(crate) fn set_peer(&self, peer: &Self, may: bool) -> Result<(), EngineError> {
+        let (own, peer) = (self.state.borrow(), peer.state.borrow());
+        let done = match may {
+            true => own.device.enable_peer(&peer.device),
+            false => own.device.disable_peer(&peer.device),
+        };
+        done.map_err(|error| EngineError::Devices(error.to_string()))
     }
 
     /// Runs a launch in an order other than the usual one. It is not counted: a kernel's cost is
@@ -300,6 +360,31 @@ impl Sim {
     }
 }
 
+/// The bytes of a launch's parameters.
+fn bytes_of(launch: &Prepared) -> Vec<&[u8]> {
+    let params = launch.params().iter();
+    params.map(|param| param.as_bytes()).collect()
+}
+
+/// A launch as the simulator takes it.
+fn simulated<'a>(launch: &Prepared, params: &'a [&'a [u8]], options: LaunchOptions) -> Launch<'a> {
+    let config = launch.config();
+    let cluster = config.cluster.map(|cluster| cluster.map(u32::from));
+    Launch {
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared_bytes: config.dynamic_shared_bytes,
+        params,
+        options: LaunchOptions {
+            cluster: cluster.or(options.cluster),
+            // As on a GPU, a launch may ask for them.
+            non_portable_cluster: true,
+            cooperative: launch.is_cooperative(),
+            ..options
+        },
+    }
+}
+
 /// Refuses a cooperative launch whose blocks cannot all be resident at once.
 fn check_room(
     device: &ptx_sim::Device,
@@ -358,7 +443,7 @@ fn listen(device: &mut ptx_sim::Device, variable: u64) -> Result<u64, EngineErro
 }
 
 /// The record at `sink`, if a thread left one; `sink` is then emptied.
-fn take_record(device: &mut ptx_sim::Device, sink: u64) -> Option<PanicRecord> {
+fn take_record(device: &ptx_sim::Device, sink: u64) -> Option<PanicRecord> {
     let mut bytes = [0; PanicRecord::SIZE_BYTES];
     device.read(sink, &mut bytes).ok()?;
     device.fill(sink, PanicRecord::SIZE_BYTES as u64, 0).ok()?;

@@ -1,6 +1,7 @@
 //! The library's behaviour on every device. The program that includes this chooses the device, by
-//! `crate::device()`.
+//! `crate::device()`, and two that can use each other's memory, by `crate::devices()`.
 
+mod devices;
 pub mod kernels;
 mod memory;
 mod modules;

@@ -70,7 +70,7 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
                 message,
             },
         };
-        if !is_beside(first.device, member.device) {
+        if !first.device.is_beside(member.device) {
             let message = "it is to run together with one on a device of another machine: make the \
                            devices together, by `Device::several`";
             return Err(refused(message.to_owned()));
@@ -132,11 +132,6 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         report.elapsed = started.elapsed();
     }
     Ok(reports)
-}
-
-/// Whether launches on both can run together.
-fn is_beside(first: &Device, other: &Device) -> bool {
-    std::ptr::eq(first, other) || first.machine.is_same(&other.machine)
 }
 
 /// The launches' places: their blocks are numbered through.

@@ -3,6 +3,7 @@
 use super::super::sys::Handle;
 use super::attribute::Attribute;
 use cuda_driver::{DriverError, check};
+use cust::context::ContextHandle;
 use cust::error::CudaError;
 use cust::event::{EventFlags, EventStatus};
 use cust::function::FunctionAttribute;
@@ -32,7 +33,7 @@ fn said(call: &'static str) -> impl FnOnce(CudaError) -> DriverError {
 
 /// A device's primary context, retained and made current on the thread that created this.
 pub(crate) struct Context {
-    _context: cust::context::Context,
+    context: cust::context::Context,
 }
 
 impl Context {
@@ -41,7 +42,17 @@ impl Context {
         let device = cust::device::Device::get_device(ordinal).map_err(said("cuDeviceGet"))?;
         let context =
             cust::context::Context::new(device).map_err(said("cuDevicePrimaryCtxRetain"))?;
-        Ok(Self { _context: context })
+        Ok(Self { context })
+    }
+
+    /// Makes it the one that this thread's calls concern.
+    pub(crate) fn make_current(&self) -> Result<(), DriverError> {
+        let made = cust::context::CurrentContext::set_current(&self.context);
+        made.map_err(said("cuCtxSetCurrent"))
+    }
+
+    pub(crate) fn raw(&self) -> Handle {
+        self.context.get_inner().cast()
     }
 }
 

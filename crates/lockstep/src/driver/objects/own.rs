@@ -58,6 +58,7 @@ unsafe extern "C" {
 /// A device's primary context, retained and made current on the thread that created this.
 pub(crate) struct Context {
     device: c_int,
+    handle: Handle,
 }
 
 impl Context {
@@ -70,10 +71,22 @@ impl Context {
         check("cuDevicePrimaryCtxRetain", unsafe {
             cuDevicePrimaryCtxRetain(&mut context, device)
         })?;
-        let retained = Self { device };
-        // SAFETY: the context was just retained.
-        check("cuCtxSetCurrent", unsafe { cuCtxSetCurrent(context) })?;
+        let retained = Self {
+            device,
+            handle: context,
+        };
+        retained.make_current()?;
         Ok(retained)
+    }
+
+    /// Makes it the one that this thread's calls concern.
+    pub(crate) fn make_current(&self) -> Result<(), DriverError> {
+        // SAFETY: the context is retained.
+        check("cuCtxSetCurrent", unsafe { cuCtxSetCurrent(self.handle) })
+    }
+
+    pub(crate) fn raw(&self) -> Handle {
+        self.handle
     }
 }
 

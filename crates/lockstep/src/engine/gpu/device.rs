@@ -15,6 +15,8 @@ use std::cell::{Cell, RefCell};
 
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
+    /// Its number.
+    pub(crate) ordinal: u32,
     pub(super) properties: DeviceProperties,
     pub(super) modules: RefCell<Vec<PtxModule>>,
     /// Clocks and temperature, if the driver's management library is there.
@@ -96,6 +98,7 @@ impl Gpu {
             .collect();
         let session = Session::new(info.ordinal, modules.len())?;
         Ok(Self {
+            ordinal: info.ordinal,
             properties,
             modules: RefCell::new(modules),
             board: info.pci_bus_id.as_deref().and_then(Board::find),
@@ -158,7 +161,11 @@ impl Gpu {
         work: impl FnOnce(&mut Session) -> Result<R, EngineError>,
     ) -> Result<R, EngineError> {
         match &mut *self.state.borrow_mut() {
-            State::Up(session) => work(session),
+            State::Up(session) => {
+                // Another device's may be.
+                session.context().make_current()?;
+                work(session)
+            }
             State::Lost(reason) => Err(EngineError::Lost(reason.clone())),
         }
     }
@@ -170,7 +177,10 @@ impl Gpu {
         work: impl FnOnce(&mut Session) -> Result<R, RunError>,
     ) -> Result<R, EngineError> {
         let result = match &mut *self.state.borrow_mut() {
-            State::Up(session) => work(session),
+            State::Up(session) => {
+                let current = session.context().make_current().map_err(RunError::from);
+                current.and_then(|()| work(session))
+            }
             State::Lost(reason) => return Err(EngineError::Lost(reason.clone())),
         };
         match result {

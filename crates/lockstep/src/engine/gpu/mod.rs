@@ -6,7 +6,7 @@
 //! it back. Everything after that is "not run", neither failed nor passed.
 //!
 //! In reading order: `session`, a context; `device`, which defines [`Gpu`]; `timing`, `alone`,
-//! `timed`, `streams`.
+//! `timed`, `streams`, `peers`.
 
 mod alone;
 mod device;
@@ -14,6 +14,7 @@ mod jit;
 mod libraries;
 mod memory;
 mod panics;
+mod peers;
 mod sensors;
 mod session;
 mod streams;

@@ -69,7 +69,7 @@ pub(super) struct Session {
     panics: PanicMemory,
     time_limit: Duration,
     stream: Stream,
-    _context: Context,
+    context: Context,
 }
 
 impl Session {
@@ -84,8 +84,13 @@ impl Session {
             panics: PanicMemory::new()?,
             time_limit: time_limit(),
             stream,
-            _context: context,
+            context,
         })
+    }
+
+    /// Its context.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
     }
 
     pub(super) fn stream(&self) -> &Stream {

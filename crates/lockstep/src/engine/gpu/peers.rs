@@ -1,0 +1,25 @@
+//! GPUs that use each other's memory.
+
+use super::device::Gpu;
+use crate::driver::peers;
+use crate::engine::EngineError;
+
+impl Gpu {
+    /// Whether its kernels can be given access to the memory of another one.
+    pub(crate) fn can_access_peer(&self, peer: &Self) -> Result<bool, EngineError> {
+        Ok(peers::can_access(self.ordinal, peer.ordinal)?)
+    }
+
+    /// Gives it to them, or takes it away.
+    pub(crate) fn set_peer(&self, peer: &Self, may: bool) -> Result<(), EngineError> {
+        // The peer's context is borrowed first: taking it makes it the current one.
+        peer.with_session(|other| {
+            self.with_session(|_| {
+                Ok(match may {
+                    true => peers::enable(other.context()),
+                    false => peers::disable(other.context()),
+                }?)
+            })
+        })
+    }
+}
