@@ -11,6 +11,10 @@ fn device() -> Device {
     Device::simulator()
 }
 
+fn devices() -> Vec<Device> {
+    Device::simulators(2)
+}
+
 /// The line of `strided` that its PTX names.
 const LINE: &str = "30";
 

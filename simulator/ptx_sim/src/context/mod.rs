@@ -17,7 +17,6 @@ pub(crate) use fuel::Fuel;
 pub(crate) use places::{source_of, sources_around};
 pub(crate) use printed::Printed;
 
-use crate::checks::links::Links;
 use crate::clock::Started;
 use crate::cluster::ClusterShape;
 use crate::memory::global::GlobalMemory;
@@ -114,11 +113,6 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 impl<'a> LaunchContext<'a> {
-    /// What counts the accesses to other devices' memory, if there can be any.
-    pub fn links(&self) -> Option<Links> {
-        self.device.filter(|_| self.has_peers).map(Links::of)
-    }
-
     /// A decoded function.
     #[inline]
     pub fn function(&self, index: usize) -> &'a Function {
