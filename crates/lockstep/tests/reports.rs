@@ -1,6 +1,8 @@
-//! Reports of launches on the simulator, and failures of tests that claim something else.
+//! The library on the simulator: reports of launches, failures of tests that claim something else,
+//! and collective calls.
 
 mod behaviour;
+mod collective;
 mod unwritten;
 
 use behaviour::{kernels, loaded};
