@@ -1,4 +1,4 @@
-//! What collective calls can be made of: types of values, and operators.
+//! Types of values that collective calls combine, and operators.
 
 use cuda_std::launch::DeviceCopy;
 use std::ffi::c_int;

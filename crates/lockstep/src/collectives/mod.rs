@@ -378,7 +378,7 @@ impl Communicator {
         }
         let of_device =
             |buffer: &&Buffer<T>| std::ptr::addr_eq(buffer.engine(), self.device.engine());
-        if !to.iter().chain(&from).all(|buffer| of_device(buffer)) {
+        if !to.iter().chain(&from).all(of_device) {
             return Err(EngineError::Devices(format!(
                 "a buffer of a call by rank {} is not on its device {}",
                 self.rank,
