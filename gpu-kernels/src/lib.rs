@@ -55,6 +55,9 @@ pub mod sgemm;
 #[cfg(feature = "gemm")]
 #[path = "12_gemm/mod.rs"]
 pub mod gemm;
+#[cfg(feature = "devices")]
+#[path = "13_devices/mod.rs"]
+pub mod devices;
 
 // Code that several lessons share.
 

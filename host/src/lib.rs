@@ -2,7 +2,7 @@
 //! kernels.
 //!
 //! Reading order: [`registry`] (the list of lessons), [`lessons`] (the lessons
-//! themselves, built from the parts that `lesson` defines), [`kernels`] (the kernels' PTX) with
+//! themselves, built from the parts that `lesson` defines), [`several`] (those of several devices), [`kernels`] (the kernels' PTX) with
 //! [`home`] (its source) and [`ptx`] (one
 //! kernel of it), and [`hints`] (what to type).
 //!
@@ -16,3 +16,4 @@ pub mod kernels;
 pub mod lessons;
 pub mod ptx;
 pub mod registry;
+pub mod several;

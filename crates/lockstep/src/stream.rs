@@ -7,6 +7,7 @@ use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
 use cuda_std::launch::{DeviceCopy, Kernel};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// A stream of a device.
 ///
@@ -193,6 +194,38 @@ impl Stream {
             to: to.address(),
             from: from.address(),
             size_bytes: from.size_bytes(),
+        }))
+    }
+
+    /// As [`Stream::copy`], of the values `part` of `from`, to those from `first` on.
+    ///
+    /// # Safety
+    ///
+    /// As [`Stream::copy`]; nothing else writes those values.
+    ///
+    /// # Errors
+    ///
+    /// The values are not in the buffers, or the GPU is lost.
+    pub unsafe fn copy_part<T: DeviceCopy>(
+        &self,
+        to: &Buffer<T>,
+        first: usize,
+        from: &Buffer<T>,
+        part: Range<usize>,
+    ) -> Result<(), Error> {
+        let n = part.len();
+        if part.end > from.len() || first.checked_add(n).is_none_or(|end| end > to.len()) {
+            return Err(EngineError::Stream(format!(
+                "a copy of the values {part:?} of {}, to {first} and on of {}",
+                from.len(),
+                to.len()
+            )));
+        }
+        let size_bytes = size_of::<T>() as u64;
+        self.put(Step::Move(Move::Copy {
+            to: to.address() + first as u64 * size_bytes,
+            from: from.address() + part.start as u64 * size_bytes,
+            size_bytes: n as u64 * size_bytes,
         }))
     }
 

@@ -25,5 +25,6 @@ mod races;
 mod registry;
 mod reports;
 mod schedules;
+mod several;
 mod support;
 mod tensor;

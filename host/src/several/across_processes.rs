@@ -1,0 +1,40 @@
+//! A sum over several processes, each with a device: what a program does that `mpirun` has started.
+
+use super::{Failure, compare, numbers};
+use lockstep::Device;
+use lockstep::collectives::{Communicator, Operator, Ranks};
+
+/// Adds `n` numbers of each process, and compares the sum with its reference; gives how many ranks there
+/// were.
+///
+/// # Errors
+///
+/// A rank does not come or has ended, there is no NCCL, or the sum is wrong.
+pub fn run(ranks: &Ranks, n: usize, repetitions: u32) -> Result<usize, Failure> {
+    let devices = Device::all()?;
+    let device = &devices[ranks.local_rank % devices.len()];
+    let rank = Communicator::of_process(device, ranks)?;
+    let stream = device.stream()?;
+    let input = device.upload("input", &numbers(n, ranks.rank as u32 + 1))?;
+    let output = device.alloc::<f32>("output", n)?;
+    for _ in 0..repetitions {
+        // SAFETY: both buffers live until the stream has been waited for.
+        unsafe { rank.all_reduce(&stream, &output, &input, Operator::Sum) }?;
+        rank.synchronize(&stream)?;
+    }
+    let mut expected = vec![0.0_f32; n];
+    for other in 0..ranks.n_ranks {
+        let values = numbers(n, other as u32 + 1);
+        expected
+            .iter_mut()
+            .zip(values)
+            .for_each(|(sum, value)| *sum += value);
+    }
+    compare(
+        &format!("rank {}", ranks.rank),
+        &output.read()?,
+        &expected,
+        0.0,
+    )?;
+    Ok(ranks.n_ranks)
+}
