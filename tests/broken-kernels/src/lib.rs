@@ -1,7 +1,8 @@
 //! Kernels with one defect each, named after it: here transposes, and in modules
 //! of their own [`reduction`]s, [`neighbor`] lists, products of tiles
 //! ([`tensor`]), defects that only checks ([`unseen`]) or other orders of the warps
-//! ([`orders`]) reveal, and defects that show inside a library ([`reports`]).
+//! ([`orders`]) reveal, defects that show inside a library ([`reports`]), and those between
+//! [`devices`].
 //!
 //! They have the parameters of `gpu-kernels`' transposes, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
@@ -9,6 +10,7 @@
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]
 
+pub mod devices;
 pub mod neighbor;
 pub mod orders;
 pub mod reduction;
