@@ -10,6 +10,7 @@ mod book;
 mod browser;
 mod check_counters;
 mod counters;
+mod devices;
 mod ending;
 mod exit;
 mod explain;
@@ -73,6 +74,8 @@ enum Command {
     Bench(bench::Args),
     /// Look for races, bad accesses and so on: the simulator's checks, and compute-sanitizer.
     Sanitize(sanitize::Args),
+    /// Run the lessons of several devices.
+    Devices(devices::Args),
     /// List lessons and kernels.
     List(list::Args),
     /// Build the neighbour list of atoms in a file, with the cell list's kernels.
@@ -132,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::RunAll(args) => run_all::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sanitize(args) => sanitize::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::List(args) => list::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Learn(args) => learn::run(&args),

@@ -5,8 +5,9 @@ use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
-use super::{baselines, modules, pages, profile, schedules};
+use super::{baselines, devices, modules, pages, profile, schedules};
 use crate::choose::{EngineChoice, SimOptions, choose};
+use crate::report::devices::Row;
 use crate::report::json::Report;
 use crate::report::style::{BAD, GOOD, UNSURE};
 use crate::report::table;
@@ -177,10 +178,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
     let mut walk = Walk::through(&cases);
     let recorded = run_cases(args, &engine, &cases, &orders, &mut walk);
+    let several = runs_several(args, &engine).then(|| devices::quick_rows(args.check));
     let seconds = walk.elapsed().as_secs_f64();
     let results = walk.results;
     let tally = Tally::of(&results);
-    let mut ending = outputs.end(exit_of(tally));
+    let verdict = match several.as_deref().map(devices::verdict_of) {
+        Some(Exit::Failed) => Exit::Failed,
+        _ => exit_of(tally),
+    };
+    let mut ending = outputs.end(verdict);
     ending.json("--json", &Report::new(engine.engine(), &results));
     ending.file("--report", || {
         let is_own = args.ptx.is_none();
@@ -189,9 +195,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     });
     ending.print(|out| {
         write_results(out, args, &results)?;
+        if let Some(rows) = &several {
+            writeln!(
+                out,
+                "\nSeveral devices, simulated (`{}`)",
+                hints::command("devices")
+            )?;
+            table_of_devices(out, rows)?;
+        }
         write_tally(out, tally, &orders, seconds)
     });
     Ok(ending.exit())
+}
+
+/// Whether the lessons of several devices run as well: on the simulator, with all others.
+fn runs_several(args: &Args, engine: &Machine) -> bool {
+    args.filter.is_empty() && args.ptx.is_none() && matches!(engine, Machine::Sim(_))
+}
+
+fn table_of_devices(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+    crate::report::devices::write(out, rows, Width::of_stdout())
 }
 
 /// Options that only the simulator has are not silently ignored.

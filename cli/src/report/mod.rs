@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod bench_table;
 pub mod compare;
+pub mod devices;
 pub mod counters;
 pub mod grid;
 pub mod json;

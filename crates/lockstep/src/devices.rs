@@ -100,11 +100,11 @@ impl Device {
     }
 
     /// Gives its kernels access to the memory of another device: in this direction only, and for
-    /// memory allocated later, too.
+    /// memory allocated later, too. It does not matter if they already have it.
     ///
     /// # Errors
     ///
-    /// They already have it, or cannot have it: the devices are one and the same, a GPU and a
+    /// They cannot have it: the devices are one and the same, a GPU and a
     /// simulator, simulators that were not made together, or GPUs without a link.
     pub fn enable_peer(&self, peer: &Self) -> Result<(), Error> {
         self.set_peer(peer, true)

@@ -238,6 +238,9 @@ impl Sim {
     /// Gives its kernels access to the memory of another one, or takes it away.
     pub(crate) fn set_peer(&self, peer: &Self, may: bool) -> Result<(), EngineError> {
         let (own, peer) = (self.state.borrow(), peer.state.borrow());
+        if may && own.device.is_peer_enabled(&peer.device) {
+            return Ok(());
+        }
         let done = match may {
             true => own.device.enable_peer(&peer.device),
             false => own.device.disable_peer(&peer.device),

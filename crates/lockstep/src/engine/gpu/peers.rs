@@ -12,13 +12,16 @@ impl Gpu {
 
     /// Gives it to them, or takes it away.
     pub(crate) fn set_peer(&self, peer: &Self, may: bool) -> Result<(), EngineError> {
+        /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`
+        const ALREADY: i32 = 704;
         // The peer's context is borrowed first: taking it makes it the current one.
         peer.with_session(|other| {
-            self.with_session(|_| {
-                Ok(match may {
-                    true => peers::enable(other.context()),
-                    false => peers::disable(other.context()),
-                }?)
+            self.with_session(|_| match may {
+                true => match peers::enable(other.context()) {
+                    Err(error) if error.code == ALREADY => Ok(()),
+                    done => Ok(done?),
+                },
+                false => Ok(peers::disable(other.context())?),
             })
         })
     }

@@ -1,0 +1,152 @@
+//! Results of the lessons of several devices, as a table and as JSON.
+
+use super::grid::{Cell, Column, Grid};
+use super::style::{BAD, GOOD};
+use super::width::{Width, indented};
+use host::several::{Lesson, Outcome, Way};
+use lockstep::Device;
+use lockstep_page::numbers::grouped;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The file, schema 1. A figure that was not measured is null.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Raised when a field changes its meaning.
+    pub schema: u32,
+    /// `gpu` or `sim`.
+    pub engine: &'static str,
+    /// The devices that ran the kernels.
+    pub devices: Vec<String>,
+    /// CUDA version of the driver.
+    pub driver: Option<String>,
+    /// NCCL's version, such as 22803, where it was used.
+    pub nccl: Option<u32>,
+    /// The commit it was built from.
+    pub commit: String,
+    /// One for each way, number of devices and size.
+    pub results: Vec<Row>,
+}
+
+/// A way of a lesson on some devices.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The lesson's id.
+    pub lesson: &'static str,
+    /// The way's id.
+    pub way: &'static str,
+    /// How many devices.
+    pub n_devices: usize,
+    /// The size; what it counts depends on the lesson.
+    pub size: u32,
+    /// Why it did not pass.
+    pub failure: Option<String>,
+    /// Bytes that kernels moved over links, all together.
+    pub link_bytes: Option<u64>,
+    /// The median time.
+    pub time_ms: Option<f64>,
+    /// The least and the greatest time over the median.
+    pub spread: Option<(f64, f64)>,
+    /// The time of what it is compared with.
+    pub reference_ms: Option<f64>,
+    /// Bytes that have to cross into the device that gets most.
+    pub bytes: Option<u64>,
+}
+
+impl Report {
+    /// Of these results.
+    pub fn new(devices: &[Device], nccl: Option<u32>, results: Vec<Row>) -> Self {
+        let first = devices.first();
+        Self {
+            schema: 1,
+            engine: first.map_or("sim", |device| device.engine().kind().name()),
+            devices: devices
+                .iter()
+                .map(|d| d.properties().name.clone())
+                .collect(),
+            driver: first.and_then(|device| device.properties().driver.clone()),
+            nccl,
+            commit: host::home::commit(),
+            results,
+        }
+    }
+}
+
+impl Row {
+    /// How a way ended.
+    pub fn of(
+        (lesson, way): (&'static Lesson, &'static Way),
+        (n_devices, size): (usize, u32),
+        ended: Result<Outcome, String>,
+    ) -> Self {
+        let (outcome, failure) = match ended {
+            Ok(outcome) => (outcome, None),
+            Err(failure) => (Outcome::default(), Some(failure)),
+        };
+        let measured = outcome.measured;
+        Self {
+            lesson: lesson.id,
+            way: way.id,
+            n_devices,
+            size,
+            failure,
+            link_bytes: outcome.link_bytes,
+            time_ms: measured.map(|measured| measured.time_ms),
+            spread: measured.map(|measured| measured.spread),
+            reference_ms: measured.and_then(|measured| measured.reference_ms),
+            bytes: measured.map(|measured| measured.bytes),
+        }
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let plain = |text: String| Cell::new(text, anstyle::Style::new());
+        let number = |value: Option<String>| plain(value.unwrap_or_default());
+        let result = match self.failure {
+            None => Cell::new("passed", GOOD),
+            Some(_) => Cell::new("failed", BAD),
+        };
+        let rate = |time_ms: f64| {
+            let bytes = self.bytes.filter(|bytes| *bytes > 0)?;
+            Some(format!("{:.1}", bytes as f64 / time_ms / 1e6))
+        };
+        let ratio = |time_ms: f64| Some(format!("{:.3}", self.reference_ms? / time_ms));
+        vec![
+            plain(self.lesson.to_owned()),
+            plain(self.way.to_owned()),
+            plain(self.n_devices.to_string()),
+            plain(grouped(self.size.into())),
+            result,
+            number(self.link_bytes.map(grouped)),
+            number(self.time_ms.map(|ms| format!("{ms:.4} ms"))),
+            number(self.time_ms.and_then(rate)),
+            number(self.time_ms.and_then(ratio)),
+        ]
+    }
+}
+
+/// Prints the rows, and why some failed.
+pub fn write(out: &mut dyn Write, rows: &[Row], width: Width) -> io::Result<()> {
+    let mut grid = Grid::new(&[
+        Column::words("lesson"),
+        Column::words("way"),
+        Column::numbers("devices"),
+        Column::numbers("size"),
+        Column::words("result"),
+        Column::numbers("bytes over links"),
+        Column::numbers("time"),
+        Column::numbers("GB/s"),
+        Column::numbers("× reference"),
+    ]);
+    for row in rows {
+        grid.row(row.cells());
+    }
+    grid.write(out, width)?;
+    for row in rows {
+        if let Some(failure) = &row.failure {
+            let text = indented(failure, 2, width.prose());
+            let name = format!("{} {} on {} devices", row.lesson, row.way, row.n_devices);
+            writeln!(out, "\n{BAD}failed{BAD:#}: {name}\n{text}")?;
+        }
+    }
+    Ok(())
+}
