@@ -1,5 +1,5 @@
-//! `lockstep readme`: writes the generated parts of docs/tools.md, docs/results.md and the tuning
-//! logs, and the pictures, or says that they are out of date.
+//! `lockstep readme`: writes the generated parts of docs/tools.md, docs/results.md, docs/devices.md and
+//! the tuning logs, and the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::report as page;
@@ -7,7 +7,7 @@ use crate::explain::pictures;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::report::bench::BenchReport;
-use crate::report::{ladder, markdown, tuning};
+use crate::report::{devices, ladder, markdown, tuning};
 use host::hints;
 use host::registry::LESSONS;
 use std::collections::BTreeMap;
@@ -131,6 +131,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         }
         renew(args, path, Some(&old), &new)?;
     }
+    several_devices(args)?;
     let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
     for (path, svg) in &pictures {
         let path = args.root.join(path);
@@ -140,6 +141,23 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let reports: Vec<BenchReport> = report.into_iter().chain(of_gemm).collect();
     tuning_logs(args, &reports)?;
     Ok(Exit::Passed)
+}
+
+/// Updates the table of docs/devices.md.
+fn several_devices(args: &Args) -> Result<(), Stop> {
+    const PART: Part = Part {
+        begin: "<!-- devices: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of devices -->",
+        results: None,
+        generate: |_| String::new(),
+    };
+    let path = args.root.join("docs/devices.md");
+    let old = input::text(&path).map_err(Stop::usage)?;
+    let results = args.root.join("bench/results/h100x2/devices.json");
+    let table = devices::document(&results).map_err(Stop::usage)?;
+    let new = replace(&old, &PART, &table);
+    let new = new.ok_or_else(|| Stop::usage("docs/devices.md has no place for its table"))?;
+    renew(args, &path, Some(&old), &new)
 }
 
 /// Updates the tuning logs in `docs/tuning`, if there are any.

@@ -6,16 +6,17 @@ use super::width::{Width, indented};
 use host::several::{Lesson, Outcome, Way};
 use lockstep::Device;
 use lockstep_page::numbers::grouped;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// The file, schema 1. A figure that was not measured is null.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Raised when a field changes its meaning.
     pub schema: u32,
     /// `gpu` or `sim`.
-    pub engine: &'static str,
+    pub engine: String,
     /// The devices that ran the kernels.
     pub devices: Vec<String>,
     /// CUDA version of the driver.
@@ -29,12 +30,12 @@ pub struct Report {
 }
 
 /// A way of a lesson on some devices.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The lesson's id.
-    pub lesson: &'static str,
+    pub lesson: String,
     /// The way's id.
-    pub way: &'static str,
+    pub way: String,
     /// How many devices.
     pub n_devices: usize,
     /// The size; what it counts depends on the lesson.
@@ -59,7 +60,9 @@ impl Report {
         let first = devices.first();
         Self {
             schema: 1,
-            engine: first.map_or("sim", |device| device.engine().kind().name()),
+            engine: first
+                .map_or("sim", |device| device.engine().kind().name())
+                .to_owned(),
             devices: devices
                 .iter()
                 .map(|d| d.properties().name.clone())
@@ -85,8 +88,8 @@ impl Row {
         };
         let measured = outcome.measured;
         Self {
-            lesson: lesson.id,
-            way: way.id,
+            lesson: lesson.id.to_owned(),
+            way: way.id.to_owned(),
             n_devices,
             size,
             failure,
@@ -105,23 +108,66 @@ impl Row {
             None => Cell::new("passed", GOOD),
             Some(_) => Cell::new("failed", BAD),
         };
-        let rate = |time_ms: f64| {
-            let bytes = self.bytes.filter(|bytes| *bytes > 0)?;
-            Some(format!("{:.1}", bytes as f64 / time_ms / 1e6))
-        };
-        let ratio = |time_ms: f64| Some(format!("{:.3}", self.reference_ms? / time_ms));
         vec![
-            plain(self.lesson.to_owned()),
-            plain(self.way.to_owned()),
+            plain(self.lesson.clone()),
+            plain(self.way.clone()),
             plain(self.n_devices.to_string()),
             plain(grouped(self.size.into())),
             result,
             number(self.link_bytes.map(grouped)),
             number(self.time_ms.map(|ms| format!("{ms:.4} ms"))),
-            number(self.time_ms.and_then(rate)),
-            number(self.time_ms.and_then(ratio)),
+            number(self.rate()),
+            number(self.ratio()),
         ]
     }
+
+    /// GB/s into the device that gets most.
+    fn rate(&self) -> Option<String> {
+        let bytes = self.bytes.filter(|bytes| *bytes > 0)?;
+        Some(format!("{:.1}", bytes as f64 / self.time_ms? / 1e6))
+    }
+
+    /// How many times as fast as what it is compared with.
+    fn ratio(&self) -> Option<String> {
+        Some(format!("{:.3}", self.reference_ms? / self.time_ms?))
+    }
+}
+
+/// The measured rows of a results file as a table for a document; a remark if there is no file.
+///
+/// # Errors
+///
+/// The file is not such a one.
+pub fn document(path: &Path) -> Result<String, String> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Ok("Not measured yet.\n".to_owned());
+    };
+    let read = serde_json::from_str::<Report>(&text);
+    let report = read.map_err(|error| format!("{}: {error}", path.display()))?;
+    let device = report.devices.first().map_or("", String::as_str);
+    let nccl = report
+        .nccl
+        .map(|n| format!(", NCCL {}.{}.{}", n / 10000, n / 100 % 100, n % 100));
+    let mut table = format!(
+        "{} × {device}, driver for CUDA {}{}, commit {}.\n\n\
+         | lesson | way | size | time, ms | GB/s | × reference |\n|---|---|--:|--:|--:|--:|\n",
+        report.devices.len(),
+        report.driver.as_deref().unwrap_or("unknown"),
+        nccl.unwrap_or_default(),
+        &report.commit[..report.commit.len().min(12)],
+    );
+    let measured = report
+        .results
+        .iter()
+        .filter_map(|row| Some((row, row.time_ms?)));
+    for (row, time_ms) in measured {
+        let (size, cell) = (grouped(row.size.into()), Option::unwrap_or_default);
+        let (rate, ratio): (String, String) = (cell(row.rate()), cell(row.ratio()));
+        let Row { lesson, way, .. } = row;
+        let line = format!("| {lesson} | {way} | {size} | {time_ms:.4} | {rate} | {ratio} |\n");
+        table.push_str(&line);
+    }
+    Ok(table)
 }
 
 /// Prints the rows, and why some failed.

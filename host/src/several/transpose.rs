@@ -12,7 +12,7 @@ pub static LESSON: Lesson = Lesson {
     source: "gpu-kernels/src/13_devices/03_transpose.rs",
     size: "rows and columns",
     quick: 100,
-    sizes: &[8192, 32768],
+    sizes: &[8192, 16384],
     ways: &[Way {
         id: "stores",
         idea: "tiles are stored on the device that they belong to",
