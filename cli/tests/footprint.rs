@@ -3,7 +3,7 @@
 
 use host::lessons::neighbor::{self, atoms::CUTOFF, sheet::sheet_of};
 use host::registry::LESSONS;
-use lesson::{Effort, Footprint, Registered, Shape};
+use lesson::{Effort, Footprint, Lesson, Registered, Shape};
 use lockstep::engine::EngineKind;
 use lockstep::engine::sim::Sim;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -74,14 +74,30 @@ fn slack() -> u128 {
     (2 << 20) + (1 << 20) * n_threads as u128
 }
 
-/// The lesson's shape for timing the simulator, and one that needs more memory than
-/// the slack, if it has one.
-fn shapes(registered: Registered) -> [Shape; 2] {
+/// The lesson's single shapes for some purpose.
+fn single(lesson: &Lesson, effort: Effort) -> impl Iterator<Item = Shape> {
+    let shapes = (lesson.shapes)(EngineKind::Sim, effort).into_iter();
+    shapes.filter(|shape| !shape.is_sweep())
+}
+
+/// The lesson's shape for timing the simulator.
+fn sample(lesson: &Lesson) -> Shape {
+    single(lesson, Effort::Sample).next().expect("a shape")
+}
+
+/// The lesson's smallest shape: for some lessons a quick run has only ranges of shapes.
+fn smallest(lesson: &Lesson) -> Shape {
+    let quick = single(lesson, Effort::Quick);
+    quick
+        .chain([sample(lesson)])
+        .min_by_key(|shape| total((lesson.memory)(shape), false))
+        .expect("the sample")
+}
+
+/// A shape that needs more memory than the slack, if the lesson has one.
+fn large(lesson: &Lesson) -> Shape {
     const ENOUGH: u128 = 16 << 20;
-    let lesson = registered.lesson;
-    let shapes = (lesson.shapes)(EngineKind::Sim, Effort::Sample);
-    let single = shapes.into_iter().find(|shape| !shape.is_sweep());
-    let sample = single.expect("every lesson has one");
+    let sample = sample(lesson);
     let factor = ENOUGH / total((lesson.memory)(&sample), false).max(1);
     let mut dims = sample.dims().to_vec();
     // Some of its kernels test all pairs.
@@ -90,8 +106,7 @@ fn shapes(registered: Registered) -> [Shape; 2] {
     let large = Shape::of(&dims);
     // Some lessons ignore the shape; the lesson on widths runs only widths.
     let has_sizes = (lesson.memory)(&large) != Footprint::SMALL && lesson.id != "bank_widths";
-    let large = if has_sizes { large } else { sample.clone() };
-    [sample, large]
+    if has_sizes { large } else { sample }
 }
 
 /// The peak of a case, after a small one that loads what all cases share.
@@ -110,12 +125,11 @@ fn lessons_take_what_they_say() {
     let _alone = ALONE.lock();
     let sim = Sim::new(host::kernels::modules().expect("the kernels are here"));
     for lesson in LESSONS {
+        let (small, shape) = (smallest(lesson), large(lesson));
+        let stated = total((lesson.memory)(&shape), false);
         let mut most = 0;
-        let mut stated = 0;
         for kernel in lesson.kernels {
             let registered = Registered { lesson, kernel };
-            let [small, shape] = shapes(registered);
-            stated = total((lesson.memory)(&shape), false);
             let peak = peak_of_case(&sim, registered, &small, &shape);
             assert!(
                 peak <= stated + slack(),
@@ -144,7 +158,7 @@ fn checks_take_what_is_said_of_them() {
         "add_stride",
     ] {
         let registered = host::registry::kernel(id).expect("it is there");
-        let [shape, _] = shapes(registered);
+        let shape = sample(registered.lesson);
         let stated = total((registered.lesson.memory)(&shape), true);
         let peak = peak_of_case(&sim, registered, &shape, &shape);
         assert!(peak <= stated + slack(), "{id}: {peak} of {stated}");

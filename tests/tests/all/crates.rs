@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use structure::Graph;
 use toml::Table;
 
@@ -141,4 +142,37 @@ fn lessons_are_defined_without_lessons_compilers_and_command_lines() {
             assert!(!needs[lower].contains(upper), "{lower} needs {upper}");
         }
     }
+}
+
+/// The packages that cargo compiles for what is chosen, each with its features.
+fn compiled(chosen: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--edges=no-dev", "--prefix=none"])
+        .args(["--format={p} {f}"])
+        .args(chosen)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo is there");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && !text.is_empty(), "{chosen:?}");
+    let without_mark = |line: &str| line.trim_end_matches(" (*)").to_owned();
+    text.lines().map(without_mark).collect()
+}
+
+/// One feature that is on in only one of these builds, and the simulator is compiled twice.
+#[test]
+fn the_simulators_driver_has_the_workspaces_features() {
+    const DRIVER: &str = "--package=sim_driver_library";
+    let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    let of_driver: BTreeSet<_> = compiled(&[DRIVER]).iter().map(|line| name(line)).collect();
+    assert!(of_driver.contains("ptx_sim") && of_driver.contains("proc-macro2"));
+    // As `xtask` builds it.
+    let mut own = compiled(&[DRIVER, "--package=xtask"]);
+    own.retain(|line| of_driver.contains(&name(line)));
+    let whole = compiled(&["--workspace"]);
+    let others: Vec<_> = own.difference(&whole).collect();
+    assert_eq!(
+        others, [""; 0],
+        "xtask/Cargo.toml can turn on what is missing"
+    );
 }

@@ -4,6 +4,7 @@
 //! Left out: what needs a process of its own (`tests/gpu.rs`).
 
 mod accesses;
+mod also_without_line_tables;
 mod bank_conflicts;
 mod book;
 mod broken_catalogue;
@@ -16,7 +17,6 @@ mod explain;
 mod gemm_choice;
 mod gemm_mutants;
 mod lessons;
-mod line_tables;
 mod live;
 mod local_memory;
 mod profile;

@@ -298,25 +298,28 @@ fn compare_few(factors: (Factor, Factor), accumulator: Accumulator) {
         };
         let is_known = add_blocks(&blocks, &mut d);
         assert_eq!(is_known, crate::has_wide_vectors());
-        for (row, column) in (0..128).map(|i| (i / 8, i % 8)) {
-            if !is_known {
-                break;
-            }
-            let in_word = 32 / n_bits as usize;
-            let n = 8 * in_word;
-            let at = |word: u32, i: usize| word >> (i % in_word * n_bits as usize);
-            let words = |i: usize| (i / in_word % 4, i / in_word / 4);
-            let line = |f, word: &dyn Fn((usize, usize)) -> u32| -> Vec<_> {
-                (0..n)
-                    .map(|i| unpack_word(f, at(word(words(i)), i)))
-                    .collect()
-            };
-            let a = line(factors.0, &|(lane, k)| {
+        if !is_known {
+            continue;
+        }
+        let in_word = 32 / n_bits as usize;
+        let at = |word: u32, i: usize| word >> (i % in_word * n_bits as usize);
+        let line = |f, word: &dyn Fn((usize, usize)) -> u32| -> Vec<_> {
+            (0..8 * in_word)
+                .map(|i| (i, (i / in_word % 4, i / in_word / 4)))
+                .map(|(i, place)| unpack_word(f, at(word(place), i)))
+                .collect()
+        };
+        let rows: [Vec<_>; 16] = std::array::from_fn(|row| {
+            line(factors.0, &|(lane, k)| {
                 a[row / 8 + 2 * k][row % 8 * 4 + lane]
-            });
-            let b = line(factors.1, &|(lane, k)| b[k][column * 4 + lane]);
+            })
+        });
+        let columns: [Vec<_>; 8] =
+            std::array::from_fn(|column| line(factors.1, &|(lane, k)| b[k][column * 4 + lane]));
+        for (row, column) in (0..128).map(|i| (i / 8, i % 8)) {
+            let (a, b) = (&rows[row], &columns[column]);
             let [c, got] = [&c, &d].map(|sums| element(accumulator, sums, row, column));
-            let expected = dot_of_two(model, factors, accumulator, &a, &b, c);
+            let expected = dot_of_two(model, factors, accumulator, a, b, c);
             assert_eq!(
                 got, expected,
                 "{factors:?} {accumulator:?} ({row}, {column}) + {c:#x}"
@@ -376,20 +379,25 @@ fn compare_small(factors: (Factor, Factor), accumulator: Accumulator, kinds: &[(
                 assert!(!crate::has_wide_vectors());
                 continue;
             }
+            let byte = |register: &Register, i: usize| register[i / 4] >> (i % 4 * 8);
+            let rows: [Vec<_>; 16] = std::array::from_fn(|row| {
+                (0..32)
+                    .map(|k| byte(&a[row / 8 + k / 16 * 2], row % 8 * 16 + k % 16))
+                    .map(|bits| unpack_word(factors.0, bits))
+                    .collect()
+            });
+            let columns: [Vec<_>; 16] = std::array::from_fn(|column| {
+                (0..32)
+                    .map(|k| byte(&b[column / 8][k / 16], column % 8 * 16 + k % 16))
+                    .map(|bits| unpack_word(factors.1, bits))
+                    .collect()
+            });
             for (i, (row, column)) in (0..256).map(|i| (i, (i / 8 % 16, i % 8))) {
                 let block = i / 128;
                 let [c, d] = [&c, &d].map(|all| &all[block * n_sums..][..n_sums]);
                 let [c, got] = [c, d].map(|sums| element(accumulator, sums, row, column));
-                let byte = |register: &Register, i: usize| register[i / 4] >> (i % 4 * 8);
-                let a: Vec<_> = (0..32)
-                    .map(|k| byte(&a[row / 8 + k / 16 * 2], row % 8 * 16 + k % 16))
-                    .map(|bits| unpack_word(factors.0, bits))
-                    .collect();
-                let b: Vec<_> = (0..32)
-                    .map(|k| byte(&b[block][k / 16], column * 16 + k % 16))
-                    .map(|bits| unpack_word(factors.1, bits))
-                    .collect();
-                let expected = dot_of_two(Model::HOPPER_SMALL, factors, accumulator, &a, &b, c);
+                let (a, b) = (&rows[row], &columns[8 * block + column]);
+                let expected = dot_of_two(Model::HOPPER_SMALL, factors, accumulator, a, b, c);
                 assert_eq!(
                     got, expected,
                     "{factors:?} {name}, row {row}, column {column}: {got:08x} for {expected:08x}"

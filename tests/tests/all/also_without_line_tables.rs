@@ -4,6 +4,9 @@
 //! The test kernels are compiled here a second time, without. The whole catalogue
 //! takes minutes and is left to
 //! `cargo test -p lockstep-tests line_tables -- --ignored`.
+//!
+//! The name sorts early, and so do the tests: this one compiles `core` again on one processor, while
+//! the others run on the rest.
 
 use cuda_builder::CudaBuilder;
 use lockstep_tests::ptx;
