@@ -1,7 +1,9 @@
 //! Fuel: the number of instructions that a launch may execute.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
+use crate::clock::Started;
 use crate::diagnostics::FuelLimit;
 
 /// What a block may execute where the launch names no limit: a fixed amount, and one for
@@ -11,6 +13,11 @@ const OF_A_BLOCK: (i64, i64) = (1 << 30, 32 << 20);
 /// How long all blocks in flight may wait or repeat themselves, if no others can begin:
 /// nothing that they wait for changes any more, unless one of them counts its turns.
 const OF_WAITING: i64 = 16 << 20;
+/// The same where others run at the same time: how long nothing has happened on the machine. It
+/// may be the host's turn, or a launch that the host is about to make.
+const WITH_OTHERS: Duration = Duration::from_secs(5);
+/// After waiting for so long, a launch lets others have the host's cores.
+const LETS_OTHERS: i64 = 64 << 10;
 
 /// What a launch may execute, in warp instructions.
 pub(crate) enum Fuel {
@@ -52,6 +59,16 @@ impl Fuel {
     pub fn wait(&self, waited: i64) -> Option<FuelLimit> {
         let waits_long = matches!(self, Self::Block(_)) && waited > OF_WAITING;
         waits_long.then_some(FuelLimit::Waiting(OF_WAITING as u64))
+    }
+
+    /// The same where others run at the same time, since some moment; lets them run.
+    pub fn wait_for_others(&self, waited: i64, since: Started) -> Option<FuelLimit> {
+        if matches!(self, Self::Launch { .. }) || waited < LETS_OTHERS {
+            return None;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+        let waits_long = since.elapsed() > WITH_OTHERS;
+        waits_long.then_some(FuelLimit::Waiting(waited as u64))
     }
 }
 

@@ -105,6 +105,7 @@ impl<'a> Prepared<'a> {
             among,
             heap: loaded.kernel_heap(),
             exclusive: n_workers == 1 && alone,
+            beside: (!alone).then(|| device.machine.progress()),
             schedule: launch.options.schedule,
             checks: launch.options.check,
             most_resident: device.config().resident_blocks(n_threads, shared_bytes),

@@ -20,6 +20,7 @@ use crate::context::{Among, LaunchContext};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
 use crate::memory::global::GlobalMemory;
+use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
 use crate::schedule::{Choices, Schedule};
@@ -35,8 +36,8 @@ pub struct Member<'a> {
     pub kernel: &'a str,
     /// The launch. All have the same [`check`](crate::LaunchOptions::check) and
     /// [`schedule`](crate::LaunchOptions::schedule): those of the first. None is
-    /// [traced](crate::LaunchOptions::trace) or [goes on](crate::LaunchOptions::go_on) after a
-    /// finding.
+    /// [traced](crate::LaunchOptions::trace), and none [goes on](crate::LaunchOptions::go_on) after a
+    /// finding: but if the first is to, the memory is put back.
     pub launch: Launch<'a>,
 }
 
@@ -54,7 +55,8 @@ pub struct MemberError {
 /// devices are of one machine ([`Device::several`]), or one and the same.
 ///
 /// # Errors
-/// The first that fails, or is not allowed. Memory holds whatever the kernels had written by then.
+/// The first that fails, or is not allowed. Memory holds whatever the kernels had written by then,
+/// unless it was put back.
 pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberError> {
     let Some(first) = members.first() else {
         return Ok(Vec::new());
@@ -110,6 +112,8 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
             Vec::new()
         }
     };
+    let before = first.launch.options.go_on;
+    let before = before.then(|| Snapshot::of(&views.machine));
     let together = Together {
         contexts: &contexts,
         checks,
@@ -118,6 +122,10 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
     let (watches, written, result) = together.run(&views.machine, written);
     if checks {
         heaps.give_written(written);
+    }
+    if let (Err(_), Some(before)) = (&result, before) {
+        before.restore(&views.machine);
+        heaps.written_by_anyone();
     }
     let mut reports = Vec::new();
     for (launch, watch) in prepared.iter().zip(watches) {
