@@ -5,6 +5,7 @@
 )]
 
 mod client;
+mod devices;
 mod errors;
 mod memory;
 mod order;
