@@ -96,7 +96,10 @@ impl Place {
             if let Some(answer) = answer.unwrap_or_else(PoisonError::into_inner).take() {
                 return Some(answer);
             }
-            let at = queue.ready.iter().position(|place| Arc::ptr_eq(place, self));
+            let at = queue
+                .ready
+                .iter()
+                .position(|place| Arc::ptr_eq(place, self));
             if let Some(at) = at.filter(|_| !queue.is_busy) {
                 queue.ready.remove(at);
                 if queue.n_unchecked > 0 {

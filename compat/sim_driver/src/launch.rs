@@ -4,9 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
 use ptx_sim::ir::LaunchBounds;
-use ptx_sim::{
-    Launch, LaunchError, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, Report,
-};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, Report};
 
 use crate::driver::driver;
 use crate::module::{Function, Module};

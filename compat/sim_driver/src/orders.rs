@@ -92,7 +92,9 @@ impl Orders {
             return Ok(());
         }
         let started = Instant::now();
-        let orders = device.sim.search_orders(loaded, kernel, launch, 0..settings.schedules);
+        let orders = device
+            .sim
+            .search_orders(loaded, kernel, launch, 0..settings.schedules);
         let is_settled = match &orders {
             Ok(orders) => orders.found.is_some(),
             // The next launch may have the device to itself.

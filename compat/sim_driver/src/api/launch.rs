@@ -127,7 +127,8 @@ impl OfDevice {
 
 /// Launches a kernel on each of several devices, all at the same time.
 unsafe fn launch_on_all(list: &[OfDevice], flags: u32) -> Outcome {
-    Status::INVALID_VALUE.when(list.is_empty() || flags & !(NO_SYNC_BEFORE | NO_SYNC_AFTER) != 0)?;
+    Status::INVALID_VALUE
+        .when(list.is_empty() || flags & !(NO_SYNC_BEFORE | NO_SYNC_AFTER) != 0)?;
     let prepared = list.iter().map(|one| unsafe { one.prepare() });
     let all = prepared.collect::<Outcome<Vec<Prepared>>>()?;
     for (i, (context, _, launch)) in all.iter().enumerate() {
@@ -144,7 +145,9 @@ unsafe fn launch_on_all(list: &[OfDevice], flags: u32) -> Outcome {
     };
     let wait = |tasks: Vec<Arc<Task>>| {
         for (_, stream, _) in &all {
-            tasks.iter().for_each(|task| stream.wait_for(Arc::clone(task)));
+            tasks
+                .iter()
+                .for_each(|task| stream.wait_for(Arc::clone(task)));
         }
     };
     if flags & NO_SYNC_BEFORE == 0 {

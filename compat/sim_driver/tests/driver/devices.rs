@@ -65,7 +65,9 @@ fn two_devices_can_access_each_other() {
 /// Which no other test may enable meanwhile.
 #[test]
 fn access_is_enabled_in_one_direction_for_a_context() {
-    let Some([first, second]) = pair() else { return };
+    let Some([first, second]) = pair() else {
+        return;
+    };
     let third = Client::on(1);
     let buffer = third.upload(&[5]);
     make_current(&second);
@@ -108,7 +110,9 @@ fn access_is_enabled_in_one_direction_for_a_context() {
 
 #[test]
 fn a_pool_allows_other_devices() {
-    let Some([first, second]) = pair() else { return };
+    let Some([first, second]) = pair() else {
+        return;
+    };
     make_current(&first);
     let (mut pool, mut address, mut flags) = (0, 0, 7);
     let device = |number| [1_u32, number];
@@ -127,7 +131,12 @@ fn a_pool_allows_other_devices() {
         // In a stream of another device.
         make_current(&second);
         let stream = second.stream(0);
-        ok(call!(cuMemAllocFromPoolAsync(&mut address, 4, pool, stream)));
+        ok(call!(cuMemAllocFromPoolAsync(
+            &mut address,
+            4,
+            pool,
+            stream
+        )));
         ok(call!(cuMemsetD32Async(address, 6, 1, stream)));
         ok(call!(cuStreamSynchronize(stream)));
     }
@@ -149,7 +158,9 @@ fn a_pool_allows_other_devices() {
 
 #[test]
 fn events_and_streams_belong_to_a_device() {
-    let Some([first, second]) = pair() else { return };
+    let Some([first, second]) = pair() else {
+        return;
+    };
     make_current(&first);
     let (here, stream) = (first.event(), first.stream(1));
     let out = first.upload(&[0]);
@@ -189,7 +200,15 @@ impl OfDevice {
         let sizes = |i: usize| size(2 * i) | size(2 * i + 1) << 32;
         let params = self.params as u64;
         let function = self.function as u64;
-        [function, sizes(0), sizes(1), sizes(2), sizes(3), self.stream as u64, params]
+        [
+            function,
+            sizes(0),
+            sizes(1),
+            sizes(2),
+            sizes(3),
+            self.stream as u64,
+            params,
+        ]
     }
 }
 

@@ -118,7 +118,12 @@ fn program_on_two_devices() {
 fn kernels_that_wait_for_each_other_are_checked_together() {
     let environment = [("LOCKSTEP_SIM_CHECK", "1"), ("LOCKSTEP_SIM_DEVICES", "2")];
     let (printed, found) = run("devices", "devices::program_on_two_devices", &environment);
-    let expected = ["sys: [42]", "gpu: [42]", "host: [7]", "without access: [700]"];
+    let expected = [
+        "sys: [42]",
+        "gpu: [42]",
+        "host: [7]",
+        "without access: [700]",
+    ];
     assert_eq!(printed, expected);
     let kernel = |name: &str| {
         let record = &found["kernels"][name];
@@ -135,8 +140,17 @@ fn kernels_that_wait_for_each_other_are_checked_together() {
     // The flag has too narrow a scope; either side may be the second.
     let text = race["text"].as_str().expect("a text");
     assert!(text.starts_with("race: "), "{text}");
-    assert!(text.contains("device 0, block") && text.contains("device 1, block"), "{text}");
-    assert_eq!((&refused["kernel"], &refused["device"]), (&"give_gpu".into(), &0.into()));
+    assert!(
+        text.contains("device 0, block") && text.contains("device 1, block"),
+        "{text}"
+    );
+    assert_eq!(
+        (&refused["kernel"], &refused["device"]),
+        (&"give_gpu".into(), &0.into())
+    );
     let text = refused["text"].as_str().expect("a text");
-    assert!(text.starts_with("no peer access: store of 4 bytes"), "{text}");
+    assert!(
+        text.starts_with("no peer access: store of 4 bytes"),
+        "{text}"
+    );
 }

@@ -29,29 +29,29 @@ fn place_of(address: u64) -> (i32, u64) {
 fn a_device_uses_the_memory_of_another() {
     let program = Program::new();
     let mut can = 0;
-    set_device(2);
+    set_device(4);
     let there = program.upload(&[1, 2]);
-    set_device(1);
+    set_device(3);
     unsafe {
-        ok(cudaDeviceCanAccessPeer(&mut can, 1, 2));
+        ok(cudaDeviceCanAccessPeer(&mut can, 3, 4));
         assert_eq!(can, 1);
-        assert_eq!(cudaDeviceDisablePeerAccess(2), 705);
-        assert_eq!(cudaDeviceEnablePeerAccess(1, 0), 101);
+        assert_eq!(cudaDeviceDisablePeerAccess(4), 705);
         assert_eq!(cudaDeviceEnablePeerAccess(3, 0), 101);
-        assert_eq!(cudaDeviceEnablePeerAccess(2, 7), 1);
-        assert_eq!(place_of(there), (2, 0));
-        ok(cudaDeviceEnablePeerAccess(2, 0));
-        assert_eq!(cudaDeviceEnablePeerAccess(2, 0), 704);
+        assert_eq!(cudaDeviceEnablePeerAccess(5, 0), 101);
+        assert_eq!(cudaDeviceEnablePeerAccess(4, 7), 1);
+        assert_eq!(place_of(there), (4, 0));
+        ok(cudaDeviceEnablePeerAccess(4, 0));
+        assert_eq!(cudaDeviceEnablePeerAccess(4, 0), 704);
     }
-    assert_eq!(place_of(there), (2, there));
+    assert_eq!(place_of(there), (4, there));
     ok(program.launch(&program.add, 2, &[&there, &10_i32]));
     assert_eq!(program.download(there, 2), [11, 12]);
     let here = program.upload(&[0; 2]);
     unsafe {
-        ok(cudaDeviceDisablePeerAccess(2));
+        ok(cudaDeviceDisablePeerAccess(4));
         // Copies need no access.
-        ok(cudaMemcpyPeer(here, 1, there, 2, 8));
-        assert_eq!(cudaMemcpyPeer(here, 1, there, 3, 8), 101);
+        ok(cudaMemcpyPeer(here, 3, there, 4, 8));
+        assert_eq!(cudaMemcpyPeer(here, 3, there, 5, 8), 101);
     }
     assert_eq!(program.download(here, 2), [11, 12]);
 }
@@ -60,16 +60,15 @@ fn a_device_uses_the_memory_of_another() {
 fn kernels_are_launched_in_streams_of_their_device() {
     let program = Program::new();
     let mut streams = [0; 2];
-    for (device, stream) in (1..).zip(&mut streams) {
+    for (device, stream) in (3..).zip(&mut streams) {
         set_device(device);
         ok(unsafe { cudaStreamCreate(stream) });
     }
     let mut buffer = program.upload(&[0]);
     let mut value = 5_i32;
     let params = [(&raw mut buffer).cast::<c_void>(), (&raw mut value).cast()];
-    let launch = |stream| unsafe {
-        cudaLaunchKernel(program.add(), ONE, ONE, params.as_ptr(), 0, stream)
-    };
+    let launch =
+        |stream| unsafe { cudaLaunchKernel(program.add(), ONE, ONE, params.as_ptr(), 0, stream) };
     assert_eq!(launch(streams[0]), 400);
     ok(launch(streams[1]));
     ok(unsafe { cudaStreamSynchronize(streams[1]) });
@@ -78,7 +77,9 @@ fn kernels_are_launched_in_streams_of_their_device() {
     let mut words = 0;
     ok(unsafe { cudaMallocHost(&mut words, 8) });
     let places = [words, words + 4];
-    let params = places.each_ref().map(|place| [address(place), address(&value)]);
+    let params = places
+        .each_ref()
+        .map(|place| [address(place), address(&value)]);
     let list: Vec<[usize; 7]> = params
         .iter()
         .zip(streams)

@@ -64,9 +64,7 @@ impl Fuel {
                 let before = left.fetch_sub(just_now, Ordering::Relaxed);
                 (before < just_now).then_some(FuelLimit::Launch(*limit as u64))
             }
-            Self::Block { limit, .. } => {
-                (used > *limit).then_some(FuelLimit::Block(*limit as u64))
-            }
+            Self::Block { limit, .. } => (used > *limit).then_some(FuelLimit::Block(*limit as u64)),
         }
     }
 

@@ -317,7 +317,7 @@ impl<'a> Turns<'_, '_, '_, 'a> {
             .iter()
             .enumerate()
             .filter_map(|(member, worker)| {
-                let (_, error) = worker.as_ref()?.waiting(limit.clone())?;
+                let (_, error) = worker.as_ref()?.waiting(limit)?;
                 Some((member, *error))
             });
         let mut waiting = waiting.collect::<Vec<_>>().into_iter();
