@@ -29,7 +29,7 @@
 //!
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
 //! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `devices` (several of
-//! them) and [`Together`]; `foreign` (memory and
+//! them), [`Together`] and [`collectives`]; `foreign` (memory and
 //! streams of `cust` and others); then what these are built on: [`engine`] (GPU and simulator
 //! behind one untyped trait, also used to time kernels against each other), [`counts`], [`record`],
 //! [`source`].
@@ -37,6 +37,7 @@
 //! Left out: writing kernels (`cuda_std`), compiling them (`cuda_builder`), running programs that
 //! others wrote (`sim_driver`).
 
+pub mod collectives;
 pub mod counts;
 pub mod engine;
 pub mod source;

@@ -3,7 +3,7 @@
 use crate::driver::{Event, Stream};
 use crate::engine::gpu::Gpu;
 use crate::engine::sim::Sim;
-use crate::engine::{EngineError, Machine, Place, Prepared};
+use crate::engine::{EngineError, Machine, Prepared};
 use crate::{Error, LaunchConfig, Module, Report};
 use cuda_std::launch::Kernel;
 use ptx_sim::Schedule;
@@ -115,7 +115,7 @@ impl Together {
             return Err(EngineError::Devices(format!(
                 "{} is to run together with one on a device of another machine: make the devices \
                  together, by `Device::simulators`",
-                launch.place()
+                launch.prepared.place()
             )));
         }
         let launches: Vec<_> = sims
@@ -123,7 +123,10 @@ impl Together {
             .map(|(sim, launch)| (*sim, &launch.prepared))
             .collect();
         let counted = Sim::launch_together(&launches, self.schedule);
-        let counted = counted.map_err(|(member, error)| sims[member].1.on_its_device(error))?;
+        let counted = counted.map_err(|failed| {
+            let (member, error) = *failed;
+            sims[member].1.on_its_device(error)
+        })?;
         let reports = sims.iter().zip(counted);
         Ok(reports
             .map(|((sim, launch), counted)| Report {
@@ -171,13 +174,6 @@ impl Together {
 }
 
 impl Launch {
-    fn place(&self) -> Place {
-        Place {
-            device: Some(self.module.device().number()),
-            ..self.prepared.place()
-        }
-    }
-
     /// An error of it that names its device.
     fn on_its_device(&self, error: EngineError) -> EngineError {
         error.on_device(self.module.device().number())
@@ -186,7 +182,7 @@ impl Launch {
     /// Its report, without what an engine adds.
     fn report(&self) -> Report {
         Report {
-            place: self.place(),
+            place: self.prepared.place(),
             file: self.file,
             module: self.module.source().clone(),
             counted: None,

@@ -1,6 +1,8 @@
-//! Reports of launches on the simulator, and failures of tests that claim something else.
+//! The library on the simulator: reports of launches, failures of tests that claim something else,
+//! and collective calls.
 
 mod behaviour;
+mod collective;
 mod unwritten;
 
 use behaviour::{kernels, loaded};
@@ -9,6 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn device() -> Device {
     Device::simulator()
+}
+
+fn devices() -> Vec<Device> {
+    Device::simulators(2)
 }
 
 /// The line of `strided` that its PTX names.

@@ -143,13 +143,10 @@ fn what_is_too_narrow_or_missing_is_a_race_with_both_devices() {
     }
 }
 
-/// What one thread acquires, its block's barrier hands on, and a release of device scope to the
-/// other blocks of its device.
-#[test]
-fn what_was_acquired_is_handed_on_within_the_device() {
-    let ptx = "
+const HAND_ON: &str = "
 .visible .entry give(.param .u64 value, .param .u64 flag)
 {
+	.reg .pred %p<2>;
 	.reg .b32 %r<4>;
 	.reg .b64 %rd<4>;
 	ld.param.u64 %rd1, [value];
@@ -168,6 +165,7 @@ END:
 }
 .visible .entry take(.param .u64 value, .param .u64 flag, .param .u64 out)
 {
+	.reg .pred %p<2>;
 	.reg .b32 %r<8>;
 	.reg .b64 %rd<8>;
 	ld.param.u64 %rd1, [value];
@@ -201,8 +199,12 @@ READ:
 	st.global.u32 [%rd3 + 4], %r4;
 	ret;
 }";
-    let ptx = ptx.replace(".reg .b32", ".reg .pred %p<2>;\n\t.reg .b32");
-    let machine = Machine::with_peers(3, &ptx);
+
+/// What one thread acquires, its block's barrier hands on, and a release of device scope to the
+/// other blocks of its device.
+#[test]
+fn what_was_acquired_is_handed_on_within_the_device() {
+    let machine = Machine::with_peers(3, HAND_ON);
     let value = machine.zeros(1, 64, "value");
     let flag = machine.zeros(2, 1, "flag");
     let out = machine.zeros(2, 129, "out");

@@ -15,8 +15,6 @@ pub struct Place {
     pub config: LaunchConfig,
     /// The order in which it ran, if not the usual one.
     pub schedule: Option<Schedule>,
-    /// The device's number, if it was one of several that ran at the same time.
-    pub device: Option<usize>,
 }
 
 impl Place {
@@ -26,18 +24,13 @@ impl Place {
             kernel: kernel.into(),
             config,
             schedule: None,
-            device: None,
         }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel `{}`", self.kernel)?;
-        if let Some(device) = self.device {
-            write!(f, " on device {device}")?;
-        }
-        write!(f, ", launched with {}", self.config)?;
+        write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)?;
         match self.schedule {
             Some(schedule) => write!(f, ", under schedule {schedule}"),
             None => Ok(()),
@@ -138,6 +131,15 @@ pub enum EngineError {
         report: String,
     },
 
+    /// One of several launches that ran at the same time failed.
+    #[error("device {number}: {error}")]
+    OnDevice {
+        /// The device's number.
+        number: usize,
+        /// What is wrong.
+        error: Box<EngineError>,
+    },
+
     /// Devices that cannot do this with each other.
     #[error("devices: {0}")]
     Devices(String),
@@ -197,22 +199,17 @@ impl fmt::Debug for EngineError {
 
 impl EngineError {
     /// The same, about a launch on one of several devices that ran together.
-    pub(crate) fn on_device(mut self, number: usize) -> Self {
-        if let Self::Refused { place, .. }
-        | Self::Fault { place, .. }
-        | Self::NeverEnds { place, .. }
-        | Self::Unsupported { place, .. } = &mut self
-        {
-            place.device = Some(number);
-        }
-        self
+    pub(crate) fn on_device(self, number: usize) -> Self {
+        let error = Box::new(self);
+        Self::OnDevice { number, error }
     }
 
     /// Whether the kernel never got to run: its result is "not run", neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
-        matches!(
-            self,
-            Self::NoDriver(_) | Self::NoGpu | Self::Lost(_) | Self::Unsupported { .. }
-        )
+        match self {
+            Self::NoDriver(_) | Self::NoGpu | Self::Lost(_) | Self::Unsupported { .. } => true,
+            Self::OnDevice { error, .. } => error.is_not_run(),
+            _ => false,
+        }
     }
 }

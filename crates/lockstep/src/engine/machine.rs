@@ -6,10 +6,6 @@ use super::sim::Sim;
 use super::{Engine, EngineError, PtxModule, Timing};
 
 /// A GPU or a simulated one.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one per device, which is rarely moved"
-)]
 pub enum Machine {
     /// The GPU.
     Gpu(Gpu),

@@ -186,7 +186,7 @@ impl Sim {
     pub(crate) fn launch_together(
         launches: &[(&Self, &Prepared)],
         schedule: Option<Schedule>,
-    ) -> Result<Vec<Report>, (usize, EngineError)> {
+    ) -> Result<Vec<Report>, Box<(usize, EngineError)>> {
         let load = |sim: &Self, launch: &Prepared| {
             let module = sim.module_with(launch)?;
             if launch.is_cooperative() {
@@ -196,7 +196,7 @@ impl Sim {
         };
         let mut loaded = Vec::new();
         for (member, (sim, launch)) in launches.iter().enumerate() {
-            loaded.push(load(sim, launch).map_err(|error| (member, error))?);
+            loaded.push(load(sim, launch).map_err(|error| Box::new((member, error)))?);
         }
         let params: Vec<_> = launches
             .iter()
@@ -225,7 +225,7 @@ impl Sim {
                 ..launch.place()
             };
             let error = sim.failed(&loaded[failed.member], place, &failed.error);
-            (failed.member, error)
+            Box::new((failed.member, error))
         })
     }
 

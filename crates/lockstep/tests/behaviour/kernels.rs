@@ -64,7 +64,7 @@ pub unsafe fn meeting_place(out: *mut u64) {
 
 /// One thread passes a number on from device to device: it waits until `own[0]` is not 0, unless it
 /// `starts`, stores one more than `own[1]` as `next[1]`, and sets `next[0]`. If it started, it waits
-/// afterwards.
+/// afterwards. In [`DEVICES`].
 #[kernel]
 pub unsafe fn pass_on(own: *mut u32, next: *mut u32, starts: u32) {
     // As `strided`.
@@ -81,37 +81,6 @@ pub const PTX: &str = r#"
 .target sm_70
 .address_size 64
 .extern .shared .align 16 .b8 dynamic[];
-
-.visible .entry pass_on(.param .u64 own, .param .u64 next, .param .u32 starts)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [own];
-    ld.param.u64 %rd2, [next];
-    ld.param.u32 %r1, [starts];
-    cvta.to.global.u64 %rd1, %rd1;
-    cvta.to.global.u64 %rd2, %rd2;
-    setp.ne.u32 %p1, %r1, 0;
-    @%p1 bra PASS;
-WAIT:
-    ld.acquire.sys.global.u32 %r2, [%rd1];
-    setp.eq.u32 %p2, %r2, 0;
-    @%p2 bra WAIT;
-PASS:
-    ld.global.u32 %r3, [%rd1+4];
-    add.u32 %r3, %r3, 1;
-    st.global.u32 [%rd2+4], %r3;
-    mov.u32 %r4, 1;
-    st.release.sys.global.u32 [%rd2], %r4;
-    @!%p1 bra END;
-COME:
-    ld.acquire.sys.global.u32 %r2, [%rd1];
-    setp.eq.u32 %p2, %r2, 0;
-    @%p2 bra COME;
-END:
-    ret;
-}
 
 .visible .entry scale(.param .u64 x, .param .u64 n, .param .u64 y, .param .f32 a)
 {
@@ -303,6 +272,44 @@ $again:
     cvt.u64.u32 %rd3, %r6;
     add.u64 %rd2, %rd2, %rd3;
     st.global.u32 [%rd2], %r7;
+    ret;
+}
+"#;
+
+/// Its kernel waits for other devices.
+pub const DEVICES: &str = r#"
+.version 7.8
+.target sm_70
+.address_size 64
+
+.visible .entry pass_on(.param .u64 own, .param .u64 next, .param .u32 starts)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [own];
+    ld.param.u64 %rd2, [next];
+    ld.param.u32 %r1, [starts];
+    cvta.to.global.u64 %rd1, %rd1;
+    cvta.to.global.u64 %rd2, %rd2;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra PASS;
+WAIT:
+    ld.acquire.sys.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra WAIT;
+PASS:
+    ld.global.u32 %r3, [%rd1+4];
+    add.u32 %r3, %r3, 1;
+    st.global.u32 [%rd2+4], %r3;
+    mov.u32 %r4, 1;
+    st.release.sys.global.u32 [%rd2], %r4;
+    @!%p1 bra END;
+COME:
+    ld.acquire.sys.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra COME;
+END:
     ret;
 }
 "#;

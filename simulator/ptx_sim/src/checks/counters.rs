@@ -567,6 +567,7 @@ mod tests {
             guarded_out: Vec::new(),
             records: Vec::new(),
             record_of: vec![0; 1],
+            links: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What crosses the links between devices: accesses to the memory of another one, per instruction.
+//! The links between devices: accesses to the memory of another one, per instruction.
 //!
 //! They are counted among the global accesses as well, by the same rules: a link moves the same
 //! sectors of 32 bytes.
@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use super::access::{AccessClass, BulkStart, WarpAccess};
+use super::access::{AccessClass, BulkStart, BulkTouch, WarpAccess};
 use super::count;
 use super::shadow::Mix;
+use crate::context::LaunchContext;
 use crate::lanes::lanes;
 use crate::memory::heap::ordinal_of;
 use ptx::ir::Space;
@@ -42,12 +43,13 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Of a launch on the device of this number.
-    pub fn of(device: u32) -> Self {
-        Self {
+    /// Of a launch, if it can use other devices' memory.
+    pub fn of(launch: &LaunchContext<'_>) -> Option<Self> {
+        let device = launch.device.filter(|_| launch.has_peers)?;
+        Some(Self {
             device,
             costs: HashMap::default(),
-        }
+        })
     }
 
     /// What an instruction has moved.
@@ -92,7 +94,7 @@ impl Links {
 
     /// A thread starts a bulk copy.
     pub fn bulk(&mut self, instruction: u32, start: &BulkStart) {
-        let bytes_of = |touch: &super::access::BulkTouch| {
+        let bytes_of = |touch: &BulkTouch| {
             let ranges = touch.ranges.iter();
             let there = ranges.filter(|range| self.is_elsewhere(range.start));
             let bytes: u64 = there.map(|range| range.end - range.start).sum();

@@ -19,7 +19,6 @@ pub(crate) use printed::Printed;
 
 use std::sync::atomic::AtomicU64;
 
-use crate::checks::links::Links;
 use crate::clock::Started;
 use crate::cluster::ClusterShape;
 use crate::memory::global::GlobalMemory;
@@ -119,11 +118,6 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 impl<'a> LaunchContext<'a> {
-    /// What counts the accesses to other devices' memory, if there can be any.
-    pub fn links(&self) -> Option<Links> {
-        self.device.filter(|_| self.has_peers).map(Links::of)
-    }
-
     /// A decoded function.
     #[inline]
     pub fn function(&self, index: usize) -> &'a Function {

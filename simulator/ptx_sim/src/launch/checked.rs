@@ -10,6 +10,7 @@ use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::judge::Judge;
+use crate::checks::links::Links;
 use crate::checks::prefilter::{Prefilter, Undo, WrittenBy, discard, restore};
 use crate::checks::stores::Stores;
 use crate::checks::watch::{Checks, Watch};
@@ -138,7 +139,7 @@ fn watched<'a, J: Judge>(
 ) -> Watched<J> {
     let numbering = &context.plan.numbering;
     let (watches, result) = workers::run(context, n_workers, || Watch {
-        counters: Counters::new(numbering).with_links(context.links()),
+        counters: Counters::new(numbering).with_links(Links::of(context)),
         checks: Some(Box::new(Checks::new(context, judge()))),
         recorder: None,
     });

@@ -9,6 +9,7 @@ use super::validate::validate;
 use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
+use crate::checks::links::Links;
 use crate::checks::observer::Blind;
 use crate::checks::recorder::Recorder;
 use crate::checks::tracer::Tracer;
@@ -133,7 +134,7 @@ fn unchecked(launch: &Prepared<'_>) -> Result<Report, LaunchError> {
     let mut report = if launch.options.options.count || trace.is_some() {
         let numbering = &context.plan.numbering;
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
-            counters: Counters::new(numbering).with_links(context.links()),
+            counters: Counters::new(numbering).with_links(Links::of(&context)),
             checks: None,
             recorder: trace.map(|trace| Box::new(Recorder::Trace(Tracer::new(trace)))),
         });

@@ -13,6 +13,7 @@ use super::prepared::Prepared;
 use super::workers::{Turn, Work, Worker};
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
+use crate::checks::links::Links;
 use crate::checks::order::GridOrder;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
@@ -211,7 +212,7 @@ impl<'a> Together<'a> {
             Box::new(Checks::new(context, none))
         };
         Watch {
-            counters: Counters::new(&context.plan.numbering).with_links(context.links()),
+            counters: Counters::new(&context.plan.numbering).with_links(Links::of(context)),
             checks: self.checks.then(checks),
             recorder: None,
         }

@@ -1,6 +1,6 @@
 //! Words: "is not a" for "is no", and one word for one thing.
 //!
-//! Left out: words that are right in one place and wrong in another ("together", "aside"). They
+//! Left out: words that are right in one place and wrong in another ("apart", "aside"). They
 //! are looked for only as names of files.
 
 use crate::repository::{documents, files_below, rust_files, text};
@@ -25,16 +25,8 @@ const REPLACED: [(&str, &str); 7] = [
     ("dice", "choices"),
 ];
 
-/// CUDA has functions with these names: only elsewhere are they replaced.
-const REPLACED_BUT_FOR_CUDA: [(&str, &str); 2] = [("peer", "baseline"), ("peers", "baselines")];
-
-/// Folders with CUDA's own functions.
-const CUDA: [&str; 2] = ["compat/", "crates/cuda_driver/"];
-
 /// Old names of files, without their ending.
-const OLD_FILES: [&str; 8] = [
-    "twins", "peers", "aside", "together", "visits", "apart", "mixups", "dice",
-];
+const OLD_FILES: [&str; 6] = ["twins", "aside", "visits", "apart", "mixups", "dice"];
 
 /// The places that say "is no" or "are no" of something that is there.
 fn denials(text: &str) -> Vec<String> {
@@ -76,16 +68,10 @@ fn parts(line: &str) -> Vec<String> {
 /// The lines of a file with a replaced word, each with the word for it now. Code that reads old
 /// results and flags may name them: `alias = "twins"`.
 fn replaced(path: &str, text: &str) -> Vec<String> {
-    let is_cuda = CUDA.iter().any(|folder| path.starts_with(folder));
-    let more = if is_cuda {
-        &[][..]
-    } else {
-        &REPLACED_BUT_FOR_CUDA[..]
-    };
     let mut found = Vec::new();
     for line in text.lines().filter(|line| !line.contains("alias = \"")) {
         let parts = parts(line);
-        for (old, new) in REPLACED.iter().chain(more) {
+        for (old, new) in &REPLACED {
             if parts.iter().any(|part| part == old) {
                 found.push(format!("{path}: {}: say {new}", line.trim()));
             }
@@ -151,8 +137,6 @@ fn a_replaced_word_is_found() {
     let found = replaced("a.rs", "let n_twins = TwinSummary::of(between);\n");
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(replaced("a.rs", "#[serde(alias = \"twins\")]"), [""; 0]);
-    assert_eq!(replaced("a.rs", "fn has_peer() {}").len(), 1);
-    assert_eq!(replaced("compat/a.rs", "fn cuMemcpyPeer() {}"), [""; 0]);
     assert_eq!(
         replaced("a.rs", "indices, spawn_choices, BrokenPipeError"),
         [""; 0]

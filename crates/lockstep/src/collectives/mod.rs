@@ -1,0 +1,568 @@
+//! Collective calls: all ranks, each a device, exchange or combine buffers.
+//!
+//! Ranks are the devices of one process ([`Communicator::of_devices`]) or several processes with a
+//! device each, also on several machines ([`Communicator::of_process`], [`Ranks`]). On GPUs the work
+//! is NCCL's, found when the program runs. Simulators of one process do it themselves; for several
+//! processes without a GPU, `cargo xtask sim-run` has an NCCL for its simulated devices.
+//!
+//! A rank that makes another call than the rest, or none, or whose process ends, is an error for the
+//! others within a limited time.
+
+mod element;
+mod library;
+mod ranks;
+mod simulated;
+
+pub use element::{Element, Operator};
+pub use ranks::Ranks;
+
+use crate::engine::gpu::Gpu;
+use crate::engine::{EngineError, Machine};
+use crate::{Buffer, Device, Error, Stream};
+use element::private::Number;
+use library::{Comm, Config, IN_PROGRESS, Nccl, failed};
+use ranks::Peers;
+use simulated::{Call, Kind, Meeting};
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How long a rank waits for a collective call to end, unless the environment says otherwise: as
+/// for kernels.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
+
+/// A rank's part in collective calls.
+///
+/// ```no_run
+/// use lockstep::collectives::{Communicator, Operator, group};
+/// # use lockstep::{Buffer, Device, Stream};
+///
+/// let devices = Device::all()?;
+/// let ranks = Communicator::of_devices(&devices)?;
+/// # let (streams, sums, parts): (Vec<Stream>, Vec<Buffer<f32>>, Vec<Buffer<f32>>) = todo!();
+/// group(&ranks, || {
+///     for (i, rank) in ranks.iter().enumerate() {
+///         // SAFETY: the buffers live until the streams have been waited for.
+///         unsafe { rank.all_reduce(&streams[i], &sums[i], &parts[i], Operator::Sum) }?;
+///     }
+///     Ok(())
+/// })?;
+/// for (rank, stream) in ranks.iter().zip(&streams) {
+///     rank.synchronize(stream)?;
+/// }
+/// # Ok::<(), lockstep::Error>(())
+/// ```
+pub struct Communicator {
+    device: Device,
+    rank: usize,
+    n_ranks: usize,
+    by: By,
+}
+
+enum By {
+    Nccl(OfNccl),
+    /// Simulators of one process.
+    Meeting(Rc<Meeting>),
+}
+
+/// A communicator of NCCL.
+struct OfNccl {
+    nccl: &'static Nccl,
+    comm: Cell<Comm>,
+    /// Connections to other processes, if there are some.
+    peers: RefCell<Option<Peers>>,
+}
+
+/// Makes calls of several ranks of this process as one: until all have called, none waits.
+///
+/// # Errors
+///
+/// That of `work`, or of the calls.
+pub fn group(
+    ranks: &[Communicator],
+    work: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let first = ranks.iter().find_map(|rank| match &rank.by {
+        By::Nccl(of) => Some(of.nccl),
+        By::Meeting(_) => None,
+    });
+    let Some(nccl) = first else {
+        return work();
+    };
+    let no_comm = std::ptr::null_mut();
+    // SAFETY: it has no arguments.
+    nccl.check("ncclGroupStart", no_comm, unsafe { (nccl.group_start)() })?;
+    let worked = work();
+    // SAFETY: as above; a group ends after an error, too.
+    let ended = nccl.check("ncclGroupEnd", no_comm, unsafe { (nccl.group_end)() });
+    worked.and(ended)?;
+    ranks.iter().try_for_each(|rank| match &rank.by {
+        By::Nccl(of) => of.settle(rank),
+        By::Meeting(_) => Ok(()),
+    })
+}
+
+impl Communicator {
+    /// A rank for each device of this process.
+    ///
+    /// # Errors
+    ///
+    /// There is no NCCL, or it refuses; or some devices are GPUs and others simulators.
+    pub fn of_devices(devices: &[Device]) -> Result<Vec<Self>, Error> {
+        let n_ranks = devices.len();
+        let n_simulators = devices
+            .iter()
+            .filter(|device| device.is_simulator())
+            .count();
+        let mut makers: Vec<By> = match n_simulators {
+            0 => of_gpus(devices)?,
+            n if n == n_ranks => {
+                let meeting = Rc::new(Meeting::new(n_ranks));
+                devices
+                    .iter()
+                    .map(|_| By::Meeting(meeting.clone()))
+                    .collect()
+            }
+            _ => {
+                return Err(EngineError::Devices(
+                    "a communicator has GPUs or simulators, not both".to_owned(),
+                ));
+            }
+        };
+        let made = devices.iter().zip(makers.drain(..)).enumerate();
+        Ok(made
+            .map(|(rank, (device, by))| Self {
+                device: device.clone(),
+                rank,
+                n_ranks,
+                by,
+            })
+            .collect())
+    }
+
+    /// This process's rank among several processes, with its device.
+    ///
+    /// # Errors
+    ///
+    /// A rank does not come in time, there is no NCCL, or the device is a simulator.
+    pub fn of_process(device: &Device, ranks: &Ranks) -> Result<Self, Error> {
+        let Machine::Gpu(gpu) = device.machine() else {
+            return Err(failed(
+                "simulators of this library are of one process: run the program on simulated \
+                 devices by `cargo xtask sim-run -- PROGRAM`, or on GPUs"
+                    .to_owned(),
+            ));
+        };
+        let nccl = Nccl::get()?;
+        let (peers, id) = Peers::meet(ranks, || {
+            let mut id = library::UniqueId([0; library::UniqueId::SIZE]);
+            // SAFETY: writes the identifier.
+            let code = unsafe { (nccl.unique_id)(&mut id) };
+            nccl.check("ncclGetUniqueId", std::ptr::null_mut(), code)?;
+            Ok(id)
+        })?;
+        let mut comm = std::ptr::null_mut();
+        let mut config = Config::nonblocking();
+        let (n, rank) = (ranks.n_ranks as c_int, ranks.rank as c_int);
+        // SAFETY: the device's context is current, and the identifier is rank 0's.
+        let code = on(gpu, || unsafe {
+            (nccl.init_rank)(&mut comm, n, id, rank, &mut config)
+        })?;
+        nccl.check("ncclCommInitRankConfig", comm, code)?;
+        let made = Self {
+            device: device.clone(),
+            rank: ranks.rank,
+            n_ranks: ranks.n_ranks,
+            by: By::Nccl(OfNccl {
+                nccl,
+                comm: Cell::new(comm),
+                peers: RefCell::new(Some(peers)),
+            }),
+        };
+        if let By::Nccl(of) = &made.by {
+            of.settle(&made)?;
+        }
+        Ok(made)
+    }
+
+    /// Its number, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    pub fn n_ranks(&self) -> usize {
+        self.n_ranks
+    }
+
+    /// NCCL's version, such as 22803 for 2.28.3; `None` where simulators need none.
+    pub fn nccl_version(&self) -> Option<u32> {
+        let By::Nccl(of) = &self.by else {
+            return None;
+        };
+        let mut version = 0;
+        // SAFETY: writes a number.
+        let code = unsafe { (of.nccl.get_version)(&mut version) };
+        (code == 0).then_some(version.unsigned_abs())
+    }
+
+    /// Combines the values of all ranks, element by element; all get the result. The buffers may be
+    /// the same.
+    ///
+    /// # Safety
+    ///
+    /// The buffers are on the rank's device, and live until the stream has been waited for; nothing
+    /// else uses them meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The buffers differ in length, NCCL refuses, or simulators' ranks make different calls.
+    #[track_caller]
+    pub unsafe fn all_reduce<T: Element>(
+        &self,
+        stream: &Stream,
+        to: &Buffer<T>,
+        from: &Buffer<T>,
+        operator: Operator,
+    ) -> Result<(), Error> {
+        self.check_lengths(to.len(), from.len(), "all ranks get as much as each gives")?;
+        let kind = Kind::AllReduce(operator);
+        self.call(stream, Some(to), Some(from), (kind, from.len()))
+    }
+
+    /// As [`Communicator::all_reduce`], but each rank gets a part of the result: rank 0 the first.
+    ///
+    /// # Safety
+    ///
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::all_reduce`].
+    #[track_caller]
+    pub unsafe fn reduce_scatter<T: Element>(
+        &self,
+        stream: &Stream,
+        to: &Buffer<T>,
+        from: &Buffer<T>,
+        operator: Operator,
+    ) -> Result<(), Error> {
+        let parts = to.len() * self.n_ranks;
+        self.check_lengths(parts, from.len(), "each rank gets a part of what it gives")?;
+        let kind = Kind::ReduceScatter(operator);
+        self.call(stream, Some(to), Some(from), (kind, to.len()))
+    }
+
+    /// Puts the buffers of all ranks one after the other; all get the result.
+    ///
+    /// # Safety
+    ///
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::all_reduce`].
+    #[track_caller]
+    pub unsafe fn all_gather<T: Element>(
+        &self,
+        stream: &Stream,
+        to: &Buffer<T>,
+        from: &Buffer<T>,
+    ) -> Result<(), Error> {
+        let parts = from.len() * self.n_ranks;
+        self.check_lengths(to.len(), parts, "all ranks get what all give")?;
+        self.call(stream, Some(to), Some(from), (Kind::AllGather, from.len()))
+    }
+
+    /// Copies a rank's buffer to all others'.
+    ///
+    /// # Safety
+    ///
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::all_reduce`]; there is no such rank.
+    #[track_caller]
+    pub unsafe fn broadcast<T: Element>(
+        &self,
+        stream: &Stream,
+        buffer: &Buffer<T>,
+        root: usize,
+    ) -> Result<(), Error> {
+        self.check_rank(root)?;
+        let kind = Kind::Broadcast { root };
+        self.call(stream, Some(buffer), Some(buffer), (kind, buffer.len()))
+    }
+
+    /// Sends a buffer to a rank, which receives as much.
+    ///
+    /// # Safety
+    ///
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::broadcast`].
+    #[track_caller]
+    pub unsafe fn send<T: Element>(
+        &self,
+        stream: &Stream,
+        from: &Buffer<T>,
+        to: usize,
+    ) -> Result<(), Error> {
+        self.check_rank(to)?;
+        self.call(stream, None, Some(from), (Kind::Send { to }, from.len()))
+    }
+
+    /// Receives what a rank sends.
+    ///
+    /// # Safety
+    ///
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::broadcast`].
+    #[track_caller]
+    pub unsafe fn receive<T: Element>(
+        &self,
+        stream: &Stream,
+        to: &Buffer<T>,
+        from: usize,
+    ) -> Result<(), Error> {
+        self.check_rank(from)?;
+        self.call(stream, Some(to), None, (Kind::Receive { from }, to.len()))
+    }
+
+    /// Waits for a stream that collective calls were put into.
+    ///
+    /// # Errors
+    ///
+    /// Another rank has failed, ended, or not made the same calls within a minute
+    /// (`LOCKSTEP_TIME_LIMIT_S=SECONDS` sets another limit); or as [`Stream::synchronize`]. After
+    /// that the communicator cannot be used.
+    pub fn synchronize(&self, stream: &Stream) -> Result<(), Error> {
+        match &self.by {
+            By::Nccl(of) => {
+                of.settle(self)?;
+                let end = stream.record()?;
+                let started = Instant::now();
+                while !end.is_passed()? {
+                    of.look_after(self, started)?;
+                }
+            }
+            By::Meeting(meeting) => meeting.waited_for(self.rank)?,
+        }
+        stream.synchronize()
+    }
+
+    #[track_caller]
+    fn call<T: Element>(
+        &self,
+        stream: &Stream,
+        to: Option<&Buffer<T>>,
+        from: Option<&Buffer<T>>,
+        (kind, count): (Kind, usize),
+    ) -> Result<(), Error> {
+        if !stream.device().is_same(&self.device) {
+            return Err(EngineError::Devices(format!(
+                "the stream is on device {}, but rank {} is device {}",
+                stream.device().number(),
+                self.rank,
+                self.device.number()
+            )));
+        }
+        let of_device =
+            |buffer: &&Buffer<T>| std::ptr::addr_eq(buffer.engine(), self.device.engine());
+        if !to.iter().chain(&from).all(of_device) {
+            return Err(EngineError::Devices(format!(
+                "a buffer of a call by rank {} is not on its device {}",
+                self.rank,
+                self.device.number()
+            )));
+        }
+        match (&self.by, self.device.machine()) {
+            (By::Nccl(of), Machine::Gpu(gpu)) => {
+                let [to, from] =
+                    [to, from].map(|buffer| buffer.map_or(0, |buffer| buffer.address()));
+                let stream = stream.as_raw().unwrap_or(std::ptr::null_mut());
+                let (comm, nccl) = (of.comm.get(), of.nccl);
+                // SAFETY: the buffers are there, by the caller's promise, and long enough.
+                let code = on(gpu, || unsafe {
+                    call_nccl(nccl, kind, (to, from, count, T::TYPE), (comm, stream))
+                })?;
+                of.nccl.check(kind.name(), comm, code)
+            }
+            (By::Meeting(meeting), _) => {
+                let call = Call {
+                    kind,
+                    count,
+                    element: T::NAME,
+                    size_bytes: size_of::<T>(),
+                    combine: <T as Number>::combine,
+                    to: to.map(Buffer::address),
+                    from: from.map(Buffer::address),
+                    device: self.device.clone(),
+                    place: Location::caller(),
+                };
+                meeting.call(self.rank, call)
+            }
+            _ => unreachable!("NCCL's ranks are GPUs"),
+        }
+    }
+
+    fn check_lengths(&self, a: usize, b: usize, rule: &str) -> Result<(), Error> {
+        if a == b {
+            return Ok(());
+        }
+        Err(EngineError::Devices(format!(
+            "buffers for {a} and {b} values in a collective call of {} ranks: {rule}",
+            self.n_ranks
+        )))
+    }
+
+    fn check_rank(&self, rank: usize) -> Result<(), Error> {
+        if rank < self.n_ranks {
+            return Ok(());
+        }
+        let n = self.n_ranks;
+        Err(EngineError::Devices(format!(
+            "there is no rank {rank}: there are {n}, from 0"
+        )))
+    }
+}
+
+/// Calls NCCL with a device's context.
+fn on(gpu: &Gpu, call: impl FnOnce() -> c_int) -> Result<c_int, Error> {
+    gpu.with_stream(|| Ok(call()))
+}
+
+/// Makes a call.
+///
+/// # Safety
+///
+/// The addresses are those of buffers on the rank's device that are as long as the call says.
+unsafe fn call_nccl(
+    nccl: &Nccl,
+    kind: Kind,
+    (to, from, count, data): (u64, u64, usize, c_int),
+    (comm, stream): (Comm, *mut std::ffi::c_void),
+) -> c_int {
+    // SAFETY: the caller's promise; ranks have been checked.
+    unsafe {
+        match kind {
+            Kind::AllReduce(operator) => {
+                (nccl.all_reduce)(from, to, count, data, operator.number(), comm, stream)
+            }
+            Kind::ReduceScatter(operator) => {
+                (nccl.reduce_scatter)(from, to, count, data, operator.number(), comm, stream)
+            }
+            Kind::AllGather => (nccl.all_gather)(from, to, count, data, comm, stream),
+            Kind::Broadcast { root } => {
+                (nccl.broadcast)(from, to, count, data, root as c_int, comm, stream)
+            }
+            Kind::Send { to } => (nccl.send)(from, count, data, to as c_int, comm, stream),
+            Kind::Receive { from } => (nccl.receive)(to, count, data, from as c_int, comm, stream),
+        }
+    }
+}
+
+/// A communicator for each GPU of this process.
+fn of_gpus(devices: &[Device]) -> Result<Vec<By>, Error> {
+    let nccl = Nccl::get()?;
+    let numbers: Vec<c_int> = devices
+        .iter()
+        .map(|device| device.number() as c_int)
+        .collect();
+    let mut comms = vec![std::ptr::null_mut(); devices.len()];
+    // SAFETY: both lists are as long as said.
+    let code =
+        unsafe { (nccl.init_all)(comms.as_mut_ptr(), numbers.len() as c_int, numbers.as_ptr()) };
+    nccl.check("ncclCommInitAll", std::ptr::null_mut(), code)?;
+    let of = |comm| {
+        By::Nccl(OfNccl {
+            nccl,
+            comm: Cell::new(comm),
+            peers: RefCell::new(None),
+        })
+    };
+    Ok(comms.into_iter().map(of).collect())
+}
+
+impl OfNccl {
+    /// Waits until calls have been put into their streams.
+    fn settle(&self, rank: &Communicator) -> Result<(), Error> {
+        let started = Instant::now();
+        while self.state()? == IN_PROGRESS {
+            self.look_after(rank, started)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something has gone wrong meanwhile, or goes on.
+    fn state(&self) -> Result<c_int, Error> {
+        let comm = self.comm.get();
+        if comm.is_null() {
+            return Err(failed("the communicator has failed before".to_owned()));
+        }
+        let mut state = 0;
+        // SAFETY: the communicator is alive; writes a code.
+        let code = unsafe { (self.nccl.async_error)(comm, &mut state) };
+        self.nccl.check("ncclCommGetAsyncError", comm, code)?;
+        Ok(state)
+    }
+
+    /// While a call goes on: an error if it cannot end. The communicator is given up then, which
+    /// ends its kernels.
+    fn look_after(&self, rank: &Communicator, started: Instant) -> Result<(), Error> {
+        let patience = std::env::var(PATIENCE_OVERRIDE).ok();
+        let patience = patience.and_then(|text| text.parse().ok());
+        let patience = patience.map_or(PATIENCE, Duration::from_secs);
+        let state = self.state()?;
+        let lost = self.peers.borrow_mut().as_mut().and_then(Peers::lost);
+        let comm = self.comm.get();
+        let what = match self.nccl.check("a collective call", comm, state) {
+            Err(error) => error,
+            Ok(()) => match lost {
+                Some(lost) => failed(format!(
+                    "rank {lost} has ended, and rank {} of {} waits for it",
+                    rank.rank, rank.n_ranks
+                )),
+                None if started.elapsed() > patience => failed(format!(
+                    "rank {} of {} has waited for {} s: another rank has not made the same calls \
+                     ({PATIENCE_OVERRIDE}=SECONDS allows more)",
+                    rank.rank,
+                    rank.n_ranks,
+                    patience.as_secs()
+                )),
+                None => {
+                    std::thread::sleep(Duration::from_micros(50));
+                    return Ok(());
+                }
+            },
+        };
+        self.comm.set(std::ptr::null_mut());
+        // SAFETY: the communicator is alive, and not used again.
+        unsafe { (self.nccl.abort)(comm) };
+        Err(what)
+    }
+}
+
+impl Drop for OfNccl {
+    fn drop(&mut self) {
+        let comm = self.comm.get();
+        if !comm.is_null() {
+            // SAFETY: it is alive, and not used again.
+            unsafe {
+                match std::thread::panicking() {
+                    true => (self.nccl.abort)(comm),
+                    false => (self.nccl.destroy)(comm),
+                }
+            };
+        }
+    }
+}

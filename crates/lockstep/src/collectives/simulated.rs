@@ -1,0 +1,230 @@
+//! Collective calls of simulators in one process: done as soon as all ranks have called.
+
+use super::Operator;
+use crate::engine::EngineError;
+use crate::{Device, Error};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::Location;
+
+/// What a call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    AllReduce(Operator),
+    ReduceScatter(Operator),
+    AllGather,
+    Broadcast { root: usize },
+    Send { to: usize },
+    Receive { from: usize },
+}
+
+impl Kind {
+    /// NCCL's function.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce(_) => "ncclAllReduce",
+            Self::ReduceScatter(_) => "ncclReduceScatter",
+            Self::AllGather => "ncclAllGather",
+            Self::Broadcast { .. } => "ncclBroadcast",
+            Self::Send { .. } => "ncclSend",
+            Self::Receive { .. } => "ncclRecv",
+        }
+    }
+}
+
+/// Makes the bytes of two buffers one.
+type Combine = fn(Operator, &mut [u8], &[u8]);
+
+/// A rank's call.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub kind: Kind,
+    /// Values of a rank's part.
+    pub count: usize,
+    pub element: &'static str,
+    pub size_bytes: usize,
+    pub combine: Combine,
+    pub to: Option<u64>,
+    pub from: Option<u64>,
+    pub device: Device,
+    pub place: &'static Location<'static>,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::AllReduce(operator) => write!(f, "all_reduce ({operator})"),
+            Kind::ReduceScatter(operator) => write!(f, "reduce_scatter ({operator})"),
+            Kind::AllGather => f.write_str("all_gather"),
+            Kind::Broadcast { root } => write!(f, "broadcast from rank {root}"),
+            Kind::Send { to } => write!(f, "send to rank {to}"),
+            Kind::Receive { from } => write!(f, "receive from rank {from}"),
+        }?;
+        write!(f, " of {} {} at {}", self.count, self.element, self.place)
+    }
+}
+
+impl Call {
+    /// Whether calls of two ranks belong together.
+    fn fits(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.count == other.count && self.element == other.element
+    }
+
+    fn read(&self, n_values: usize) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; n_values * self.size_bytes];
+        if let Some(from) = self.from {
+            let engine = self.device.engine();
+            engine.read_values(from, &mut bytes, self.size_bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        match self.to {
+            Some(to) => self.device.engine().write(to, bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where ranks' calls wait for those of the others.
+pub(super) struct Meeting {
+    ranks: RefCell<Vec<Waiting>>,
+}
+
+/// A rank's calls that others have not made yet.
+#[derive(Default)]
+struct Waiting {
+    collective: VecDeque<Call>,
+    /// Sends and receives.
+    between: Vec<Call>,
+    /// Collective calls that were done.
+    n_done: u64,
+}
+
+impl Meeting {
+    pub fn new(n_ranks: usize) -> Self {
+        let ranks = std::iter::repeat_with(Waiting::default).take(n_ranks);
+        Self {
+            ranks: RefCell::new(ranks.collect()),
+        }
+    }
+
+    /// A rank makes a call.
+    pub fn call(&self, rank: usize, call: Call) -> Result<(), Error> {
+        let mut ranks = self.ranks.borrow_mut();
+        match call.kind {
+            Kind::Send { to: other } | Kind::Receive { from: other } => {
+                ranks[rank].between.push(call);
+                exchange(&mut ranks, rank, other)
+            }
+            _ => {
+                ranks[rank].collective.push_back(call);
+                while ranks.iter().all(|waiting| !waiting.collective.is_empty()) {
+                    let take = |waiting: &mut Waiting| {
+                        waiting.n_done += 1;
+                        waiting.collective.pop_front()
+                    };
+                    let calls: Vec<Call> = ranks.iter_mut().filter_map(take).collect();
+                    perform(&calls, ranks[0].n_done)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A rank waits for the end of its calls.
+    pub fn waited_for(&self, rank: usize) -> Result<(), Error> {
+        let ranks = self.ranks.borrow();
+        let own = &ranks[rank];
+        if let Some(call) = own.collective.front() {
+            let absent = (0..ranks.len()).filter(|&other| ranks[other].collective.is_empty());
+            let absent: Vec<_> = absent.map(|other| other.to_string()).collect();
+            return Err(EngineError::Devices(format!(
+                "rank {rank} waits for its collective call {}, {call}, which these ranks have not \
+                 made: {}",
+                own.n_done + 1,
+                absent.join(", ")
+            )));
+        }
+        match own.between.first() {
+            Some(call) => Err(EngineError::Devices(format!(
+                "rank {rank} waits for its {call}, which the other rank has not matched"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Copies what one rank has sent and the other is to receive, in either direction.
+fn exchange(ranks: &mut [Waiting], one: usize, other: usize) -> Result<(), Error> {
+    for (sender, receiver) in [(one, other), (other, one)] {
+        let sends = |call: &Call| call.kind == Kind::Send { to: receiver };
+        let receives = |call: &Call| call.kind == Kind::Receive { from: sender };
+        let found = (
+            ranks[sender].between.iter().position(sends),
+            ranks[receiver].between.iter().position(receives),
+        );
+        let (Some(send), Some(receive)) = found else {
+            continue;
+        };
+        let send = ranks[sender].between.remove(send);
+        let shift = usize::from(sender == receiver && found.0 < found.1);
+        let receive = ranks[receiver].between.remove(receive - shift);
+        if (send.count, send.element) != (receive.count, receive.element) {
+            return Err(EngineError::Devices(format!(
+                "rank {sender}: {send}, but rank {receiver}: {receive}"
+            )));
+        }
+        receive.write(&send.read(send.count)?)?;
+    }
+    Ok(())
+}
+
+/// All ranks have called.
+fn perform(calls: &[Call], number: u64) -> Result<(), Error> {
+    let first = &calls[0];
+    if let Some(rank) = calls.iter().position(|call| !call.fits(first)) {
+        return Err(EngineError::Devices(format!(
+            "the ranks' collective call {number} differs: rank 0 calls {first}, but rank {rank} \
+             {}; all ranks must make the same calls in the same order",
+            calls[rank]
+        )));
+    }
+    let n_ranks = calls.len();
+    let reduced = |operator, n_values| -> Result<Vec<u8>, Error> {
+        let mut sum = first.read(n_values)?;
+        for call in &calls[1..] {
+            (first.combine)(operator, &mut sum, &call.read(n_values)?);
+        }
+        Ok(sum)
+    };
+    match first.kind {
+        Kind::AllReduce(operator) => {
+            let sum = reduced(operator, first.count)?;
+            calls.iter().try_for_each(|call| call.write(&sum))
+        }
+        Kind::ReduceScatter(operator) => {
+            let sum = reduced(operator, first.count * n_ranks)?;
+            let part_bytes = first.count * first.size_bytes;
+            let parts = (0..n_ranks).map(|rank| &sum[rank * part_bytes..(rank + 1) * part_bytes]);
+            calls
+                .iter()
+                .zip(parts)
+                .try_for_each(|(call, part)| call.write(part))
+        }
+        Kind::AllGather => {
+            let mut all = Vec::new();
+            for call in calls {
+                all.extend(call.read(call.count)?);
+            }
+            calls.iter().try_for_each(|call| call.write(&all))
+        }
+        Kind::Broadcast { root } => {
+            let bytes = calls[root].read(first.count)?;
+            calls.iter().try_for_each(|call| call.write(&bytes))
+        }
+        Kind::Send { .. } | Kind::Receive { .. } => Ok(()),
+    }
+}
