@@ -15,12 +15,14 @@ use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::links::Links;
 use crate::checks::order::GridOrder;
+use crate::checks::recorder::Recorder;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
 use crate::context::{Among, LaunchContext};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
 use crate::memory::global::GlobalMemory;
+use crate::memory::journal::Bytes;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
@@ -119,13 +121,16 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         contexts: &contexts,
         checks,
         schedule: first.launch.options.schedule,
+        puts_back: before.is_some(),
     };
-    let (watches, written, result) = together.run(&views.machine, written);
+    let (mut watches, written, result) = together.run(&views.machine, written);
     if checks {
         heaps.give_written(written);
     }
     if let (Err(_), Some(before)) = (&result, before) {
-        before.restore(&views.machine);
+        let recorders = watches.iter_mut().filter_map(|watch| watch.recorder.take());
+        let written: Vec<Bytes> = recorders.filter_map(|r| r.into_bytes()).collect();
+        before.restore(&views.machine, &written);
         heaps.written_by_anyone();
     }
     let mut reports = Vec::new();
@@ -169,6 +174,8 @@ struct Together<'a> {
     contexts: &'a [LaunchContext<'a>],
     checks: bool,
     schedule: Option<Schedule>,
+    /// Whether memory is put back after an error.
+    puts_back: bool,
 }
 
 type Watching<'a> = Watch<'a, Exact<'a>>;
@@ -214,7 +221,7 @@ impl<'a> Together<'a> {
         Watch {
             counters: Counters::new(&context.plan.numbering).with_links(Links::of(context)),
             checks: self.checks.then(checks),
-            recorder: None,
+            recorder: (self.puts_back).then(|| Recorder::of_the_host(context.memory)),
         }
     }
 
