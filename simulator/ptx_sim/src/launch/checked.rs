@@ -29,7 +29,7 @@ pub(super) struct Failed {
     /// Why.
     pub error: LaunchError,
     /// The memory before it, if the launch is to go on.
-    pub before: Option<Before>,
+    pub before: Option<Box<Before>>,
 }
 
 /// The memory before a launch.
@@ -88,10 +88,11 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         plan.is_not_for_the_prefilter.store(true, Ordering::Relaxed);
     }
     report.map_err(|error| {
-        let before = snapshot.map(|snapshot| Before {
+        let before = |snapshot| Before {
             snapshot,
             of_the_host,
-        });
+        };
+        let before = snapshot.map(before).map(Box::new);
         Failed { error, before }
     })
 }
@@ -191,7 +192,8 @@ fn watched<'a, J: Judge>(
     };
     for watch in watches {
         seen.counters.push(watch.counters);
-        seen.kept.extend(watch.recorder.and_then(|r| r.into_bytes()));
+        seen.kept
+            .extend(watch.recorder.and_then(|r| r.into_bytes()));
         if let Some(checks) = watch.checks {
             let (judge, of_worker) = checks.into_parts();
             seen.judges.push(judge);

@@ -58,7 +58,10 @@ impl<'a> Heaps<'a> {
             // The host's memory is where the device itself has it; for all, where the first has it.
             let mut memory =
                 first.map_or_else(GlobalMemory::default, |(_, heap)| heap.memory().clone());
-            for (_, heap) in all.iter().filter(|(index, _)| *index != own && sees(*index)) {
+            for (_, heap) in all
+                .iter()
+                .filter(|(index, _)| *index != own && sees(*index))
+            {
                 heap.show_in(&mut memory);
             }
             memory
