@@ -1,4 +1,4 @@
-//! What becomes of a launch when its turn comes: other orders are tried, it runs, with checks or
+//! The execution of a launch when its turn comes: other orders are tried, it runs, with checks or
 //! without, and is recorded.
 
 use std::sync::Arc;

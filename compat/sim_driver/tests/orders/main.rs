@@ -1,5 +1,5 @@
-//! What a program's environment sets: launches in orders other than the usual one, and checks across
-//! devices.
+//! Launches as a program's environment asks for them: in orders other than the usual one, and with
+//! checks across devices.
 //!
 //! Settings belong to a process: [`program`] is one, which the other tests run.
 #![allow(

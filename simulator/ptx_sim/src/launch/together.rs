@@ -27,6 +27,7 @@ use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
 use crate::schedule::{Choices, Schedule};
+use ptx::ir::FuncId;
 
 /// One of several launches that run at the same time.
 #[derive(Clone)]
@@ -65,28 +66,7 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         return Ok(Vec::new());
     };
     let started = Started::now();
-    let mut ids = Vec::new();
-    let mut workspaces = Vec::new();
-    for (index, member) in members.iter().enumerate() {
-        let refused = |message: String| MemberError {
-            member: index,
-            error: LaunchError::InvalidLaunch {
-                kernel: member.kernel.to_owned(),
-                message,
-            },
-        };
-        if !first.device.is_beside(member.device) {
-            let message = "it is to run together with one on a device of another machine: make the \
-                           devices together, by `Device::several`";
-            return Err(refused(message.to_owned()));
-        }
-        let id = member
-            .device
-            .find(member.module, member.kernel, &member.launch);
-        ids.push(id.map_err(refused)?);
-        let workspace = GridWorkspace::new(member.device, &member.launch.options);
-        workspaces.push(workspace.map_err(|error| refused(error.to_string()))?);
-    }
+    let (ids, workspaces) = allowed(members)?;
     let _turn = first.device.turn(true);
     let devices: Vec<&Device> = members.iter().map(|member| member.device).collect();
     let (mut heaps, views) = Heaps::of(&devices);
@@ -146,6 +126,35 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         report.elapsed = started.elapsed();
     }
     Ok(reports)
+}
+
+/// The kernels of launches that are all allowed, and what cooperative ones need.
+fn allowed<'a>(
+    members: &[Member<'a>],
+) -> Result<(Vec<FuncId>, Vec<GridWorkspace<'a>>), MemberError> {
+    let mut ids = Vec::new();
+    let mut workspaces = Vec::new();
+    for (index, member) in members.iter().enumerate() {
+        let refused = |message: String| MemberError {
+            member: index,
+            error: LaunchError::InvalidLaunch {
+                kernel: member.kernel.to_owned(),
+                message,
+            },
+        };
+        if !members[0].device.is_beside(member.device) {
+            let message = "it is to run together with one on a device of another machine: make the \
+                           devices together, by `Device::several`";
+            return Err(refused(message.to_owned()));
+        }
+        let id = member
+            .device
+            .find(member.module, member.kernel, &member.launch);
+        ids.push(id.map_err(refused)?);
+        let workspace = GridWorkspace::new(member.device, &member.launch.options);
+        workspaces.push(workspace.map_err(|error| refused(error.to_string()))?);
+    }
+    Ok((ids, workspaces))
 }
 
 /// The launches' places: their blocks are numbered through.
