@@ -32,21 +32,21 @@ static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
 
 impl Driver {
     fn new(settings: Settings) -> Self {
-        let device = |ordinal| {
-            let config = DeviceConfig {
-                memory_bytes: settings.memory_bytes,
-                ordinal,
-                concurrent: true,
-                ..DeviceConfig::default()
-            };
+        let config = DeviceConfig {
+            memory_bytes: settings.memory_bytes,
+            concurrent: true,
+            ..DeviceConfig::default()
+        };
+        let devices = Device::several(settings.n_devices as usize, &config);
+        let device = |(ordinal, sim)| {
             Arc::new(SimDevice {
                 ordinal,
-                sim: Device::with_config(config),
+                sim,
                 failed: AtomicU32::new(0),
             })
         };
         Self {
-            devices: (0..settings.n_devices).map(device).collect(),
+            devices: (0..).zip(devices).map(device).collect(),
             settings,
         }
     }

@@ -18,6 +18,7 @@ impl Context {
         Library::leave_all(self.handle);
         Module::unload_all(self.handle);
         self.free_kernel_heap();
+        self.forget_peers();
         self.forget_streams();
         Event::forget_all(self.handle);
         Ok(())

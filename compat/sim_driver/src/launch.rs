@@ -1,16 +1,13 @@
-//! Launches: parameters are gathered at submission, kernels run when their turn comes.
+//! Launches: what is gathered when they are submitted.
 
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
 use ptx_sim::ir::LaunchBounds;
-use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, Report};
 
 use crate::driver::driver;
 use crate::module::{Function, Module};
-use crate::observe::InFlight;
-use crate::orders;
-use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
@@ -180,49 +177,25 @@ impl KernelLaunch {
         &self.module
     }
 
-    /// Runs it. What is found goes to the thread's observer, or is recorded for the process's
-    /// report.
-    pub(crate) fn run(&self, watched: Option<&InFlight>) -> Outcome {
-        let settings = &driver()?.settings;
-        let module = &self.module;
-        let (sim, name) = (&module.device.sim, self.function.name());
-        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
-        if let Some(watched) = watched {
-            let options = watched.options();
-            let fuel = options.fuel.or(settings.fuel);
-            let launch = self.launch(&params, LaunchOptions { fuel, ..options });
-            let result = sim.launch(&module.loaded, name, &launch);
-            if let Ok(report) = &result {
-                print(&report.printed);
-            }
-            watched.ended(name, result);
-            return Ok(());
-        }
-        let options = LaunchOptions {
-            fuel: settings.fuel,
-            count: settings.count || settings.check,
-            check: settings.check,
-            // The client continues as on a GPU, which finds nothing.
-            go_on: true,
-            schedule: settings.schedule,
-            ..LaunchOptions::default()
-        };
-        let launch = self.launch(&params, options);
-        orders::search(settings, sim, &module.loaded, name, &launch)?;
-        let started = std::time::Instant::now();
-        let result = sim.launch(&module.loaded, name, &launch);
-        recorder()?.launched(name, started.elapsed(), &result);
-        match result {
-            Ok(report) => {
-                print(&report.printed);
-                Ok(())
-            }
-            Err(error) => Err(Status::from(&error)),
-        }
+    /// The parameters' bytes.
+    pub(crate) fn params(&self) -> Vec<&[u8]> {
+        self.params.iter().map(Vec::as_slice).collect()
+    }
+
+    /// Runs it on its device, and waits for its end.
+    pub(crate) fn run_with(&self, options: &LaunchOptions) -> Result<Report, LaunchError> {
+        let params = self.params();
+        let launch = self.in_simulator(&params, options);
+        let Module { device, loaded, .. } = &*self.module;
+        device.sim.launch(loaded, self.function.name(), &launch)
     }
 
     /// The launch in the simulator's form.
-    fn launch<'a>(&self, params: &'a [&'a [u8]], options: LaunchOptions) -> Launch<'a> {
+    pub(crate) fn in_simulator<'a>(
+        &self,
+        params: &'a [&'a [u8]],
+        options: &LaunchOptions,
+    ) -> Launch<'a> {
         Launch {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -233,23 +206,10 @@ impl KernelLaunch {
                 // Whether it is allowed has already been checked.
                 non_portable_cluster: true,
                 cooperative: self.shape.cooperative,
-                ..options
+                ..options.clone()
             },
         }
     }
-}
-
-/// Writes what threads printed to the client's own output, as on a GPU.
-fn print(printed: &[String]) {
-    use std::io::Write;
-    if printed.is_empty() {
-        return;
-    }
-    let mut out = std::io::stdout().lock();
-    for text in printed {
-        let _ = out.write_all(text.as_bytes());
-    }
-    let _ = out.flush();
 }
 
 /// The parameters' bytes.

@@ -6,10 +6,10 @@
 //!
 //! In reading order, each on top of the previous ones: [`status`] and [`settings`]; [`driver`], the
 //! devices, and [`handles`], of which each kind of object has its own table; `each`; [`tasks`],
-//! work that is done later; [`context`], [`host_memory`] and [`pool`]; [`records`], what is found,
+//! work that is done later; [`context`], [`peers`], [`host_memory`] and [`pool`]; [`records`], what is found,
 //! [`recorder`], which collects it, and [`observe`](fn@observe), the same for tests in the process;
-//! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders, and
-//! `copies`: [`operation`], what streams consist of; [`user_object`], `session` and [`event`];
+//! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders,
+//! `in_turn`, checked launches, and `execution`; `copies`: [`operation`], what streams consist of; [`user_object`], `session` and [`event`];
 //! [`graph`], [`capture`], [`stream`] and [`executable`]; `ending`, which ends contexts, and
 //! `start`; `client`, the memory behind pointers; [`api`], the functions themselves.
 //!
@@ -28,11 +28,13 @@ mod each;
 mod ending;
 pub mod event;
 pub mod executable;
+mod execution;
 mod fork;
 pub mod graph;
 pub mod handles;
 pub mod host_memory;
 mod image;
+mod in_turn;
 mod jit;
 pub mod launch;
 pub mod linker;
@@ -40,6 +42,7 @@ pub mod module;
 mod observe;
 pub mod operation;
 mod orders;
+pub mod peers;
 pub mod pool;
 pub mod recorder;
 pub mod records;

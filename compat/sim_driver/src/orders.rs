@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ptx_sim::{Device, Launch, LoadedModule, NotSearched};
+use ptx_sim::{Launch, LoadedModule, NotSearched};
 
+use crate::driver::SimDevice;
 use crate::recorder::recorder;
 use crate::settings::Settings;
 use crate::status::Outcome;
@@ -33,7 +34,7 @@ static ORDERS: Orders = Orders {
 /// Tries a launch in other orders, if that is requested, and records the findings.
 pub(crate) fn search(
     settings: &Settings,
-    device: &Device,
+    device: &SimDevice,
     loaded: &LoadedModule,
     kernel: &str,
     launch: &Launch<'_>,
@@ -77,7 +78,7 @@ impl Orders {
     fn search(
         &self,
         settings: &Settings,
-        device: &Device,
+        device: &SimDevice,
         loaded: &LoadedModule,
         kernel: &str,
         launch: &Launch<'_>,
@@ -91,7 +92,9 @@ impl Orders {
             return Ok(());
         }
         let started = Instant::now();
-        let orders = device.search_orders(loaded, kernel, launch, 0..settings.schedules);
+        let orders = device
+            .sim
+            .search_orders(loaded, kernel, launch, 0..settings.schedules);
         let is_settled = match &orders {
             Ok(orders) => orders.found.is_some(),
             // The next launch may have the device to itself.
@@ -107,7 +110,7 @@ impl Orders {
                 tried.shapes.remove(&shape);
             }
         });
-        recorder()?.searched(kernel, started.elapsed(), &orders);
+        recorder()?.searched((kernel, device.ordinal), started.elapsed(), &orders);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::driver::{Driver, SimDevice};
 use crate::each::Each;
 use crate::handles::{Kind, Table};
+use crate::peers;
 use crate::status::{Outcome, Status};
 
 /// A pool.
@@ -75,7 +76,8 @@ impl Driver {
     /// Makes a device use a pool.
     pub fn set_current_pool(&self, device: i32, pool: usize) -> Outcome {
         let device = self.device(device)?;
-        POOLS.get(pool)?;
+        let pool_of = POOLS.get(pool)?.device;
+        Status::INVALID_VALUE.when(pool_of != device.ordinal)?;
         of_device(device).handles().1 = pool;
         Ok(())
     }
@@ -84,6 +86,8 @@ impl Driver {
     pub fn destroy_pool(&self, pool: usize) -> Outcome {
         let is_default = |device: &Arc<SimDevice>| of_device(device).handles().0 == pool;
         Status::INVALID_VALUE.when(self.devices.iter().any(is_default))?;
-        POOLS.remove(pool).map(drop)
+        POOLS.remove(pool)?;
+        peers::forget_pool(pool);
+        Ok(())
     }
 }

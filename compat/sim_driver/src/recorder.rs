@@ -28,6 +28,8 @@ pub struct Recorder {
     to_stderr: bool,
     stop: bool,
     schedule: Option<Schedule>,
+    /// Whether there are several devices, so that findings name theirs.
+    several: bool,
 }
 
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
@@ -61,6 +63,7 @@ impl Recorder {
             to_stderr,
             stop: settings.stop,
             schedule: settings.schedule,
+            several: settings.n_devices > 1,
         }
     }
 
@@ -98,11 +101,18 @@ impl Recorder {
         }
     }
 
-    /// Records that a kernel has run.
-    pub fn launched(&self, kernel: &str, elapsed: Duration, result: &Result<Report, LaunchError>) {
+    /// Records that a kernel has run, and whether without checks although they were on.
+    pub fn launched(
+        &self,
+        (kernel, device): (&str, u32),
+        elapsed: Duration,
+        result: &Result<Report, LaunchError>,
+        is_unchecked: bool,
+    ) {
         let mut records = self.lock();
         let record = records.kernel(kernel);
         record.n_launches += 1;
+        record.n_unchecked += u64::from(is_unchecked);
         record.seconds += elapsed.as_secs_f64();
         let error = match result {
             Ok(report) => {
@@ -120,6 +130,7 @@ impl Recorder {
         let finding = Finding {
             kernel: kernel.to_owned(),
             launch: record.n_launches,
+            device: self.several.then_some(device),
             schedule: self.schedule.map(|schedule| schedule.to_string()),
             text: error.to_string(),
         };
@@ -127,7 +138,12 @@ impl Recorder {
     }
 
     /// Records that the next launch of a kernel has been tried in other orders.
-    pub fn searched(&self, kernel: &str, elapsed: Duration, orders: &Result<Orders, NotSearched>) {
+    pub fn searched(
+        &self,
+        (kernel, device): (&str, u32),
+        elapsed: Duration,
+        orders: &Result<Orders, NotSearched>,
+    ) {
         let mut records = self.lock();
         let record = records.kernel(kernel);
         record.seconds_tried += elapsed.as_secs_f64();
@@ -145,6 +161,7 @@ impl Recorder {
         let finding = |schedule: Schedule, text: String| Finding {
             kernel: kernel.to_owned(),
             launch,
+            device: self.several.then_some(device),
             schedule: Some(schedule.to_string()),
             text,
         };

@@ -83,6 +83,8 @@ pub struct Finding {
     pub kernel: String,
     /// Which of its launches, from 1.
     pub launch: u64,
+    /// The device's number, if there are several.
+    pub device: Option<u32>,
     /// The order in which it happened, if not the usual one.
     pub schedule: Option<String>,
     /// What happened, where, and what to do.
@@ -95,13 +97,15 @@ impl Finding {
         let Self {
             kernel,
             launch,
+            device,
             schedule,
             text,
         } = self;
+        let on = device.map_or_else(String::new, |device| format!(" on device {device}"));
         match schedule {
-            None => format!("launch {launch} of `{kernel}`: {text}"),
+            None => format!("launch {launch} of `{kernel}`{on}: {text}"),
             Some(schedule) => format!(
-                "launch {launch} of `{kernel}`, under schedule {schedule}: {text}\n  to run all \
+                "launch {launch} of `{kernel}`{on}, under schedule {schedule}: {text}\n  to run all \
                  launches in this order: LOCKSTEP_SIM_SCHEDULE={schedule}"
             ),
         }
@@ -117,6 +121,9 @@ pub struct KernelRecord {
     pub n_failed: u64,
     /// Number with a finding, including those that ended badly.
     pub n_found: u64,
+    /// Number that ran without checks although they were on, because they waited for something that
+    /// was not ready, or ran at the same time as one that did.
+    pub n_unchecked: u64,
     /// Time that the simulator spent on it, in seconds.
     pub seconds: f64,
     /// Number of launches that were tried in other orders.

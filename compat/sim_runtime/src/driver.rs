@@ -177,6 +177,7 @@ functions! {
 
     fn cuLaunchKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void);
     fn cuLaunchCooperativeKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void);
+    fn cuLaunchCooperativeKernelMultiDevice(list: *const crate::layouts::DriverLaunchParams, n: c_uint, flags: c_uint);
     fn cuLaunchKernelEx(config: *const crate::layouts::DriverLaunchConfig, function: usize, params: *const *mut c_void, extra: *const *mut c_void);
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out: *mut c_int, function: usize, threads: c_int, shared_bytes: usize, flags: c_uint);
     fn cuOccupancyAvailableDynamicSMemPerBlock(out: *mut usize, function: usize, n_blocks: c_int, threads: c_int);
@@ -208,6 +209,7 @@ functions! {
 
     fn cuStreamCreateWithPriority(out: *mut usize, flags: c_uint, priority: c_int);
     fn cuStreamSynchronize(stream: usize);
+    fn cuStreamGetCtx(stream: usize, out: *mut usize);
     fn cuStreamGetCaptureInfo_v3(stream: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize);
     fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint);
 

@@ -288,6 +288,47 @@ pub fn shared_bytes(n_bytes: usize) -> Outcome<c_uint> {
     c_uint::try_from(n_bytes).map_err(|_| Error::INVALID_VALUE)
 }
 
+/// `cudaLaunchParams`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchParams {
+    kernel: usize,
+    grid: Dim3,
+    block: Dim3,
+    params: *const *mut c_void,
+    shared_bytes: usize,
+    stream: usize,
+}
+
+/// `CUDA_LAUNCH_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DriverLaunchParams {
+    kernel: usize,
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: c_uint,
+    stream: usize,
+    params: *const *mut c_void,
+}
+
+impl LaunchParams {
+    /// In the driver's form, with the driver's kernel for an address.
+    pub fn for_driver(
+        &self,
+        kernel: impl Fn(usize) -> Outcome<usize>,
+    ) -> Outcome<DriverLaunchParams> {
+        Ok(DriverLaunchParams {
+            kernel: kernel(self.kernel)?,
+            grid: self.grid,
+            block: self.block,
+            shared_bytes: shared_bytes(self.shared_bytes)?,
+            stream: self.stream,
+            params: self.params,
+        })
+    }
+}
+
 /// `cudaKernelNodeParams`
 #[repr(C)]
 #[derive(Clone, Copy)]

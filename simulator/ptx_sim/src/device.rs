@@ -309,6 +309,7 @@ impl Device {
 
     /// Waits until others let a copy begin.
     fn copying(&self) -> RwLockReadGuard<'_, ()> {
+        self.machine.progress().fetch_add(1, Ordering::Relaxed);
         let guard = self.machine.contents().read();
         guard.unwrap_or_else(PoisonError::into_inner)
     }

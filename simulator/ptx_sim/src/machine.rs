@@ -1,6 +1,6 @@
 //! A device's place among the devices of its machine, and whose memory it may use.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use crate::memory::heap::{Heap, Seat, ordinal_of};
@@ -12,6 +12,8 @@ pub(crate) struct Machine {
     heaps: Arc<[Arc<Mutex<Heap>>]>,
     /// Held for writing by a launch that must be alone with the memory's contents.
     contents: Arc<RwLock<()>>,
+    /// Counts what launches that run at the same time do besides waiting.
+    progress: Arc<AtomicU64>,
     /// Those whose memory it may use, a bit each.
     peers: AtomicU8,
 }
@@ -22,11 +24,13 @@ impl Machine {
         seat: Seat,
         heaps: &Arc<[Arc<Mutex<Heap>>]>,
         contents: &Arc<RwLock<()>>,
+        progress: &Arc<AtomicU64>,
     ) -> Self {
         Self {
             seat,
             heaps: Arc::clone(heaps),
             contents: Arc::clone(contents),
+            progress: Arc::clone(progress),
             peers: AtomicU8::new(0),
         }
     }
@@ -37,6 +41,7 @@ impl Machine {
             seat: Seat::alone(ordinal),
             heaps: Arc::new([]),
             contents: Arc::default(),
+            progress: Arc::default(),
             peers: AtomicU8::new(0),
         }
     }
@@ -44,6 +49,11 @@ impl Machine {
     /// The lock of the contents of all devices' memory.
     pub fn contents(&self) -> &RwLock<()> {
         &self.contents
+    }
+
+    /// Counts what launches that run at the same time do besides waiting.
+    pub fn progress(&self) -> &AtomicU64 {
+        &self.progress
     }
 
     /// Its number, if there are others.

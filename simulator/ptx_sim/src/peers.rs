@@ -63,10 +63,10 @@ impl Device {
         };
         let heaps = (0..n).map(|index| Arc::new(Mutex::new(Heap::new(seat(index)))));
         let heaps: Arc<[_]> = heaps.collect();
-        let contents = Arc::default();
+        let (contents, progress) = (Arc::default(), Arc::default());
         let device = |index| {
             let seat = seat(index);
-            let machine = Machine::of_several(seat, &heaps, &contents);
+            let machine = Machine::of_several(seat, &heaps, &contents, &progress);
             let config = DeviceConfig {
                 ordinal: seat.ordinal,
                 ..config.clone()

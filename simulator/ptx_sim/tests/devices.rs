@@ -408,3 +408,53 @@ fn launches_together_are_on_one_machine() {
     assert!(run_together(&[]).expect("nothing").is_empty());
     run_together(&calls[..1]).expect("one is enough");
 }
+
+/// Flags of a byte each, in one word: each keeps what was released there.
+#[test]
+fn flags_in_one_word_are_apart() {
+    let ptx = "
+.visible .entry give(.param .u64 value, .param .u64 flag)
+{
+	.reg .b32 %r;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd0, [value];
+	ld.param.u64 %rd1, [flag];
+	mov.u32 %r, 1;
+	st.global.u32 [%rd0], 42;
+	st.release.sys.global.u8 [%rd1], %r;
+	ret;
+}
+.visible .entry take(.param .u64 values, .param .u64 flags, .param .u64 out)
+{
+	.reg .pred %p;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd0, [values];
+	ld.param.u64 %rd1, [flags];
+	ld.param.u64 %rd2, [out];
+FIRST:
+	ld.acquire.sys.global.u8 %r0, [%rd1];
+	setp.eq.u32 %p, %r0, 0;
+	@%p bra FIRST;
+SECOND:
+	ld.acquire.sys.global.u8 %r0, [%rd1 + 1];
+	setp.eq.u32 %p, %r0, 0;
+	@%p bra SECOND;
+	ld.global.u32 %r1, [%rd0];
+	ld.global.u32 %r2, [%rd0 + 4];
+	add.u32 %r1, %r1, %r2;
+	st.global.u32 [%rd2], %r1;
+	ret;
+}";
+    let machine = Machine::with_peers(3, ptx);
+    let [values, flags, out] = ["values", "flags", "out"].map(|name| machine.zeros(0, 2, name));
+    let (value, flag) = (values.address(), flags.address());
+    let give = |device: usize, i: u64| {
+        let call = machine.call(device, "give");
+        call.arg(value + 4 * i).arg(flag + i)
+    };
+    let take = machine.call(0, "take").arg(values).arg(flags).arg(out);
+    // Both have set their flags before the first is looked at.
+    run_together(&[give(1, 0), give(2, 1), take]).expect("both are awaited");
+    assert_eq!(machine.devices[0].download(out).expect("there")[0], 84);
+}

@@ -50,6 +50,7 @@ pub struct Kernel {
     pub n_launches: u64,
     pub n_failed: u64,
     pub n_found: u64,
+    pub n_unchecked: u64,
     pub seconds: f64,
     pub n_tried: u64,
     pub seconds_tried: f64,
@@ -74,6 +75,7 @@ pub struct Line {
 pub struct Finding {
     pub kernel: String,
     pub launch: u64,
+    pub device: Option<u32>,
     pub schedule: Option<String>,
     pub text: String,
 }
@@ -135,14 +137,30 @@ impl Found {
     }
 }
 
+impl Kernel {
+    /// How many launches ran without checks, and why.
+    pub fn unchecked(&self) -> String {
+        let launches = plural(self.n_unchecked, "launch", "launches");
+        format!(
+            "{launches} ran without checks: for something that was not ready yet, such as a later \
+             launch or the host, this kernel waited, or one that ran at the same time"
+        )
+    }
+}
+
 impl Finding {
-    /// The launch, and its order.
+    /// The launch, and its device and order.
     pub fn heading(&self) -> String {
         let Self { kernel, launch, .. } = self;
-        match &self.schedule {
-            None => format!("launch {launch} of `{kernel}`"),
-            Some(schedule) => format!("launch {launch} of `{kernel}`, under schedule {schedule}"),
-        }
+        format!("launch {launch} of `{kernel}`{}", self.where_and_how())
+    }
+
+    /// Its device, if there are several, and its order, if not the usual one.
+    pub fn where_and_how(&self) -> String {
+        let device = self.device.map(|device| format!(" on device {device}"));
+        let order = self.schedule.as_ref();
+        let order = order.map(|schedule| format!(", under schedule {schedule}"));
+        device.unwrap_or_default() + &order.unwrap_or_default()
     }
 
     /// The command that runs all launches in its order.

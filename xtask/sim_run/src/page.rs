@@ -168,7 +168,7 @@ fn articles(what: &str, findings: &[Finding], sources: &mut Sources) -> Markup {
             article id=(id) aria-labelledby=(format!("{id}-name")) {
                 h3 id=(format!("{id}-name")) {
                     "Launch " (finding.launch) " of " code { (finding.kernel) }
-                    @if let Some(schedule) = &finding.schedule { ", under schedule " (schedule) }
+                    (finding.where_and_how())
                 }
                 pre { (finding.text) }
                 @if let Some(again) = finding.again() {
@@ -262,6 +262,9 @@ fn tried(kernel: &Kernel) -> String {
 /// Counts of a kernel, and why it was not tried.
 fn about_kernel(name: &str, kernel: &Kernel) -> Markup {
     html! {
+        @if kernel.n_unchecked > 0 {
+            p { code { (name) } ": " (kernel.unchecked()) }
+        }
         @if let Some(why) = &kernel.not_tried {
             p { code { (name) } " was not tried in other orders: " (why) }
         }
@@ -419,10 +422,10 @@ mod tests {
         let page = page_of(json!({
             "run": {"command": ["./a", "-n", "b's c"], "status": 3, "seconds": 1.5},
             "machine": {"n_devices": 2, "memory_bytes": 1_u64 << 30, "check": true, "schedules": 9},
-            "kernels": {"k": {"n_launches": 12345, "counts": {"warp_instructions": 77}, "lines": {
+            "kernels": {"k": {"n_launches": 12345, "n_unchecked": 3, "counts": {"warp_instructions": 77}, "lines": {
                 "a.cu:7": {"opcode": "ld.shared.f32", "conflicts": 31},
             }}},
-            "findings": [{"kernel": "k", "launch": 2, "schedule": "3/warps", "text": "it differs"}],
+            "findings": [{"kernel": "k", "launch": 2, "device": 7, "schedule": "3/warps", "text": "it differs"}],
             "n_more_findings": 4,
             "not_loaded": ["a module cannot be loaded: only machine code"],
             "leaks": [
@@ -440,7 +443,8 @@ mod tests {
             "12,345",
             "warp instructions",
             "a.cu:7",
-            "under schedule 3/warps",
+            "3 launches ran without checks",
+            " on device 7, under schedule 3/warps",
             "sim-run --schedule 3/warps",
             "it differs",
             "2 allocations, 32 bytes, the first at <code>0x1000</code>",

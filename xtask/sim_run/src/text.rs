@@ -22,6 +22,9 @@ pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
             write!(out, ", {n} tried in other orders in {seconds:.3} s")?;
         }
         writeln!(out)?;
+        if kernel.n_unchecked > 0 {
+            writeln!(out, "    {}", kernel.unchecked())?;
+        }
         if let Some(why) = &kernel.not_tried {
             writeln!(out, "    not tried in other orders: {why}")?;
         }
@@ -97,12 +100,12 @@ mod tests {
     #[test]
     fn findings_lines_and_leaks_are_told() {
         let found = serde_json::json!({
-            "kernels": {"k": {"n_launches": 1, "n_failed": 1, "seconds": 0.5, "lines": {
+            "kernels": {"k": {"n_launches": 1, "n_failed": 1, "n_unchecked": 2, "seconds": 0.5, "lines": {
                 "a.cu:7": {"opcode": "ld.shared.f32", "conflicts": 31, "sectors": 0, "ideal_sectors": 0},
                 "a.cu:9": {"opcode": "ld.global.f32", "conflicts": 0, "sectors": 8, "ideal_sectors": 4},
             }}},
             "findings": [
-                {"kernel": "k", "launch": 1, "text": "a race"},
+                {"kernel": "k", "launch": 1, "device": 7, "text": "a race"},
                 {"kernel": "k", "launch": 2, "schedule": "3/warps", "text": "it differs"},
             ],
             "notes": [{"kernel": "k", "launch": 3, "schedule": "4", "text": "it may"}],
@@ -119,7 +122,8 @@ mod tests {
             "k: 1 launch, 0.500 s, 1 ended badly",
             "a.cu:7: ld.shared.f32, 31 bank conflicts",
             "a.cu:9: ld.global.f32, 8 sectors where 4 would do",
-            "launch 1 of `k`: a race",
+            "launch 1 of `k` on device 7: a race",
+            "    2 launches ran without checks: ",
             "launch 2 of `k`, under schedule 3/warps: it differs",
             "sim-run --schedule 3/warps --",
             "note: launch 3 of `k`, under schedule 4: it may",

@@ -185,14 +185,13 @@ api! {
         Ok(())
     }
     fn cuCtxEnablePeerAccess(peer: usize, flags: c_uint) {
-        Context::current()?;
-        Context::of(peer)?;
-        if flags != 0 { Err(Status::INVALID_VALUE) } else { Err(Status::PEER_ACCESS_UNSUPPORTED) }
+        let context = Context::current()?;
+        let peer = Context::of(peer)?;
+        Status::INVALID_VALUE.when(flags != 0)?;
+        context.enable_peer(&peer)
     }
     fn cuCtxDisablePeerAccess(peer: usize) {
-        Context::current()?;
-        Context::of(peer)?;
-        Err(Status::PEER_ACCESS_NOT_ENABLED)
+        Context::current()?.disable_peer(&*Context::of(peer)?)
     }
     fn cuCtxAttach(_out: *mut usize, _flags: c_uint) {
         Err(Status::NOT_SUPPORTED)

@@ -5,8 +5,9 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::{api, put, put_if, put_text};
 use crate::attributes::attribute;
 use crate::driver::driver;
+use crate::peers;
 use crate::start::initialize;
-use crate::status::Status;
+use crate::status::{Outcome, Status};
 
 /// The driver API that is simulated: CUDA 13.0.
 pub const VERSION: i32 = 13000;
@@ -37,6 +38,24 @@ pub struct Properties {
     clock_khz: c_int,
     texture_align: c_int,
 }
+
+/// An attribute of the link between any two devices: `CU_DEVICE_P2P_ATTRIBUTE_…`.
+fn p2p_attribute(number: u32) -> Outcome<c_int> {
+    Ok(match number {
+        // All links are alike.
+        PERFORMANCE_RANK => 0,
+        ACCESS_SUPPORTED | NATIVE_ATOMIC_SUPPORTED => 1,
+        // There are no arrays.
+        ARRAY_ACCESS_SUPPORTED | ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED => 0,
+        _ => return Err(Status::INVALID_VALUE),
+    })
+}
+
+const PERFORMANCE_RANK: u32 = 1;
+const ACCESS_SUPPORTED: u32 = 2;
+const NATIVE_ATOMIC_SUPPORTED: u32 = 3;
+const ARRAY_ACCESS_SUPPORTED: u32 = 4;
+const ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED: u32 = 5;
 
 api! {
     fn cuInit(flags: c_uint) {
@@ -113,15 +132,15 @@ api! {
         put(luid.cast::<[u8; 8]>(), [0; 8])
     }
     fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) {
-        driver()?.device(device)?;
-        driver()?.device(peer)?;
-        put(can, 0)
+        let driver = driver()?;
+        let (device, peer) = (driver.device(device)?, driver.device(peer)?);
+        put(can, peers::can_access(device, peer).into())
     }
-    fn cuDeviceGetP2PAttribute(value: *mut c_int, _attribute: c_uint, a: c_int, b: c_int) {
+    fn cuDeviceGetP2PAttribute(value: *mut c_int, number: c_uint, a: c_int, b: c_int) {
         driver()?.device(a)?;
         driver()?.device(b)?;
         Status::INVALID_DEVICE.when(a == b)?;
-        put(value, 0)
+        put(value, p2p_attribute(number)?)
     }
     fn cuDeviceGetTexture1DLinearMaxWidth(width: *mut usize, _format: c_uint, _channels: c_uint, device: c_int) {
         driver()?.device(device)?;

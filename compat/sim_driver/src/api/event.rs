@@ -41,6 +41,8 @@ fn record(event: usize, stream: usize, flags: u32) -> Outcome {
 
 unsafe fn elapsed(out: *mut f32, from: usize, to: usize) -> Outcome {
     let (from, to) = (Event::of(from)?, Event::of(to)?);
+    let device = |event: &Event| Context::of(event.context).map(|context| context.device.ordinal);
+    Status::INVALID_HANDLE.when(device(&from)? != device(&to)?)?;
     let (from, to) = (from.time()?, to.time()?);
     let milliseconds = match to.checked_duration_since(from) {
         Some(span) => span.as_secs_f32() * 1e3,

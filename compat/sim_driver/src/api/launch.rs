@@ -3,12 +3,14 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 
-use super::{api, get, list};
+use super::{api, get, list, not_capturing};
+use crate::context::Context;
 use crate::launch::{KernelLaunch, Shape};
 use crate::module::Function;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
+use crate::stream::{PER_THREAD, Stream};
+use crate::tasks::Task;
 
 /// `CU_LAUNCH_ATTRIBUTE_…` that change what is computed.
 const COOPERATIVE: u32 = 2;
@@ -83,6 +85,81 @@ unsafe fn launch(
     super::submit(stream, Operation::Launch(Arc::new(launch)))
 }
 
+/// `CUDA_LAUNCH_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OfDevice {
+    function: usize,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    stream: usize,
+    params: *const *mut c_void,
+}
+
+/// `CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_…_LAUNCH_SYNC`
+const NO_SYNC_BEFORE: u32 = 1;
+const NO_SYNC_AFTER: u32 = 2;
+
+/// A launch on one of several devices, with its stream.
+type Prepared = (Arc<Context>, Arc<Stream>, Arc<KernelLaunch>);
+
+impl OfDevice {
+    unsafe fn prepare(&self) -> Outcome<Prepared> {
+        // Not in a default stream.
+        Status::INVALID_HANDLE.when(self.stream <= PER_THREAD)?;
+        let (context, stream) = Stream::of(self.stream)?;
+        not_capturing(&stream)?;
+        let module = Function::of(self.function)?.module(&context)?;
+        let shape = Shape {
+            grid: self.grid,
+            block: self.block,
+            shared_bytes: self.shared_bytes,
+            cooperative: true,
+            cluster: None,
+        };
+        let function = (self.function, module);
+        let launch =
+            unsafe { KernelLaunch::gather(function, shape, self.params, std::ptr::null())? };
+        Ok((context, stream, Arc::new(launch)))
+    }
+}
+
+/// Launches a kernel on each of several devices, all at the same time.
+unsafe fn launch_on_all(list: &[OfDevice], flags: u32) -> Outcome {
+    Status::INVALID_VALUE
+        .when(list.is_empty() || flags & !(NO_SYNC_BEFORE | NO_SYNC_AFTER) != 0)?;
+    let prepared = list.iter().map(|one| unsafe { one.prepare() });
+    let all = prepared.collect::<Outcome<Vec<Prepared>>>()?;
+    for (i, (context, _, launch)) in all.iter().enumerate() {
+        let is_alike = |(other, _, like): &Prepared| {
+            other.device.ordinal != context.device.ordinal
+                && like.shape() == launch.shape()
+                && like.function().name() == launch.function().name()
+        };
+        Status::INVALID_VALUE.when(!all[..i].iter().all(is_alike))?;
+    }
+    let each = |operation: &dyn Fn(&Prepared) -> Operation| -> Vec<Arc<Task>> {
+        let submit = |one: &Prepared| one.1.submit(&one.0, operation(one));
+        all.iter().map(submit).collect()
+    };
+    let wait = |tasks: Vec<Arc<Task>>| {
+        for (_, stream, _) in &all {
+            tasks
+                .iter()
+                .for_each(|task| stream.wait_for(Arc::clone(task)));
+        }
+    };
+    if flags & NO_SYNC_BEFORE == 0 {
+        wait(each(&|_| Operation::Nothing));
+    }
+    let launches = each(&|(_, _, launch)| Operation::Launch(Arc::clone(launch)));
+    if flags & NO_SYNC_AFTER == 0 {
+        wait(launches);
+    }
+    Ok(())
+}
+
 /// How a configuration launches a kernel, and in which stream; `default` if it names none.
 pub(super) unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, usize)> {
     let config = unsafe { get(config)? };
@@ -134,6 +211,9 @@ api! {
             cluster: None,
         };
         launch(function, shape, stream, params, std::ptr::null())
+    }
+    fn cuLaunchCooperativeKernelMultiDevice(all: *const OfDevice, n: c_uint, flags: c_uint) {
+        launch_on_all(&list(all, n as usize)?, flags)
     }
     fn cuLaunchKernelEx, cuLaunchKernelEx_ptsz(config: *const Config, function: usize, params: *const *mut c_void, extra: *const *mut c_void) with default {
         let (shape, stream) = configured(config, default)?;

@@ -2,18 +2,48 @@
 
 use std::backtrace::Backtrace;
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 
 use super::{api, get, list, put, put_if};
-use crate::context::{Allocated, Context};
+use crate::context::{Allocated, Context, Primary};
 use crate::driver::driver;
 use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
+use crate::peers;
 use crate::pool::Pool;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
 /// Rows of pitched memory are rounded up to a multiple of this many bytes.
 const PITCH: usize = 512;
+
+/// `CUmemLocation`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Location {
+    kind: u32,
+    number: c_int,
+}
+
+/// `CUmemAccessDesc`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Access {
+    location: Location,
+    flags: u32,
+}
+
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
+const READ_WRITE: u32 = 3;
+
+impl Location {
+    /// The device that it is.
+    fn device(self) -> Outcome<u32> {
+        // `CU_MEM_LOCATION_TYPE_DEVICE`
+        Status::INVALID_VALUE.when(self.kind != 1)?;
+        Ok(driver()?.device(self.number)?.ordinal)
+    }
+}
 
 /// Allocates in a context.
 fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
@@ -57,10 +87,25 @@ fn free(address: u64) -> Outcome {
     device.sim.free(address).map_err(|_| Status::INVALID_VALUE)
 }
 
-/// An allocation in stream order: it is there at once, and used later.
-fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize) -> Outcome {
+/// A context on a device to allocate in: this one, the device's primary one, or any other.
+fn on_device(context: Arc<Context>, device: u32) -> Outcome<Arc<Context>> {
+    if context.device.ordinal == device {
+        return Ok(context);
+    }
+    let primary = Primary::of(driver()?.device(device as c_int)?);
+    let primary = super::unpoisoned(primary.lock()).context.clone();
+    let mut all = primary.into_iter().chain(Context::all());
+    let found = all.find(|context| context.device.ordinal == device);
+    found.ok_or(Status::INVALID_CONTEXT)
+}
+
+/// An allocation in stream order, on the stream's device or another one: it is there at once, and
+/// used later.
+fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, device: Option<u32>) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
+    let device = device.unwrap_or(context.device.ordinal);
+    let context = on_device(context, device)?;
     let address = match n_bytes {
         0 => 0,
         _ => allocate(&context, n_bytes)?,
@@ -89,7 +134,7 @@ fn known(address: u64) -> Outcome<Known> {
             memory: 1,
             is_managed: range.kind.is_managed(),
             context: range.context,
-            ordinal: 0,
+            ordinal: Context::of(range.context).map_or(0, |c| c.device.ordinal as i32),
         });
     }
     let device = driver
@@ -110,6 +155,15 @@ fn known(address: u64) -> Outcome<Known> {
     })
 }
 
+/// Whether kernels of the current context may use what is at an address.
+fn is_usable(known: &Known) -> Outcome<bool> {
+    if known.memory == 1 {
+        return Ok(true);
+    }
+    let owner = driver()?.device(known.ordinal)?;
+    Ok(Context::top().is_none_or(|context| peers::has_access(&context.device, owner)))
+}
+
 /// One attribute of a pointer.
 unsafe fn attribute(out: *mut c_void, number: c_uint, address: u64) -> Outcome {
     let found = known(address);
@@ -117,7 +171,10 @@ unsafe fn attribute(out: *mut c_void, number: c_uint, address: u64) -> Outcome {
         match number {
             1 => put(out.cast(), found?.context),
             2 => put(out.cast(), found?.memory),
-            3 => put(out.cast(), found.map(|_| address)?),
+            3 => {
+                Status::INVALID_VALUE.when(!is_usable(&found?)?)?;
+                put(out.cast(), address)
+            }
             4 => match found? {
                 known if known.memory == 1 => put(out.cast(), address),
                 _ => Err(Status::INVALID_VALUE),
@@ -165,11 +222,11 @@ api! {
         free(address)
     }
     fn cuMemAllocAsync, cuMemAllocAsync_ptsz(out: *mut u64, n_bytes: usize, stream: usize) in stream {
-        allocate_async(out, n_bytes, stream)
+        allocate_async(out, n_bytes, stream, None)
     }
     fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
-        Pool::of(pool)?;
-        allocate_async(out, n_bytes, stream)
+        let device = Pool::of(pool)?.device;
+        allocate_async(out, n_bytes, stream, Some(device))
     }
     fn cuMemFreeAsync, cuMemFreeAsync_ptsz(address: u64, stream: usize) in stream {
         if address == 0 {
@@ -266,11 +323,24 @@ api! {
             _ => Err(Status::INVALID_VALUE),
         }
     }
-    fn cuMemPoolSetAccess(pool: usize, _access: *const c_void, _n: usize) {
-        Pool::of(pool).map(drop)
+    fn cuMemPoolSetAccess(pool: usize, accesses: *const Access, n: usize) {
+        let owner = Pool::of(pool)?.device;
+        for Access { location, flags } in list(accesses, n)? {
+            let device = location.device()?;
+            Status::INVALID_VALUE.when(flags > READ_WRITE)?;
+            if device == owner {
+                // The device itself cannot be kept out.
+                Status::INVALID_VALUE.when(flags != READ_WRITE)?;
+                continue;
+            }
+            peers::set_pool_access(pool, device, owner, flags != 0)?;
+        }
+        Ok(())
     }
-    fn cuMemPoolGetAccess(flags: *mut c_uint, pool: usize, _location: *const c_void) {
-        Pool::of(pool)?;
-        put(flags, 3)
+    fn cuMemPoolGetAccess(flags: *mut c_uint, pool: usize, location: *const Location) {
+        let owner = Pool::of(pool)?.device;
+        let device = get(location)?.device()?;
+        let may = device == owner || peers::has_pool_access(pool, device, owner);
+        put(flags, if may { READ_WRITE } else { 0 })
     }
 }

@@ -8,6 +8,7 @@ mod client;
 mod clusters;
 mod contexts;
 mod copies;
+mod devices;
 mod errors;
 mod fork;
 mod graph_nodes;

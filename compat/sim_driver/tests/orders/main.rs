@@ -1,4 +1,5 @@
-//! Launches in orders other than the usual one, as set by a program's environment.
+//! Launches as a program's environment asks for them: in orders other than the usual one, and with
+//! checks across devices.
 //!
 //! Settings belong to a process: [`program`] is one, which the other tests run.
 #![allow(
@@ -9,6 +10,7 @@
 #[path = "../driver/client.rs"]
 #[allow(dead_code, reason = "it is the other tests', too")]
 mod client;
+mod devices;
 #[path = "../driver/under_test.rs"]
 #[allow(dead_code, reason = "it is the other tests', too")]
 mod under_test;
@@ -45,12 +47,12 @@ fn program() {
     }
 }
 
-/// What the program prints and reports in this environment.
-fn run(name: &str, environment: &[(&str, &str)]) -> (Vec<String>, Value) {
+/// What a program prints and reports in this environment.
+fn run(name: &str, program: &str, environment: &[(&str, &str)]) -> (Vec<String>, Value) {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("orders-{name}.json"));
     let _ = std::fs::remove_file(&report);
     let mut command = Command::new(std::env::current_exe().expect("this one"));
-    command.args(["--exact", "program", "--ignored", "--nocapture"]);
+    command.args(["--exact", program, "--ignored", "--nocapture"]);
     command.env("LOCKSTEP_SIM_REPORT", &report);
     command.envs(environment.iter().copied());
     let output = command.output().expect("it runs");
@@ -68,10 +70,10 @@ fn findings(found: &Value) -> &[Value] {
 
 #[test]
 fn the_client_sees_the_usual_order_and_the_report_what_others_do() {
-    let (usual, nothing) = run("usual", &[]);
+    let (usual, nothing) = run("usual", "program", &[]);
     assert!(findings(&nothing).is_empty());
     assert_eq!(usual[0], "hand_over: [7, 7, 7, 7, 7, 7]");
-    let (printed, found) = run("searched", &[("LOCKSTEP_SIM_SCHEDULES", "20")]);
+    let (printed, found) = run("searched", "program", &[("LOCKSTEP_SIM_SCHEDULES", "20")]);
     assert_eq!(printed, usual);
     // Once: after a finding, the kernel is not tried again.
     let [finding] = findings(&found) else {
@@ -93,7 +95,7 @@ fn the_client_sees_the_usual_order_and_the_report_what_others_do() {
     assert_eq!(found["machine"]["schedules"], 20);
     // The program itself meets the defect if everything runs in that order.
     let schedule = finding["schedule"].as_str().expect("an order");
-    let (printed, found) = run("again", &[("LOCKSTEP_SIM_SCHEDULE", schedule)]);
+    let (printed, found) = run("again", "program", &[("LOCKSTEP_SIM_SCHEDULE", schedule)]);
     assert_ne!(printed[0], usual[0]);
     assert_eq!(printed[1], usual[1]);
     assert_eq!(found["machine"]["schedule"], schedule);
@@ -106,7 +108,7 @@ fn how_many_launches_are_tried_can_be_said() {
             ("LOCKSTEP_SIM_SCHEDULES", "2"),
             ("LOCKSTEP_SIM_SCHEDULE_LAUNCHES", launches),
         ];
-        let (_, found) = run(launches, &environment);
+        let (_, found) = run(launches, "program", &environment);
         let kernel = &found["kernels"]["hand_over_rightly"];
         assert_eq!(kernel["n_tried"], n_tried, "{launches}");
         assert_eq!(kernel["n_launches"], 6);
@@ -117,7 +119,7 @@ fn how_many_launches_are_tried_can_be_said() {
 #[test]
 fn what_checks_find_in_the_usual_order_is_told_once() {
     let environment = [("LOCKSTEP_SIM_SCHEDULES", "5"), ("LOCKSTEP_SIM_CHECK", "1")];
-    let (_, found) = run("checked", &environment);
+    let (_, found) = run("checked", "program", &environment);
     let all = findings(&found);
     assert!(!all.is_empty());
     assert!(

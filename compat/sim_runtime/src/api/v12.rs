@@ -7,7 +7,7 @@ use super::stream::capture_info;
 use super::{api, needed, put};
 use crate::current;
 use crate::driver;
-use crate::layouts::PointerAttributes;
+use crate::layouts::{LaunchParams, PointerAttributes};
 use crate::properties::Layout;
 
 /// CUDA 12.9.
@@ -78,6 +78,9 @@ api! {
     }
     fn cudaSetDoubleForHost(value: *mut f64) {
         needed(value)
+    }
+    fn cudaLaunchCooperativeKernelMultiDevice(list: *const LaunchParams, n: c_uint, flags: c_uint) {
+        super::launch::launch_on_all(list, n, flags)
     }
     fn cudaThreadSynchronize() = cuCtxSynchronize;
 }

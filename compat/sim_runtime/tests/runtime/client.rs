@@ -70,12 +70,12 @@ pub fn log() -> &'static Path {
     &LOG
 }
 
-/// Makes the runtime use the driver of this process, with three devices.
+/// Makes the runtime use the driver of this process, with five devices.
 fn use_simulator() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let settings = Settings {
-            n_devices: 3,
+            n_devices: 5,
             memory_bytes: 1 << 30,
             log: Some(log().to_owned()),
             ..Settings::default()

@@ -5,6 +5,7 @@
 )]
 
 mod client;
+mod devices;
 mod errors;
 mod memory;
 mod order;
@@ -149,8 +150,8 @@ fn devices_are_chosen_by_thread() {
             device
         });
         ok(cudaGetDevice(&mut device));
-        assert_eq!((n, device, other.join().ok()), (3, 1, Some(0)));
-        assert_eq!(cudaSetDevice(3), 101);
+        assert_eq!((n, device, other.join().ok()), (5, 1, Some(0)));
+        assert_eq!(cudaSetDevice(5), 101);
         ok(cudaDeviceGetAttribute(&mut warp, 10, 1));
         ok(sim_runtime::api::v13::cudaGetDeviceProperties(
             properties.as_mut_ptr(),

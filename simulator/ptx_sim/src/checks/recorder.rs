@@ -4,7 +4,8 @@ use super::access::{BulkStart, WarpAccess};
 use super::exact::Kind;
 use super::races::lanes;
 use super::tracer::Tracer;
-use crate::memory::journal::Journal;
+use crate::memory::global::GlobalMemory;
+use crate::memory::journal::{Bytes, Journal};
 use ptx::ir::Space;
 
 /// One of two things that are never wanted from the same run.
@@ -17,6 +18,11 @@ pub(crate) enum Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
+    /// One that keeps what is written to memory of the host.
+    pub fn of_the_host(memory: &'a GlobalMemory) -> Box<Self> {
+        Box::new(Self::Journal(Journal::of_the_host(memory)))
+    }
+
     /// Lanes access memory.
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         match self {
@@ -57,6 +63,11 @@ impl<'a> Recorder<'a> {
             Self::Journal(journal) => Some(journal),
             Self::Trace(_) => None,
         }
+    }
+
+    /// What was overwritten, without the journal.
+    pub fn into_bytes(self) -> Option<Bytes> {
+        self.into_journal().map(Journal::into_bytes)
     }
 
     /// The events, if those were kept.

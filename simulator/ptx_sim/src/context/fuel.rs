@@ -1,7 +1,9 @@
 //! Fuel: the number of instructions that a launch may execute.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
+use crate::clock::Started;
 use crate::diagnostics::FuelLimit;
 
 /// What a block may execute where the launch names no limit: a fixed amount, and one for
@@ -11,13 +13,20 @@ const OF_A_BLOCK: (i64, i64) = (1 << 30, 32 << 20);
 /// How long all blocks in flight may wait or repeat themselves, if no others can begin:
 /// nothing that they wait for changes any more, unless one of them counts its turns.
 const OF_WAITING: i64 = 16 << 20;
+/// The same for a launch that can then run again beside others.
+const OF_WAITING_AT_FIRST: i64 = 1 << 20;
+/// The same where others run at the same time: how long nothing has happened on the machine. It
+/// may be the host's turn, or a launch that the host is about to make.
+const WITH_OTHERS: Duration = Duration::from_secs(5);
+/// After waiting for so long, a launch lets others have the host's cores.
+const LETS_OTHERS: i64 = 64 << 10;
 
 /// What a launch may execute, in warp instructions.
 pub(crate) enum Fuel {
     /// A limit for all blocks together.
     Launch { limit: i64, left: AtomicI64 },
-    /// A limit for each block.
-    Block(i64),
+    /// A limit for each block, and one for waiting.
+    Block { limit: i64, waiting: i64 },
 }
 
 impl Fuel {
@@ -31,8 +40,19 @@ impl Fuel {
                     left: AtomicI64::new(limit),
                 }
             }
-            None => Self::Block(OF_A_BLOCK.0 + OF_A_BLOCK.1 * i64::from(n_warps)),
+            None => Self::Block {
+                limit: OF_A_BLOCK.0 + OF_A_BLOCK.1 * i64::from(n_warps),
+                waiting: OF_WAITING,
+            },
         }
+    }
+
+    /// The same for a launch that can run again beside others, if it waits.
+    pub fn at_first(mut self) -> Self {
+        if let Self::Block { waiting, .. } = &mut self {
+            *waiting = OF_WAITING_AT_FIRST;
+        }
+        self
     }
 
     /// Takes what a block has executed; the limit that it breaks, if it does. `used` is
@@ -44,14 +64,28 @@ impl Fuel {
                 let before = left.fetch_sub(just_now, Ordering::Relaxed);
                 (before < just_now).then_some(FuelLimit::Launch(*limit as u64))
             }
-            Self::Block(limit) => (used > *limit).then_some(FuelLimit::Block(*limit as u64)),
+            Self::Block { limit, .. } => (used > *limit).then_some(FuelLimit::Block(*limit as u64)),
         }
     }
 
     /// The limit that is broken by waiting for so long, if it is.
     pub fn wait(&self, waited: i64) -> Option<FuelLimit> {
-        let waits_long = matches!(self, Self::Block(_)) && waited > OF_WAITING;
-        waits_long.then_some(FuelLimit::Waiting(OF_WAITING as u64))
+        match self {
+            Self::Block { waiting, .. } if waited > *waiting => {
+                Some(FuelLimit::Waiting(*waiting as u64))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same where others run at the same time, since some moment; lets them run.
+    pub fn wait_for_others(&self, waited: i64, since: Started) -> Option<FuelLimit> {
+        if matches!(self, Self::Launch { .. }) || waited < LETS_OTHERS {
+            return None;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+        let waits_long = since.elapsed() > WITH_OTHERS;
+        waits_long.then_some(FuelLimit::Waiting(waited as u64))
     }
 }
 
@@ -80,5 +114,7 @@ mod tests {
         );
         assert_eq!(fuel.wait(OF_WAITING), None);
         assert!(fuel.wait(OF_WAITING + 1).is_some());
+        let fuel = fuel.at_first();
+        assert!(fuel.wait(OF_WAITING).is_some() && fuel.wait(OF_WAITING_AT_FIRST).is_none());
     }
 }

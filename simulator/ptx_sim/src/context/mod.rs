@@ -17,6 +17,8 @@ pub(crate) use fuel::Fuel;
 pub(crate) use places::{source_of, sources_around};
 pub(crate) use printed::Printed;
 
+use std::sync::atomic::AtomicU64;
+
 use crate::clock::Started;
 use crate::cluster::ClusterShape;
 use crate::memory::global::GlobalMemory;
@@ -71,6 +73,9 @@ pub(crate) struct LaunchContext<'a> {
     pub heap: Option<&'a KernelHeap>,
     /// Whether one host thread does all the work, and nothing else uses the memory.
     pub exclusive: bool,
+    /// Counts what launches of the machine do besides waiting, if others may run meanwhile: what
+    /// this one waits for may come from them, or from the host.
+    pub beside: Option<&'a AtomicU64>,
     /// The order that it runs in, if not the usual one.
     pub schedule: Option<Schedule>,
     /// Whether it looks for what a GPU would let pass.

@@ -327,6 +327,10 @@ impl Fault {
                  its copy or wait and what other threads do there, before or after"
             );
             advice.into()
+        } else if by.device != self.thread.device {
+            "devices are ordered by a fence and a flag (release, acquire) for the system (.sys), or by \
+             the host (a stream's or an event's end); or make both accesses atomic for the system"
+                .into()
         } else if by.block != self.thread.block && space == Space::Shared {
             "put a cluster barrier (barrier.cluster.arrive and .wait) between the two, or let the \
              second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"

@@ -69,6 +69,14 @@ pub enum LaunchError {
     },
 }
 
+impl LaunchError {
+    /// Whether the kernel ended because all it did was to wait: for something that may yet come from
+    /// another launch, or from the host.
+    pub fn is_of_waiting(&self) -> bool {
+        matches!(self, Self::OutOfFuel(kernel) if matches!(kernel.limit, FuelLimit::Waiting(_)))
+    }
+}
+
 /// An instruction's place: in the PTX, and in the source it was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {

@@ -12,11 +12,14 @@ use crate::checks::exact::Exact;
 use crate::checks::judge::Judge;
 use crate::checks::links::Links;
 use crate::checks::prefilter::{Prefilter, Undo, WrittenBy, discard, restore};
+use crate::checks::recorder::Recorder;
 use crate::checks::stores::Stores;
 use crate::checks::watch::{Checks, Watch};
 use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
 use crate::gaps::StoredBy;
+use crate::memory::global::GlobalMemory;
+use crate::memory::journal::Bytes;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
@@ -26,7 +29,21 @@ pub(super) struct Failed {
     /// Why.
     pub error: LaunchError,
     /// The memory before it, if the launch is to go on.
-    pub before: Option<Snapshot>,
+    pub before: Option<Box<Before>>,
+}
+
+/// The memory before a launch.
+pub(super) struct Before {
+    snapshot: Snapshot,
+    /// What the launch has written of the host's memory.
+    of_the_host: Vec<Bytes>,
+}
+
+impl Before {
+    /// Puts it back.
+    pub fn restore(&self, memory: &GlobalMemory) {
+        self.snapshot.restore(memory, &self.of_the_host);
+    }
 }
 
 /// Runs a launch with checks.
@@ -56,9 +73,10 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
             return Ok(report);
         }
     }
-    let before = launch.options.options.go_on;
-    let before = before.then(|| Snapshot::of(launch.memory));
-    let (report, watched) = exact(launch, written);
+    let goes_on = launch.options.options.go_on;
+    let snapshot = goes_on.then(|| Snapshot::of(launch.memory));
+    let keeps = goes_on && heaps.have_memory_of_the_host();
+    let (report, watched, of_the_host) = exact(launch, written, keeps);
     match watched {
         Some((written, stores)) => {
             heaps.give_written(written);
@@ -69,7 +87,14 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
     if is_for_the_prefilter && report.is_ok() {
         plan.is_not_for_the_prefilter.store(true, Ordering::Relaxed);
     }
-    report.map_err(|error| Failed { error, before })
+    report.map_err(|error| {
+        let before = |snapshot| Before {
+            snapshot,
+            of_the_host,
+        };
+        let before = snapshot.map(before).map(Box::new);
+        Failed { error, before }
+    })
 }
 
 /// Runs a launch under the prefilter; none if there may be something to find.
@@ -89,34 +114,42 @@ fn prefiltered(
     };
     let context = launch.context(n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
-    let (counters, prefilters, stores, result) = watched(&context, n_workers, prefilter);
+    let (seen, result) = watched(&context, n_workers, prefilter, false);
+    let prefilters = seen.judges;
     // The lines show which block prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;
     }
     let written_by = Prefilter::merged(prefilters)?;
-    let mut report = launch.report(counters);
+    let mut report = launch.report(seen.counters);
     report.printed = context.printed.into_lines();
-    Some((report, written_by, stores))
+    Some((report, written_by, seen.stores))
 }
 
 /// What a launch has written of each allocation, and by which stores.
 type LeftBehind = (Vec<Written>, Stores);
 
 /// Runs a launch under the exact judge; also gives what has been written of each allocation, and
-/// by which stores.
+/// by which stores, and keeps what it writes of the host's memory, if it is to.
 fn exact(
     launch: &Prepared<'_>,
     written: Vec<Written>,
-) -> (Result<Report, LaunchError>, Option<LeftBehind>) {
+    keeps: bool,
+) -> (Result<Report, LaunchError>, Option<LeftBehind>, Vec<Bytes>) {
     let context = launch.context(1);
     let written = Mutex::new(written);
     let judge = || {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         Exact::new(context.memory, std::mem::take(&mut written))
     };
-    let (counters, mut judges, stores, result) = watched(&context, 1, judge);
+    let (seen, result) = watched(&context, 1, judge, keeps);
+    let Seen {
+        counters,
+        mut judges,
+        stores,
+        kept,
+    } = seen;
     let written = judges.pop().map(Exact::into_written);
     let watched = written.map(|written| (written, stores));
     let report = result.map(|()| {
@@ -124,36 +157,50 @@ fn exact(
         report.printed = context.printed.into_lines();
         report
     });
-    (report, watched)
+    (report, watched, kept)
 }
 
-/// What the workers of a launch have counted, who judged, where the launch has stored, and how it
-/// ended.
-type Watched<J> = (Vec<Counters>, Vec<J>, Stores, Result<(), LaunchError>);
+/// What the workers of a launch have seen.
+struct Seen<J> {
+    counters: Vec<Counters>,
+    /// Who judged.
+    judges: Vec<J>,
+    /// Where the launch has stored.
+    stores: Stores,
+    /// What it has overwritten of the host's memory.
+    kept: Vec<Bytes>,
+}
 
-/// Runs a launch with counters and checks.
+/// Runs a launch with counters and checks; it may keep what it overwrites of the host's memory.
 fn watched<'a, J: Judge>(
     context: &'a LaunchContext<'a>,
     n_workers: usize,
     judge: impl Fn() -> J + Sync,
-) -> Watched<J> {
+    keeps: bool,
+) -> (Seen<J>, Result<(), LaunchError>) {
     let numbering = &context.plan.numbering;
     let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering).with_links(Links::of(context)),
         checks: Some(Box::new(Checks::new(context, judge()))),
-        recorder: None,
+        recorder: keeps.then(|| Recorder::of_the_host(context.memory)),
     });
-    let (mut counters, mut judges) = (Vec::new(), Vec::new());
-    let mut stores = Stores::default();
+    let mut seen = Seen {
+        counters: Vec::new(),
+        judges: Vec::new(),
+        stores: Stores::default(),
+        kept: Vec::new(),
+    };
     for watch in watches {
-        counters.push(watch.counters);
+        seen.counters.push(watch.counters);
+        seen.kept
+            .extend(watch.recorder.and_then(|r| r.into_bytes()));
         if let Some(checks) = watch.checks {
             let (judge, of_worker) = checks.into_parts();
-            judges.push(judge);
-            stores.join(of_worker);
+            seen.judges.push(judge);
+            seen.stores.join(of_worker);
         }
     }
-    (counters, judges, stores, result)
+    (seen, result)
 }
 
 /// Keeps where a launch has stored in allocations that are still not wholly written.

@@ -52,13 +52,16 @@ impl<'a> Heaps<'a> {
             all.extend(locked.map(|heap| (index, heap)));
         }
         let visible = |device: Option<&&Device>| {
-            let own = |index| device.is_some_and(|d| d.machine.seat().index == index);
-            let sees = |index| device.is_none_or(|d| own(index) || d.machine.is_peer(index));
-            let first = all.iter().find(|(index, _)| own(*index));
-            // The host's memory is where the device itself has it.
+            let own = device.unwrap_or(&devices[0]).machine.seat().index;
+            let sees = |index| device.is_none_or(|d| d.machine.is_peer(index));
+            let first = all.iter().find(|(index, _)| *index == own);
+            // The host's memory is where the device itself has it; for all, where the first has it.
             let mut memory =
                 first.map_or_else(GlobalMemory::default, |(_, heap)| heap.memory().clone());
-            for (_, heap) in all.iter().filter(|(index, _)| !own(*index) && sees(*index)) {
+            for (_, heap) in all
+                .iter()
+                .filter(|(index, _)| *index != own && sees(*index))
+            {
                 heap.show_in(&mut memory);
             }
             memory

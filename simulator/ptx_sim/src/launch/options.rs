@@ -49,6 +49,11 @@ pub struct LaunchOptions {
     /// memory is put back, it runs again without checks, and
     /// [`Report::finding`](crate::Report::finding) says what was found. For programs that
     /// are unaware of being checked.
+    ///
+    /// Where launches may run at the same time ([`DeviceConfig::concurrent`](crate::DeviceConfig)), one
+    /// that only waits ([`LaunchError::is_of_waiting`](crate::LaunchError::is_of_waiting)) is an error
+    /// instead, and its memory is put back: it can run again, without checks, or together with what it
+    /// waits for ([`launch_together`](crate::launch_together)).
     pub go_on: bool,
     /// The order in which blocks, warps and lanes run, if not the usual one. Such a launch
     /// uses one host thread.

@@ -94,6 +94,12 @@ impl<'a> Prepared<'a> {
         let cluster = shape(&function.bounds, &launch.options);
         let shared = &plan.shared;
         let shared_bytes = shared.static_bytes_with_padding(launch.dynamic_shared_bytes);
+        let fuel = Fuel::new(launch.options.fuel, n_threads.div_ceil(32));
+        let runs_again = launch.options.go_on && device.config().concurrent;
+        let fuel = match launch.options.check && runs_again {
+            true => fuel.at_first(),
+            false => fuel,
+        };
         let (params, params_bytes) = pack_params(function, launch.params);
         LaunchContext {
             module: module.ir(),
@@ -105,11 +111,12 @@ impl<'a> Prepared<'a> {
             among,
             heap: loaded.kernel_heap(),
             exclusive: n_workers == 1 && alone,
+            beside: (!alone).then(|| device.machine.progress()),
             schedule: launch.options.schedule,
             checks: launch.options.check,
             most_resident: device.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
-            fuel: Fuel::new(launch.options.fuel, n_threads.div_ceil(32)),
+            fuel,
             has_ranks: cluster.n_blocks() > 1 || plan.maps_ranks,
             cluster,
             kernel: id.0 as usize,

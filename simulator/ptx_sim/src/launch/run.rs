@@ -100,7 +100,8 @@ impl Device {
 }
 
 /// Runs a launch without checks after they have found something, if it is to go on. If that
-/// fails, it is not a finding of checks.
+/// fails, it is not a finding of checks. What may only have waited for another launch does not run
+/// again here, where it is alone.
 fn go_on(
     heaps: &mut Heaps<'_>,
     launch: &Prepared<'_>,
@@ -111,6 +112,9 @@ fn go_on(
     };
     before.restore(launch.memory);
     heaps.written_by_anyone();
+    if launch.device.config().concurrent && failed.error.is_of_waiting() {
+        return Err(failed.error);
+    }
     let mut plain = launch.options.clone();
     plain.options.check = false;
     let again = Prepared {

@@ -15,15 +15,19 @@ use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::links::Links;
 use crate::checks::order::GridOrder;
+use crate::checks::recorder::Recorder;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
 use crate::context::{Among, LaunchContext};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
 use crate::memory::global::GlobalMemory;
+use crate::memory::journal::Bytes;
+use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
 use crate::schedule::{Choices, Schedule};
+use ptx::ir::FuncId;
 
 /// One of several launches that run at the same time.
 #[derive(Clone)]
@@ -36,8 +40,8 @@ pub struct Member<'a> {
     pub kernel: &'a str,
     /// The launch. All have the same [`check`](crate::LaunchOptions::check) and
     /// [`schedule`](crate::LaunchOptions::schedule): those of the first. None is
-    /// [traced](crate::LaunchOptions::trace) or [goes on](crate::LaunchOptions::go_on) after a
-    /// finding.
+    /// [traced](crate::LaunchOptions::trace), and none [goes on](crate::LaunchOptions::go_on) after a
+    /// finding: but if the first is to, the memory is put back.
     pub launch: Launch<'a>,
 }
 
@@ -55,34 +59,14 @@ pub struct MemberError {
 /// devices are of one machine ([`Device::several`]), or one and the same.
 ///
 /// # Errors
-/// The first that fails, or is not allowed. Memory holds whatever the kernels had written by then.
+/// The first that fails, or is not allowed. Memory holds whatever the kernels had written by then,
+/// unless it was put back.
 pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberError> {
     let Some(first) = members.first() else {
         return Ok(Vec::new());
     };
     let started = Started::now();
-    let mut ids = Vec::new();
-    let mut workspaces = Vec::new();
-    for (index, member) in members.iter().enumerate() {
-        let refused = |message: String| MemberError {
-            member: index,
-            error: LaunchError::InvalidLaunch {
-                kernel: member.kernel.to_owned(),
-                message,
-            },
-        };
-        if !first.device.is_beside(member.device) {
-            let message = "it is to run together with one on a device of another machine: make the \
-                           devices together, by `Device::several`";
-            return Err(refused(message.to_owned()));
-        }
-        let id = member
-            .device
-            .find(member.module, member.kernel, &member.launch);
-        ids.push(id.map_err(refused)?);
-        let workspace = GridWorkspace::new(member.device, &member.launch.options);
-        workspaces.push(workspace.map_err(|error| refused(error.to_string()))?);
-    }
+    let (ids, workspaces) = allowed(members)?;
     let _turn = first.device.turn(true);
     let devices: Vec<&Device> = members.iter().map(|member| member.device).collect();
     let (mut heaps, views) = Heaps::of(&devices);
@@ -111,14 +95,23 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
             Vec::new()
         }
     };
+    let before = first.launch.options.go_on;
+    let before = before.then(|| Snapshot::of(&views.machine));
     let together = Together {
         contexts: &contexts,
         checks,
         schedule: first.launch.options.schedule,
+        puts_back: before.is_some(),
     };
-    let (watches, written, result) = together.run(&views.machine, written);
+    let (mut watches, written, result) = together.run(&views.machine, written);
     if checks {
         heaps.give_written(written);
+    }
+    if let (Err(_), Some(before)) = (&result, before) {
+        let recorders = watches.iter_mut().filter_map(|watch| watch.recorder.take());
+        let written: Vec<Bytes> = recorders.filter_map(|r| r.into_bytes()).collect();
+        before.restore(&views.machine, &written);
+        heaps.written_by_anyone();
     }
     let mut reports = Vec::new();
     for (launch, watch) in prepared.iter().zip(watches) {
@@ -133,6 +126,35 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         report.elapsed = started.elapsed();
     }
     Ok(reports)
+}
+
+/// The kernels of launches that are all allowed, and what cooperative ones need.
+fn allowed<'a>(
+    members: &[Member<'a>],
+) -> Result<(Vec<FuncId>, Vec<GridWorkspace<'a>>), MemberError> {
+    let mut ids = Vec::new();
+    let mut workspaces = Vec::new();
+    for (index, member) in members.iter().enumerate() {
+        let refused = |message: String| MemberError {
+            member: index,
+            error: LaunchError::InvalidLaunch {
+                kernel: member.kernel.to_owned(),
+                message,
+            },
+        };
+        if !members[0].device.is_beside(member.device) {
+            let message = "it is to run together with one on a device of another machine: make the \
+                           devices together, by `Device::several`";
+            return Err(refused(message.to_owned()));
+        }
+        let id = member
+            .device
+            .find(member.module, member.kernel, &member.launch);
+        ids.push(id.map_err(refused)?);
+        let workspace = GridWorkspace::new(member.device, &member.launch.options);
+        workspaces.push(workspace.map_err(|error| refused(error.to_string()))?);
+    }
+    Ok((ids, workspaces))
 }
 
 /// The launches' places: their blocks are numbered through.
@@ -161,6 +183,8 @@ struct Together<'a> {
     contexts: &'a [LaunchContext<'a>],
     checks: bool,
     schedule: Option<Schedule>,
+    /// Whether memory is put back after an error.
+    puts_back: bool,
 }
 
 type Watching<'a> = Watch<'a, Exact<'a>>;
@@ -206,7 +230,7 @@ impl<'a> Together<'a> {
         Watch {
             counters: Counters::new(&context.plan.numbering).with_links(Links::of(context)),
             checks: self.checks.then(checks),
-            recorder: None,
+            recorder: (self.puts_back).then(|| Recorder::of_the_host(context.memory)),
         }
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::findings;
 use crate::block::{BlockRun, Round};
 use crate::checks::observer::Observer;
+use crate::clock::Started;
 use crate::cluster::Cluster;
 use crate::context::LaunchContext;
 use crate::diagnostics::{FuelLimit, LaunchError};
@@ -35,6 +36,15 @@ pub(super) fn run<O: Observer>(
     };
     if n_workers == 1 {
         worker(0);
+    } else if context.beside.is_some() {
+        // Threads of its own: a launch that waits for others must not keep them from running.
+        std::thread::scope(|scope| {
+            let worker = &worker;
+            for number in 1..n_workers {
+                scope.spawn(move || worker(number));
+            }
+            worker(0);
+        });
     } else {
         rayon::scope(|scope| {
             let worker = &worker;
@@ -158,6 +168,8 @@ pub(super) struct Worker<'w, 'o, O: Observer> {
     waited: i64,
     /// The progress of all workers, when that began.
     progress: u64,
+    /// When that was, once it waits while others run at the same time.
+    since: Option<Started>,
 }
 
 /// A block that ends the launch, and why.
@@ -182,6 +194,7 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
             rounds: 0,
             waited: 0,
             progress: 0,
+            since: None,
         }
     }
 
@@ -295,16 +308,25 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
 
     /// Whether blocks have waited for too long: all of them, of all workers.
     fn account(&mut self, turn: &Turn) -> Result<(), Failure> {
+        let context = self.work.context;
+        let counter = context.beside.unwrap_or(&self.work.progress);
         if !turn.waits {
-            self.work.progress.fetch_add(1, Ordering::Relaxed);
+            counter.fetch_add(1, Ordering::Relaxed);
         }
-        let progress = self.work.progress.load(Ordering::Relaxed);
+        let progress = counter.load(Ordering::Relaxed);
         if progress != self.progress {
-            (self.progress, self.waited) = (progress, 0);
+            (self.progress, self.waited, self.since) = (progress, 0, None);
             return Ok(());
         }
         self.waited += turn.used;
-        let Some(limit) = self.work.context.fuel.wait(self.waited) else {
+        let limit = match context.beside {
+            None => context.fuel.wait(self.waited),
+            Some(_) => {
+                let since = *self.since.get_or_insert_with(Started::now);
+                context.fuel.wait_for_others(self.waited, since)
+            }
+        };
+        let Some(limit) = limit else {
             return Ok(());
         };
         match self.waiting(limit) {

@@ -4,6 +4,7 @@
 //! nor put back.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::allocation::Allocation;
 use super::global::GlobalMemory;
@@ -27,6 +28,8 @@ struct Page {
 /// Keeps what a launch is about to write.
 pub struct Journal<'a> {
     memory: &'a GlobalMemory,
+    /// Whether only memory of the host is kept.
+    only_of_the_host: bool,
     kept: Bytes,
 }
 
@@ -81,6 +84,19 @@ impl Bytes {
     pub fn get(&self, address: u64) -> Option<u8> {
         let page = self.0.get(&(address / PAGE_BYTES))?;
         page.get((address % PAGE_BYTES) as usize)
+    }
+
+    /// The ranges of contiguous bytes within this one, as far as they are in one page.
+    pub fn ranges_in(&self, all: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let pages = self.0.iter();
+        let ranges = pages.flat_map(|(number, page)| {
+            let start = number * PAGE_BYTES;
+            let runs = page.runs().into_iter();
+            runs.map(move |(first, end)| start + first as u64..start + end as u64)
+        });
+        ranges
+            .map(move |range| range.start.max(all.start)..range.end.min(all.end))
+            .filter(|range| !range.is_empty())
     }
 
     /// What is at the same addresses now.
@@ -178,7 +194,16 @@ impl<'a> Journal<'a> {
     pub fn new(memory: &'a GlobalMemory) -> Self {
         Self {
             memory,
+            only_of_the_host: false,
             kept: Bytes::default(),
+        }
+    }
+
+    /// The same for what is written to memory of the host.
+    pub fn of_the_host(memory: &'a GlobalMemory) -> Self {
+        Self {
+            only_of_the_host: true,
+            ..Self::new(memory)
         }
     }
 
@@ -187,6 +212,9 @@ impl<'a> Journal<'a> {
         let Some((allocation, host)) = found(self.memory, address) else {
             return;
         };
+        if self.only_of_the_host && !allocation.is_the_hosts {
+            return;
+        }
         let end = allocation.base + allocation.size_bytes;
         let end = end.min(address + u64::from(n_bytes));
         let mut at = address;

@@ -2,6 +2,7 @@
 
 use super::allocation::{Allocation, Purpose};
 use super::global::GlobalMemory;
+use super::journal::Bytes;
 use super::kernel_heap::State;
 use super::transfer;
 
@@ -27,8 +28,9 @@ impl Snapshot {
         Self(contents.collect())
     }
 
-    /// Puts everything back.
-    pub fn restore(&self, memory: &GlobalMemory) {
+    /// Puts everything back; of the host's memory only the bytes that were written meanwhile, by
+    /// launches: the host may have written others.
+    pub fn restore(&self, memory: &GlobalMemory, written: &[Bytes]) {
         for (base, bytes, taken) in &self.0 {
             let Some(allocation) = memory.find(*base) else {
                 continue;
@@ -36,9 +38,21 @@ impl Snapshot {
             if let (Some(heap), Some(taken)) = (&allocation.heap, taken) {
                 heap.restore(taken);
             }
-            if let Some(host) = allocation.host() {
+            let Some(host) = allocation.host() else {
+                continue;
+            };
+            if !allocation.is_the_hosts {
                 // SAFETY: The same allocation, of the same memory.
                 unsafe { transfer::write(host.as_ptr(), bytes) };
+                continue;
+            }
+            let all = *base..base + bytes.len() as u64;
+            let written = written.iter().flat_map(|kept| kept.ranges_in(all.clone()));
+            for range in written {
+                let [start, end] = [range.start, range.end].map(|at| (at - base) as usize);
+                let to = host.as_ptr().wrapping_add(start);
+                // SAFETY: as above, a part of it.
+                unsafe { transfer::write(to, &bytes[start..end]) };
             }
         }
     }

@@ -30,7 +30,7 @@
 //! - a warp-wide instruction (shuffle, vote) passes on what its lanes know of other warps,
 //!   though not what they did;
 //! - lanes that access one word by one atomic instruction come after each other;
-//! - a weak store leaves what was released at its address;
+//! - a weak store leaves what was released at its address, and so does one of less than a word;
 //! - the scope of a cluster is not distinguished from that of the device.
 //!
 //! Where launches run on several devices together, patterns of device scope order nothing between
@@ -244,6 +244,9 @@ fn groups_of(mut mask: u32, members: &[u32; 32]) -> impl Iterator<Item = (u32, u
     })
 }
 
+/// Bytes of a word.
+const WORD_BYTES: u32 = 4;
+
 /// The words of an access: each address, and the lanes that access it.
 fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
     let address = |lane: usize| access.addresses[lane] & !3;
@@ -399,7 +402,8 @@ impl GridOrder {
         let n_known = block.published[usize::from(!is_shared)].len();
         let is_known = n_known > 0 || self.has_published(access);
         let reaches_others = !is_shared || self.has_clusters;
-        let updates = access.class != AccessClass::Store;
+        // What was released at other bytes of the word is still there.
+        let updates = access.class != AccessClass::Store || access.bytes < WORD_BYTES;
         if !releases && !has_fenced && (updates || !is_known) {
             return;
         }

@@ -1,0 +1,90 @@
+//! The execution of a launch when its turn comes: other orders are tried, it runs, with checks or
+//! without, and is recorded.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use ptx_sim::LaunchOptions;
+
+use crate::driver::driver;
+use crate::in_turn::{self, Ended};
+use crate::launch::KernelLaunch;
+use crate::observe::InFlight;
+use crate::orders;
+use crate::recorder::recorder;
+use crate::settings::Settings;
+use crate::status::{Outcome, Status};
+
+impl KernelLaunch {
+    /// Runs it. What is found goes to the thread's observer, or is recorded for the process's
+    /// report.
+    pub(crate) fn run(self: &Arc<Self>, watched: Option<&InFlight>) -> Outcome {
+        let settings = &driver()?.settings;
+        let name = self.function().name();
+        if let Some(watched) = watched {
+            let options = watched.options();
+            let fuel = options.fuel.or(settings.fuel);
+            let result = self.run_with(&LaunchOptions { fuel, ..options });
+            if let Ok(report) = &result {
+                print(&report.printed);
+            }
+            watched.ended(name, result);
+            return Ok(());
+        }
+        let options = options(settings);
+        self.search(settings, &options)?;
+        let started = Instant::now();
+        let Ended { result, is_checked } = match settings.check {
+            true => in_turn::run(self, &options),
+            false => Ended {
+                result: self.run_with(&options),
+                is_checked: false,
+            },
+        };
+        let device = self.module().device.ordinal;
+        let is_unchecked = settings.check && !is_checked;
+        let recorder = recorder()?;
+        recorder.launched((name, device), started.elapsed(), &result, is_unchecked);
+        match result {
+            Ok(report) => {
+                print(&report.printed);
+                Ok(())
+            }
+            Err(error) => Err(Status::from(&error)),
+        }
+    }
+
+    /// Tries it in other orders, if that is requested.
+    fn search(&self, settings: &Settings, options: &LaunchOptions) -> Outcome {
+        let (module, name) = (self.module(), self.function().name());
+        let params = self.params();
+        let launch = self.in_simulator(&params, options);
+        orders::search(settings, &module.device, &module.loaded, name, &launch)
+    }
+}
+
+/// How all launches run.
+fn options(settings: &Settings) -> LaunchOptions {
+    LaunchOptions {
+        fuel: settings.fuel,
+        count: settings.count || settings.check,
+        check: settings.check,
+        // The client continues as on a GPU, which finds nothing.
+        go_on: true,
+        schedule: settings.schedule,
+        ..LaunchOptions::default()
+    }
+}
+
+/// Writes what threads printed to the client's own output, as on a GPU.
+fn print(printed: &[String]) {
+    use std::io::Write;
+    if printed.is_empty() {
+        return;
+    }
+    let mut out = std::io::stdout().lock();
+    for text in printed {
+        let _ = out.write_all(text.as_bytes());
+    }
+    let _ = out.flush();
+}
