@@ -112,7 +112,13 @@ mod tests {
         }
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
-            ["libcuda.so", "libcudart.so", "libnccl.so", "lib64/libcuda.so"].map(read),
+            [
+                "libcuda.so",
+                "libcudart.so",
+                "libnccl.so",
+                "lib64/libcuda.so"
+            ]
+            .map(read),
             [DRIVER, RUNTIME_13, NCCL, DRIVER]
         );
     }

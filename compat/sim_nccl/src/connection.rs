@@ -143,21 +143,26 @@ impl Connection {
         self.has_joined().map(drop)
     }
 
-    fn send(&self, request: &Request, bytes: &[u8]) -> Outcome {
+    fn send(&self, request: &Request, bytes: &[u8]) {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         // If it cannot be sent, the connection has ended, and the listener knows why.
         let _ = wire::send(&mut stream, request, &[bytes]);
-        Ok(())
+    }
+
+    /// Tells that a stream will come to calls.
+    pub fn announce(&self, calls: &[Call]) {
+        self.send(&Request::Submit(calls.to_vec()), &[]);
     }
 
     /// Makes calls together: sends their bytes, and waits for those that are received.
     ///
     /// # Errors
     /// The communicator has failed.
-    pub fn run(&self, calls: &[Call], bytes: &[u8]) -> Outcome<Vec<u8>> {
+    pub fn run(&self, calls: &[Call], announced: bool, bytes: &[u8]) -> Outcome<Vec<u8>> {
         let turn = self.turn.lock();
         self.joined()?;
-        self.send(&Request::Run(calls.to_vec()), bytes)?;
+        let calls = calls.to_vec();
+        self.send(&Request::Run { calls, announced }, bytes);
         let received = self.wait(|state| state.received.take());
         drop(turn);
         received
@@ -169,7 +174,8 @@ impl Connection {
     /// The communicator has failed.
     pub fn ask_split(&self, color: i32, key: i32) -> Outcome {
         self.joined()?;
-        self.send(&Request::Split { color, key }, &[])
+        self.send(&Request::Split { color, key }, &[]);
+        Ok(())
     }
 
     /// Waits for that part.
@@ -191,11 +197,11 @@ impl Connection {
                 state.failure.get_or_insert(failure);
             });
         }
-        if self.send(&Request::Leave(how), &[]).is_ok() {
-            let state = self.state();
-            let waits = |state: &mut State| !state.has_left;
-            let _ = self.changed.wait_timeout_while(state, PATIENCE, waits);
-        }
+        self.send(&Request::Leave(how), &[]);
+        let waits = |state: &mut State| !state.has_left;
+        let _ = self
+            .changed
+            .wait_timeout_while(self.state(), PATIENCE, waits);
         self.change(|state| state.has_left = true);
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = stream.shutdown(Shutdown::Both);

@@ -39,6 +39,8 @@ pub struct Submitted {
 pub struct Exchange {
     connection: Arc<Connection>,
     calls: Vec<Call>,
+    /// Whether the hub knows of them already.
+    announced: bool,
     /// What is done to what each call sends.
     pub scaled: Vec<Scaled>,
     /// The memory.
@@ -102,12 +104,19 @@ impl Exchange {
         }
         Ok(Self {
             connection: Arc::clone(connection),
+            announced: false,
             scaled: all.iter().map(scaled).collect(),
             calls,
             staging,
             n_sent,
             n_received,
         })
+    }
+
+    /// Tells the hub that these calls will come.
+    pub fn announce(&mut self) {
+        self.connection.announce(&self.calls);
+        self.announced = true;
     }
 
     /// Exchanges what was copied to staging memory for what is to be copied from it.
@@ -138,7 +147,7 @@ impl Exchange {
             }
             rest = others;
         }
-        match self.connection.run(&self.calls, sent) {
+        match self.connection.run(&self.calls, self.announced, sent) {
             Ok(bytes) if bytes.len() == received.len() => received.copy_from_slice(&bytes),
             _ => received.fill(POISON),
         }

@@ -62,12 +62,15 @@ pub fn submit(comm: &Comm, all: &[Submitted]) -> Outcome {
         for &other in &others {
             order(other, &[first])?;
         }
-        let exchange = Box::new(Exchange::new(
+        let mut exchange = Box::new(Exchange::new(
             &comm.connection,
             comm.context,
             (comm.rank, comm.n_ranks),
             all,
         )?);
+        if !captured {
+            exchange.announce();
+        }
         let event = if captured { None } else { Some(new_event()?) };
         let exchange = Box::into_raw(exchange);
         // SAFETY: it lives until the job is released, or for ever.

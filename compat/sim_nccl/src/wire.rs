@@ -43,8 +43,15 @@ pub enum Farewell {
 pub enum Request {
     /// The first message.
     Join(Introduction),
+    /// Calls that the client has submitted to a stream, which has not come to them yet.
+    Submit(Vec<Call>),
     /// Calls that are done together; with the bytes to send, in order.
-    Run(Vec<Call>),
+    Run {
+        /// The calls.
+        calls: Vec<Call>,
+        /// Whether they were announced when they were submitted.
+        announced: bool,
+    },
     /// `ncclCommSplit`
     Split {
         /// The new communicator; none if negative.

@@ -55,6 +55,10 @@ fn does(member: &Member) -> String {
     if let Some((_, color, key)) = member.split {
         return format!("splits the communicator (color {color}, key {key})");
     }
+    if let (Some(call), None) = (member.submitted.front(), member.gone) {
+        let number = member.n_calls + 1;
+        return format!("call {number}, {call}, is submitted, but its stream has not come to it");
+    }
     let state = match (member.gone, &member.introduction) {
         (Some(gone), _) => how(gone),
         (None, None) => return "has not joined the communicator".to_owned(),

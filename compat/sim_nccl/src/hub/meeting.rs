@@ -95,6 +95,17 @@ impl Meeting {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
+    /// Adds calls that a rank's streams have not come to yet.
+    pub fn announce(&mut self, rank: usize, calls: Vec<Call>) {
+        self.members[rank].submitted.extend(calls);
+    }
+
+    /// Takes the first so many of them: a stream has come to them.
+    pub fn begin_announced(&mut self, rank: usize, n: usize) {
+        let submitted = &mut self.members[rank].submitted;
+        submitted.drain(..n.min(submitted.len()));
+    }
+
     /// Adds the calls that a rank makes together, and the bytes that it sends.
     pub fn call(&mut self, rank: usize, calls: Vec<Call>, mut bytes: Vec<u8>) {
         let n_ranks = self.members.len();

@@ -1,5 +1,6 @@
 //! The ranks of a communicator, as their hub knows them.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -77,6 +78,8 @@ pub struct Member {
     pub n_calls: usize,
     /// The last of them.
     pub last: Option<Call>,
+    /// Calls that its streams have not come to yet.
+    pub submitted: VecDeque<Call>,
     /// The calls that it makes now, of which some may be done, and since when.
     pub now: Option<(Instant, Vec<Waiting>)>,
     /// Its color and key for a split, and since when it waits.

@@ -180,7 +180,13 @@ impl Hub {
             (What::Joined(introduction, stream), None) => {
                 self.join(event.connection, introduction, stream);
             }
-            (What::Said(Request::Run(calls), bytes), Some(rank)) => {
+            (What::Said(Request::Submit(calls), _), Some(rank)) => {
+                self.meeting.announce(rank, calls);
+            }
+            (What::Said(Request::Run { calls, announced }, bytes), Some(rank)) => {
+                if announced {
+                    self.meeting.begin_announced(rank, calls.len());
+                }
                 self.meeting.call(rank, calls, bytes);
             }
             (What::Said(Request::Split { color, key }, _), Some(rank)) => {

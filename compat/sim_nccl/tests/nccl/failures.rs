@@ -158,14 +158,15 @@ impl Other {
     /// Starts one, which runs the test below in this role.
     fn start(role: &str, id: &str) -> Self {
         let own = std::env::current_exe().expect("it has a path");
+        let patience = match role {
+            "missing" | "crossed" => "1",
+            _ => "20",
+        };
         let mut child = Command::new(own)
             .args(["--exact", "failures::another_process", "--nocapture"])
             .env(ROLE, role)
             .env(ID, id)
-            .env(
-                "LOCKSTEP_NCCL_TIMEOUT",
-                if role == "missing" { "1" } else { "20" },
-            )
+            .env("LOCKSTEP_NCCL_TIMEOUT", patience)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -205,6 +206,7 @@ fn another_process() {
     };
     match role.as_str() {
         "missing" => missing(),
+        "crossed" => crossed(),
         "fault" => fault(),
         _ => two_processes(role == "waits", &std::env::var(ID).unwrap_or_default()),
     }
@@ -222,6 +224,31 @@ fn missing() {
         failure(rank).0
     });
     assert_eq!(results, [6, 6]);
+}
+
+/// Two communicators, whose calls two ranks submit in different orders.
+fn crossed() {
+    let failed = each(2, |rank| {
+        let mut other = 0;
+        ok(unsafe { ncclCommSplit(rank.comm, 0, 0, &mut other, std::ptr::null()) });
+        let buffer = rank.upload_words(&[1; 4]);
+        let mut order = [rank.comm, other];
+        order.rotate_left(rank.rank);
+        for comm in order {
+            ok(unsafe { ncclAllReduce(buffer, buffer, 4, 2, 0, comm, rank.stream) });
+        }
+        let (first, mut second) = (failure(rank).0, 0);
+        unsafe {
+            ok(ncclCommGetAsyncError(other, &mut second));
+            ok(ncclCommDestroy(other));
+        }
+        [first, second]
+    });
+    // Once one communicator has failed, the other one's calls may meet.
+    assert!(
+        failed[0] == failed[1] && failed[0].contains(&6),
+        "{failed:?}"
+    );
 }
 
 /// Two ranks, of which one's device fails before the call.
@@ -314,6 +341,16 @@ fn a_rank_that_does_not_come_is_named() {
     );
     assert_eq!(text.matches("lockstep:").count(), 1, "{text}");
     assert!(begin.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn a_stream_that_does_not_come_to_a_call_is_named() {
+    let text = Other::start("crossed", "").errors();
+    let submitted = "call 1, AllReduce (sum) of 4 int32, is submitted, but its stream has not come";
+    has(
+        &text,
+        &["rank 0: call 1, AllReduce", &format!("rank 1: {submitted}")],
+    );
 }
 
 #[test]
