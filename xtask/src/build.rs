@@ -66,7 +66,7 @@ pub fn tool(name: &str) -> anyhow::Result<PathBuf> {
     binary(name, &[])
 }
 
-/// The driver on the simulator, and the runtime's two versions: shared libraries.
+/// The driver on the simulator, the runtime's two versions, and NCCL: shared libraries.
 pub struct Libraries {
     /// `libcuda.so.1`
     pub driver: PathBuf,
@@ -74,6 +74,8 @@ pub struct Libraries {
     pub runtime_12: PathBuf,
     /// `libcudart.so.13`
     pub runtime_13: PathBuf,
+    /// `libnccl.so.2`
+    pub nccl: PathBuf,
 }
 
 /// Builds the libraries, all at once.
@@ -85,6 +87,7 @@ pub fn libraries() -> anyhow::Result<Libraries> {
         "--package=sim_driver_library",
         "--package=sim_runtime_library_12",
         "--package=sim_runtime_library_13",
+        "--package=sim_nccl",
         "--package=xtask",
     ];
     let built = cargo_build("the simulator's driver", &packages)?;
@@ -92,6 +95,7 @@ pub fn libraries() -> anyhow::Result<Libraries> {
         driver: of(&built, "cuda")?,
         runtime_12: of(&built, "cudart12")?,
         runtime_13: of(&built, "cudart13")?,
+        nccl: of(&built, "sim_nccl")?,
     })
 }
 

@@ -19,11 +19,14 @@ const DRIVER: &str = "libcuda.so.1";
 /// The runtime's, which replaces that of a toolkit of the same version.
 const RUNTIME_12: &str = "libcudart.so.12";
 const RUNTIME_13: &str = "libcudart.so.13";
+/// NCCL's.
+const NCCL: &str = "libnccl.so.2";
 /// Names that linkers look for, and their targets: CUDA's packages lack the runtime's, and build
 /// scripts such as `cust`'s look for a toolkit, in which the driver is in `lib64`.
-const LINKS: [(&str, &str); 3] = [
+const LINKS: [(&str, &str); 4] = [
     ("libcuda.so", DRIVER),
     ("libcudart.so", RUNTIME_13),
+    ("libnccl.so", NCCL),
     ("lib64/libcuda.so", "../libcuda.so.1"),
 ];
 
@@ -35,7 +38,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     print(|out| {
         writeln!(
             out,
-            "{} is a CUDA driver on the simulator, with {RUNTIME_12} and {RUNTIME_13}. To use it:
+            "{} is a CUDA driver on the simulator, with {RUNTIME_12}, {RUNTIME_13} and
+{NCCL}. To use it:
 
     export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH
     YOUR PROGRAM
@@ -63,6 +67,7 @@ fn install(dir: &Path) -> anyhow::Result<()> {
     place(&built.driver, dir, DRIVER)?;
     place(&built.runtime_12, dir, RUNTIME_12)?;
     place(&built.runtime_13, dir, RUNTIME_13)?;
+    place(&built.nccl, dir, NCCL)?;
     link(dir)
 }
 
@@ -93,12 +98,12 @@ fn place(built: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DRIVER, RUNTIME_13, link};
+    use super::{DRIVER, NCCL, RUNTIME_13, link};
 
     #[test]
     fn linkers_find_driver_and_runtime() {
         let folder = tempfile::tempdir().unwrap();
-        for name in [DRIVER, RUNTIME_13] {
+        for name in [DRIVER, NCCL, RUNTIME_13] {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
         // A second time, as after an earlier run.
@@ -107,8 +112,14 @@ mod tests {
         }
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
-            ["libcuda.so", "libcudart.so", "lib64/libcuda.so"].map(read),
-            [DRIVER, RUNTIME_13, DRIVER]
+            [
+                "libcuda.so",
+                "libcudart.so",
+                "libnccl.so",
+                "lib64/libcuda.so"
+            ]
+            .map(read),
+            [DRIVER, RUNTIME_13, NCCL, DRIVER]
         );
     }
 }

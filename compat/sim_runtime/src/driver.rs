@@ -20,7 +20,8 @@ pub fn find_with(lookup: Lookup) -> Result<(), Lookup> {
 }
 
 /// A function's address, looked up at its first call.
-pub(crate) struct Place(OnceLock<Option<usize>>);
+#[derive(Default)]
+pub struct Place(OnceLock<Option<usize>>);
 
 impl Place {
     /// Not looked up yet.
@@ -29,6 +30,9 @@ impl Place {
     }
 
     /// The address of the function with this name.
+    ///
+    /// # Errors
+    /// There is no driver, or it has no such function.
     pub fn of(&self, name: &str) -> Outcome<*const ()> {
         let find = || {
             let lookup = LOOKUP.get_or_init(|| in_library);
@@ -97,6 +101,7 @@ pub type Callback = Option<unsafe extern "C" fn(usize, u32, *mut c_void)>;
 
 /// Declares functions of the driver: here, those that are not called with the same arguments as a
 /// function of the runtime; the others are declared with that function.
+#[macro_export]
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         $(
@@ -121,7 +126,7 @@ macro_rules! functions {
         )*
     };
 }
-pub(crate) use functions;
+pub(crate) use crate::functions;
 
 functions! {
     fn cuInit(flags: c_uint);
