@@ -1,7 +1,7 @@
 //! `cargo xtask bundle`: a folder that runs on a machine with a GPU and no Rust.
 
 use crate::ending::{print, usage};
-use crate::{build, folder, workspace};
+use crate::{build, folder, sim_driver, workspace};
 use anyhow::{Context, bail};
 use indicatif::HumanBytes;
 use std::fs;
@@ -11,12 +11,19 @@ use std::process::{Command, ExitCode};
 /// The file that marks a folder as one of our bundles.
 const MARK: &str = "lockstep-bundle.json";
 
+/// The folder of a bundle with simulated GPUs.
+const SIM: &str = "sim";
+
 /// Make a folder that runs on a GPU machine without Rust.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The folder to make, or an existing bundle to update
     #[arg(default_value = "bundle")]
     dir: PathBuf,
+
+    /// Also put a simulated driver and NCCL into its folder `sim`, for several processes without a GPU
+    #[arg(long)]
+    sim: bool,
 }
 
 /// Builds and gathers.
@@ -27,6 +34,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let program = build::release()?;
     gather(&program, &workspace::root().join("bench/baselines"), dir)
         .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
+    if options.sim {
+        sim_driver::install(&dir.join(SIM))?;
+    }
     // The program itself writes what it will read there, its mark last.
     let status = Command::new(&program)
         .arg("gather")
@@ -125,6 +135,12 @@ without one the program runs the kernels on its own simulator.
     ./lockstep --help                         the rest
 
 The exit status says whether everything passed.
+
+Several processes, each with a device, which add numbers up by NCCL; without GPUs by the
+libraries in the folder sim, if the bundle was made with --sim:
+
+    mpirun -n 2 ./lockstep devices --processes
+    LOCKSTEP_SIM_DEVICES=2 LD_LIBRARY_PATH=sim mpirun -n 2 ./lockstep devices --processes
 
 lockstep     the program
 ptx/         the kernels' PTX, one file for each topic and architecture

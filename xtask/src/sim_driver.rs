@@ -61,7 +61,7 @@ textures, and sharing memory with other processes.",
 }
 
 /// Puts the libraries into a folder, also under the names that linkers look for.
-fn install(dir: &Path) -> anyhow::Result<()> {
+pub fn install(dir: &Path) -> anyhow::Result<()> {
     let built = build::libraries()?;
     std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be created", dir.display()))?;
     place(&built.driver, dir, DRIVER)?;
