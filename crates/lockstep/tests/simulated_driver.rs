@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod foreign;
+mod nccl;
 
 use lockstep::Device;
 

@@ -72,32 +72,74 @@ macro_rules! functions {
         }
 
         impl Nccl {
+            /// Finds the functions, in the library or where [`load_functions`] says.
             fn load() -> Result<Self, String> {
-                let file = std::env::var(PATH_OVERRIDE).unwrap_or_else(|_| NAME.to_owned());
-                // SAFETY: NCCL's initialisation is sound.
-                let library = unsafe { Library::new(&file) }.map_err(|error| {
-                    format!(
-                        "`{file}` could not be loaded ({error}): install NCCL \
-                         (`pip install nvidia-nccl-cu13`), and name the file in {PATH_OVERRIDE} or \
-                         its folder in LD_LIBRARY_PATH; without a GPU, `cargo xtask sim-run -- \
-                         PROGRAM` has one for simulated devices"
-                    )
-                })?;
-                let library: &'static Library = Box::leak(Box::new(library));
+                let find: Box<dyn Fn(&str) -> Option<*const c_void>> = match FIND.get() {
+                    Some(find) => Box::new(find),
+                    None => {
+                        let library = open()?;
+                        Box::new(move |name| {
+                            // SAFETY: only the address is taken.
+                            let found = unsafe { library.get::<*const c_void>(name.as_bytes()) };
+                            found.ok().map(|found| *found)
+                        })
+                    }
+                };
+                let function = |name: &str| {
+                    find(name).ok_or_else(|| format!("`{NAME}` has no function `{name}`"))
+                };
                 // SAFETY: the functions have these signatures, and the library stays loaded.
                 unsafe {
                     Ok(Self {
-                        $($field: *library.get(concat!($name, "\0").as_bytes())
-                            .map_err(|error| error.to_string())?,)*
-                        error_string: *library.get(b"ncclGetErrorString\0")
-                            .map_err(|error| error.to_string())?,
-                        last_error: *library.get(b"ncclGetLastError\0")
-                            .map_err(|error| error.to_string())?,
+                        $($field: std::mem::transmute::<
+                            *const c_void,
+                            unsafe extern "C" fn($($arg),*) -> Code,
+                        >(function($name)?),)*
+                        error_string: std::mem::transmute::<
+                            *const c_void,
+                            unsafe extern "C" fn(Code) -> *const c_char,
+                        >(function("ncclGetErrorString")?),
+                        last_error: std::mem::transmute::<
+                            *const c_void,
+                            unsafe extern "C" fn(Comm) -> *const c_char,
+                        >(function("ncclGetLastError")?),
                     })
                 }
             }
         }
     };
+}
+
+/// Opens the library, for good.
+fn open() -> Result<&'static Library, String> {
+    let file = std::env::var(PATH_OVERRIDE).unwrap_or_else(|_| NAME.to_owned());
+    // SAFETY: NCCL's initialisation is sound.
+    let library = unsafe { Library::new(&file) }.map_err(|error| {
+        format!(
+            "`{file}` could not be loaded ({error}): install NCCL (`pip install nvidia-nccl-cu13`), \
+             and name the file in {PATH_OVERRIDE} or its folder in LD_LIBRARY_PATH; without a GPU, \
+             `cargo xtask sim-run -- PROGRAM` has one for simulated devices"
+        )
+    })?;
+    Ok(Box::leak(Box::new(library)))
+}
+
+static FIND: OnceLock<Find> = OnceLock::new();
+
+/// Finds a function of NCCL by name.
+pub type Find = fn(&str) -> Option<*const c_void>;
+
+/// Uses these functions instead of the library's, for a program that contains an NCCL.
+///
+/// # Safety
+///
+/// They have the signatures of NCCL's functions of these names.
+///
+/// # Errors
+///
+/// Others have been named before.
+pub unsafe fn load_functions(find: Find) -> Result<(), Find> {
+    FIND.set(find)
 }
 
 functions! {

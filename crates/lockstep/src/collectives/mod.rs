@@ -14,6 +14,7 @@ mod ranks;
 mod simulated;
 
 pub use element::{Element, Operator};
+pub use library::{Find, load_functions};
 pub use ranks::Ranks;
 
 use crate::engine::gpu::Gpu;
