@@ -1,6 +1,6 @@
 //! A sum over several processes, each with a device: what a program does that `mpirun` has started.
 
-use super::{Failure, compare, numbers};
+use super::outcome::{Failure, compare, numbers};
 use lockstep::Device;
 use lockstep::collectives::{Communicator, Operator, Ranks};
 

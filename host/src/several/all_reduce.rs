@@ -1,6 +1,8 @@
 //! All-reduce, in one shot, in two, and around a ring; and by NCCL.
 
-use super::{Failure, Lesson, Measured, Node, Outcome, Way, compare, numbers};
+use super::lesson::{Lesson, Way};
+use super::node::Node;
+use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use gpu_kernels::devices::all_reduce::{self, BLOCK, N_FLAGS, inbox_len, n_blocks};
 use gpu_kernels::devices::{all_reduce_one_shot, all_reduce_ring, all_reduce_two_shot};
 use lockstep::collectives::{Communicator, Operator, group};

@@ -1,6 +1,8 @@
 //! A product whose second factor is spread over devices.
 
-use super::{Failure, Lesson, Measured, Node, Outcome, Way, compare, numbers};
+use super::lesson::{Lesson, Way};
+use super::node::Node;
+use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use gpu_kernels::devices::gemm::{BLOCK, grid};
 use gpu_kernels::devices::gemm_add;
 use gpu_kernels::devices::jacobi::band;

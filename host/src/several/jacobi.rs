@@ -1,6 +1,8 @@
 //! Jacobi's method: the same steps with the halo moved in five ways.
 
-use super::{Failure, Lesson, Measured, Node, Outcome, Way, compare, numbers};
+use super::lesson::{Lesson, Way};
+use super::node::Node;
+use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use cuda_std::launch::DevicePtrMut;
 use gpu_kernels::devices::jacobi::{self, BLOCK, band, cell, grid};
 use gpu_kernels::devices::{jacobi_flags, jacobi_loads, jacobi_rows, jacobi_stores};

@@ -1,6 +1,6 @@
 //! Devices that work together, with what the lessons need on each.
 
-use super::{Failure, Measured};
+use super::outcome::{Failure, Measured};
 use crate::kernels::{ARCHES, modules};
 use cuda_std::launch::Kernel;
 use lockstep::collectives::Communicator;

@@ -1,6 +1,8 @@
 //! A transpose of a matrix whose rows are spread over devices.
 
-use super::{Failure, Lesson, Measured, Node, Outcome, Way, compare, numbers};
+use super::lesson::{Lesson, Way};
+use super::node::Node;
+use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use gpu_kernels::devices::transpose::{BLOCK, band, grid};
 use gpu_kernels::devices::transpose_to_all;
 use lockstep::LaunchConfig;

@@ -118,6 +118,8 @@ fn lessons_stand_in_the_order_of_their_kernels() {
     in_order.sort();
     assert_eq!(topics, in_order);
     in_order.dedup();
+    // Those of several devices are all in the last one.
+    in_order.push("13_devices".to_owned());
     let own = text("gpu-kernels/src/lib.rs");
     let topics: Vec<&str> = numbered(&own)
         .into_iter()

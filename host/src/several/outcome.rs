@@ -1,0 +1,77 @@
+//! The outcome of a way to do a lesson: times and bytes, or the difference from the reference.
+
+use crate::kernels::KernelsError;
+use lockstep::Error;
+
+/// What a way has done, rightly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Bytes that kernels moved over links; on simulators only, where they are counted.
+    pub link_bytes: Option<u64>,
+    /// What was measured; on GPUs only.
+    pub measured: Option<Measured>,
+}
+
+/// Times of a way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The median of some repetitions, in milliseconds.
+    pub time_ms: f64,
+    /// The same for what it is compared with.
+    pub reference_ms: Option<f64>,
+    /// The least and the greatest time over the median.
+    pub spread: (f64, f64),
+    /// Bytes that have to cross into the device that gets most.
+    pub bytes: u64,
+}
+
+/// Why a way was not done, or not rightly.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A device or a kernel failed.
+    #[error(transparent)]
+    Engine(#[from] Error),
+    /// There are no kernels.
+    #[error(transparent)]
+    Kernels(#[from] KernelsError),
+    /// The result is not the reference's.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// Compares a result with its reference, value by value.
+///
+/// # Errors
+///
+/// The first difference of more than `tolerance`, relative to the largest value.
+pub fn compare(what: &str, got: &[f32], expected: &[f32], tolerance: f32) -> Result<(), Failure> {
+    let scale = expected
+        .iter()
+        .fold(0.0_f32, |most, value| most.max(value.abs()));
+    let differs = |&i: &usize| {
+        let close = (got[i] - expected[i]).abs() <= tolerance * scale;
+        got[i].to_bits() != expected[i].to_bits() && !close
+    };
+    if got.len() != expected.len() {
+        let (n, of) = (got.len(), expected.len());
+        return Err(Failure::Wrong(format!(
+            "{what}: {n} values instead of {of}"
+        )));
+    }
+    match (0..got.len()).find(differs) {
+        None => Ok(()),
+        Some(i) => Err(Failure::Wrong(format!(
+            "{what}: value {i} is {}, expected {}",
+            got[i], expected[i]
+        ))),
+    }
+}
+
+/// Values that no two places have alike, for sums that are exact.
+pub fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    let number = |i: usize| {
+        let mixed = (i as u32 ^ seed.wrapping_mul(0x9E37_79B9)).wrapping_mul(2_654_435_761);
+        (mixed >> 24) as f32 - 128.0
+    };
+    (0..n).map(number).collect()
+}
