@@ -53,6 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     schedules: u64,
 
+    /// Simulator: also show the memory work of each source line, and what of it crosses links.
+    #[arg(long)]
+    lines: bool,
+
     /// Also write the results to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -86,10 +90,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             }
         }
     }
+    let mut of_lines = Vec::new();
+    if args.lines && all[0].is_simulator() {
+        for &(lesson, way) in &selected {
+            of_lines.push((
+                format!("{} {}", lesson.id, way.id),
+                lines(args, (lesson, way), counts[0])?,
+            ));
+        }
+    }
     let verdict = verdict_of(&rows);
     let nccl = nccl_version(&all);
     let mut ending = outputs.end(verdict);
-    ending.print(|out| devices::write(out, &rows, Width::of_stdout()));
+    ending.print(|out| {
+        let width = Width::of_stdout();
+        devices::write(out, &rows, width)?;
+        let lines = of_lines.iter();
+        lines
+            .clone()
+            .try_for_each(|(name, lines)| devices::write_lines(out, name, lines, width))
+    });
     ending.json("--json", &Report::new(&all, nccl, rows));
     Ok(ending.exit())
 }
@@ -150,7 +170,7 @@ fn selected(words: &[String]) -> Result<Vec<(&'static Lesson, &'static Way)>, St
 fn devices_of(args: &Args) -> Result<Vec<Device>, Stop> {
     let most = args.devices.iter().copied().max().map(usize::from);
     let simulators = || Device::simulators_with(most.unwrap_or(2), settings(args));
-    let is_asked = args.check || args.schedules > 0;
+    let is_asked = args.check || args.lines || args.schedules > 0;
     let devices = match args.engine {
         EngineChoice::Sim => simulators(),
         EngineChoice::Auto if is_asked => simulators(),
@@ -218,6 +238,21 @@ fn row(
         }
     }
     Row::of(of, (n, size), ended)
+}
+
+/// The memory work of a way on simulators, line by line.
+fn lines(
+    args: &Args,
+    (lesson, way): (&Lesson, &Way),
+    n: usize,
+) -> Result<Vec<lockstep::Line>, Stop> {
+    let failed = |error: host::several::Failure| Stop::Because(Exit::Failed, error.to_string());
+    let node = Node::new(&Device::simulators_with(n, settings(args)))
+        .map_err(failed)?
+        .with_lines();
+    let size = args.size.first().copied().unwrap_or(lesson.quick);
+    (way.run)(&node, size).map_err(failed)?;
+    Ok(node.into_lines())
 }
 
 fn outcome(

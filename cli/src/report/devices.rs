@@ -4,7 +4,7 @@ use super::grid::{Cell, Column, Grid};
 use super::style::{BAD, GOOD};
 use super::width::{Width, indented};
 use host::several::{Lesson, Outcome, Way};
-use lockstep::Device;
+use lockstep::{Device, Line};
 use lockstep_page::numbers::grouped;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -168,6 +168,41 @@ pub fn document(path: &Path) -> Result<String, String> {
         table.push_str(&line);
     }
     Ok(table)
+}
+
+/// Prints the memory work of a way's lines.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn write_lines(
+    out: &mut dyn Write,
+    name: &str,
+    lines: &[Line],
+    width: Width,
+) -> io::Result<()> {
+    let plain = |text: String| Cell::new(text, anstyle::Style::new());
+    let mut grid = Grid::new(&[
+        Column::words("line"),
+        Column::numbers("bytes over links"),
+        Column::numbers("sectors loaded"),
+        Column::numbers("sectors stored"),
+        Column::numbers("bank conflicts"),
+        Column::words("source").below(),
+    ]);
+    for line in lines {
+        let file = line.file.rsplit('/').next().unwrap_or(&line.file);
+        grid.row(vec![
+            plain(format!("{file}:{}", line.line)),
+            plain(grouped(line.link_bytes)),
+            plain(grouped(line.load_sectors)),
+            plain(grouped(line.store_sectors)),
+            plain(grouped(line.conflicts)),
+            plain(line.text.clone().unwrap_or_default()),
+        ]);
+    }
+    writeln!(out, "\n{name}, line by line")?;
+    grid.write(out, width)
 }
 
 /// Prints the rows, and why some failed.

@@ -32,6 +32,9 @@ pub struct Line {
     pub store_sectors: u64,
     /// Local memory: 32-byte sectors of loads and stores.
     pub local_sectors: u64,
+    /// Memory of other devices: bytes loaded and stored over a link, which are among the global ones
+    /// as well.
+    pub link_bytes: u64,
 }
 
 impl Line {
@@ -41,6 +44,19 @@ impl Line {
             + self.load_sectors
             + self.store_sectors
             + self.local_sectors
+    }
+
+    /// Adds the work of the same line in another launch.
+    pub fn merge(&mut self, other: &Self) {
+        self.shared_requests += other.shared_requests;
+        self.conflicts += other.conflicts;
+        self.ways = self.ways.max(other.ways);
+        self.load_requests += other.load_requests;
+        self.load_sectors += other.load_sectors;
+        self.store_requests += other.store_requests;
+        self.store_sectors += other.store_sectors;
+        self.local_sectors += other.local_sectors;
+        self.link_bytes += other.link_bytes;
     }
 
     fn add(&mut self, counted: &InstructionCounts) {
@@ -58,6 +74,7 @@ impl Line {
         self.store_requests += counts.global_store_requests;
         self.store_sectors += counts.global_store_sectors;
         self.local_sectors += counts.local_load_sectors + counts.local_store_sectors;
+        self.link_bytes += counts.peer_load_bytes + counts.peer_store_bytes;
     }
 }
 

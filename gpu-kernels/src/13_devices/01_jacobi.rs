@@ -119,7 +119,7 @@ fn own_cell(first_row: u32, n_rows: u32, n_columns: u32) -> Option<(u32, u32)> {
 #[inline(always)]
 unsafe fn note_change(largest: *mut u32, change: f32) {
     let of_warp = warp_reduce(FULL_MASK, change.to_bits(), WarpReductionOp::Max);
-    if thread::index_in_block() % 32 == 0 {
+    if thread::index_in_block().is_multiple_of(32) {
         atomic::max(largest, of_warp, Global, Device, Relaxed);
     }
 }

@@ -16,6 +16,7 @@
 //! | `02_all_reduce.rs` | a sum over all devices: in one shot, in two, around a ring |
 //! | `03_transpose.rs` | a transpose in which every device sends a part to every other one |
 //! | `04_gemm.rs` | a product whose second factor is spread over all devices, and fetched while the first parts are multiplied |
+//! | `05_ping_pong.rs` | how long a flag takes, within a device and between two |
 //!
 //! Left out: links that combine values on their way (NVLink multicast), and devices of several
 //! machines, which have no memory in common: those use NCCL (`lockstep::collectives`).
@@ -31,8 +32,11 @@ pub mod all_reduce;
 pub mod transpose;
 #[path = "04_gemm.rs"]
 pub mod gemm;
+#[path = "05_ping_pong.rs"]
+pub mod ping_pong;
 
 pub use all_reduce::{all_reduce_one_shot, all_reduce_ring, all_reduce_two_shot};
 pub use gemm::gemm_add;
 pub use jacobi::{jacobi_flags, jacobi_loads, jacobi_rows, jacobi_stores};
+pub use ping_pong::{ping_pong_device, ping_pong_link, ping_pong_system};
 pub use transpose::transpose_to_all;

@@ -2,7 +2,7 @@
 //!
 //! They differ from the other lessons in that they have more than one device, so each is a function of
 //! devices and a size. Reading order: [`outcome`]; [`node`], the devices with what the lessons need on
-//! each; [`lesson`]; [`jacobi`], [`all_reduce`], [`transpose`], [`gemm`]; [`across_processes`], the same
+//! each; [`lesson`]; [`jacobi`], [`all_reduce`], [`transpose`], [`gemm`], [`ping_pong`]; [`across_processes`], the same
 //! sum with a process for each device.
 
 pub mod across_processes;
@@ -12,6 +12,7 @@ pub mod jacobi;
 pub mod lesson;
 pub mod node;
 pub mod outcome;
+pub mod ping_pong;
 pub mod transpose;
 
 pub use lesson::{Lesson, Way};
@@ -19,11 +20,12 @@ pub use node::Node;
 pub use outcome::{Failure, Measured, Outcome};
 
 /// All of them, in reading order.
-pub static LESSONS: [&Lesson; 4] = [
+pub static LESSONS: [&Lesson; 5] = [
     &jacobi::LESSON,
     &all_reduce::LESSON,
     &transpose::LESSON,
     &gemm::LESSON,
+    &ping_pong::LESSON,
 ];
 
 /// The kernels of all lessons.

@@ -4,9 +4,9 @@ use super::outcome::{Failure, Measured};
 use crate::kernels::{ARCHES, modules};
 use cuda_std::launch::Kernel;
 use lockstep::collectives::Communicator;
-use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Stream, Together};
+use lockstep::{Buffer, Device, Error, LaunchConfig, Line, Module, PtxModule, Stream, Together};
 use ptx_sim::Schedule;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 /// Repetitions of a measurement.
@@ -27,6 +27,8 @@ pub struct Node {
     link_bytes: Cell<u64>,
     /// Counts the launches that tell each other apart.
     epoch: Cell<u32>,
+    /// The memory work of launches by source line, if that is kept.
+    lines: Option<RefCell<Vec<Line>>>,
 }
 
 impl Node {
@@ -64,12 +66,37 @@ impl Node {
             schedule: None,
             link_bytes: Cell::new(0),
             epoch: Cell::new(1),
+            lines: None,
         })
     }
 
     /// Makes simulators run launches in another order.
     pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// Keeps the memory work of simulators' launches by source line.
+    pub fn with_lines(self) -> Self {
+        Self {
+            lines: Some(RefCell::default()),
+            ..self
+        }
+    }
+
+    /// The lines that were kept, those of most bytes over links first.
+    pub fn into_lines(self) -> Vec<Line> {
+        let mut sums: Vec<Line> = Vec::new();
+        for line in self.lines.map(RefCell::into_inner).unwrap_or_default() {
+            match sums
+                .iter_mut()
+                .find(|sum| (&sum.file, sum.line) == (&line.file, line.line))
+            {
+                Some(sum) => sum.merge(&line),
+                None => sums.push(line),
+            }
+        }
+        sums.sort_by_key(|line| std::cmp::Reverse((line.link_bytes, line.load_sectors)));
+        sums
     }
 
     /// How many devices there are.
@@ -181,6 +208,9 @@ impl Node {
                 let counts = report.counts().copied().unwrap_or_default();
                 let bytes = counts.peer_load_bytes + counts.peer_store_bytes;
                 self.link_bytes.set(self.link_bytes.get() + bytes);
+                if let Some(lines) = &self.lines {
+                    lines.borrow_mut().extend(report.lines());
+                }
             }
         }
         Ok(())
