@@ -103,6 +103,10 @@ impl Product<'_> {
         let mut free: [Vec<Option<Event>>; 2] =
             std::array::from_fn(|_| (0..n).map(|_| None).collect());
         let mut here: Vec<Option<Event>> = (0..n).map(|_| None).collect();
+        // What was multiplied before may still be read.
+        for (copies, stream) in node.copies.iter().zip(&node.streams) {
+            copies.wait(&stream.record()?)?;
+        }
         for step in 0..n {
             for (i, stream) in node.streams.iter().enumerate() {
                 if let Some(fetched) = here[i].take() {
