@@ -41,6 +41,8 @@ pub const BLOCK_ROWS: u32 = 4;
 /// Block of all kernels, in threads.
 pub const BLOCK: [u32; 3] = [BLOCK_COLUMNS, BLOCK_ROWS, 1];
 const BLOCK_THREADS: u32 = BLOCK_COLUMNS * BLOCK_ROWS;
+/// Blocks of [`jacobi_flags`] that a multiprocessor has room for: also one of 1536 threads.
+pub const BLOCKS_AT_ONCE: u32 = 6;
 
 /// Grid for so many rows.
 pub const fn grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
@@ -106,13 +108,12 @@ unsafe fn around(from: *const f32, row: u32, column: u32, n_columns: u32) -> Aro
     }
 }
 
-/// The thread's cell among those of `n_rows` rows from `first_row` on, if it has one: the outer
-/// columns stay as they are.
+/// The thread's cell among those of `n_rows` rows, if it has one: the outer columns stay as they are.
 #[inline(always)]
-fn own_cell(first_row: u32, n_rows: u32, n_columns: u32) -> Option<(u32, u32)> {
+fn own_cell(n_rows: u32, n_columns: u32) -> Option<(u32, u32)> {
     let row = thread::block_idx_y() * BLOCK_ROWS + thread::thread_idx_y();
     let column = thread::block_idx_x() * BLOCK_COLUMNS + thread::thread_idx_x();
-    (row < n_rows && 0 < column && column + 1 < n_columns).then_some((first_row + row, column))
+    (row < n_rows && 0 < column && column + 1 < n_columns).then_some((row, column))
 }
 
 /// Adds the warp's largest change to the launch's. All threads of the warp call it.
@@ -124,7 +125,7 @@ unsafe fn note_change(largest: *mut u32, change: f32) {
     }
 }
 
-/// One step for `n_rows` rows of a band, from `first_row` on.
+/// One step for `n_rows` rows of a band, from `first_row` on, `row_step` apart.
 ///
 /// # Safety
 ///
@@ -136,11 +137,13 @@ pub unsafe fn jacobi_rows(
     to: *mut f32,
     largest: *mut u32,
     first_row: u32,
+    row_step: u32,
     n_rows: u32,
     n_columns: u32,
 ) {
     let mut change = 0.0;
-    if let Some((row, column)) = own_cell(first_row, n_rows, n_columns) {
+    if let Some((row, column)) = own_cell(n_rows, n_columns) {
+        let row = first_row + row * row_step;
         let around = around(from, row, column, n_columns);
         *to.add(cell(row, column, n_columns)) = around.mean();
         change = around.change();
@@ -167,7 +170,8 @@ pub unsafe fn jacobi_stores(
     n_columns: u32,
 ) {
     let mut change = 0.0;
-    if let Some((row, column)) = own_cell(1, n_rows, n_columns) {
+    if let Some((row, column)) = own_cell(n_rows, n_columns) {
+        let row = row + 1;
         let around = around(from, row, column, n_columns);
         let mean = around.mean();
         *to.add(cell(row, column, n_columns)) = mean;
@@ -213,7 +217,8 @@ pub unsafe fn jacobi_loads(
     n_columns: u32,
 ) {
     let mut change = 0.0;
-    if let Some((row, column)) = own_cell(1, n_rows, n_columns) {
+    if let Some((row, column)) = own_cell(n_rows, n_columns) {
+        let row = row + 1;
         let mut around = around(from, row, column, n_columns);
         if row == 1 && !above.is_null() {
             around.up = *above.add(column as usize);
@@ -246,7 +251,7 @@ pub const FROM_BELOW: usize = 1;
 /// `below_…` are null, or the neighbours' rows that are this band's edges there, and their flags.
 /// `flags` are this device's two, 0 at first, and count steps over launches: this launch's first is
 /// `first_step`. Launch with [`BLOCK`] and as many blocks as fit.
-#[kernel(cooperative, launch_bounds(BLOCK_THREADS))]
+#[kernel(cooperative, launch_bounds(BLOCK_THREADS, BLOCKS_AT_ONCE))]
 pub unsafe fn jacobi_flags(
     even: *mut f32,
     odd: *mut f32,

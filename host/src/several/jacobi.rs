@@ -4,7 +4,7 @@ use super::lesson::{Lesson, Way};
 use super::node::Node;
 use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use cuda_std::launch::DevicePtrMut;
-use gpu_kernels::devices::jacobi::{self, BLOCK, band, cell, grid};
+use gpu_kernels::devices::jacobi::{self, BLOCK, BLOCKS_AT_ONCE, band, cell, grid};
 use gpu_kernels::devices::{jacobi_flags, jacobi_loads, jacobi_rows, jacobi_stores};
 use lockstep::{Buffer, LaunchConfig};
 
@@ -260,7 +260,15 @@ fn copies(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
             bands.node.launch(jacobi_rows, |i| {
                 let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
                 let n_rows = bands.n_rows[i];
-                let args = (from, to, bands.noted(i, notes), 1, n_rows, bands.n_columns);
+                let args = (
+                    from,
+                    to,
+                    bands.noted(i, notes),
+                    1,
+                    1,
+                    n_rows,
+                    bands.n_columns,
+                );
                 Some((bands.config(n_rows), args))
             })?;
         }
@@ -321,17 +329,24 @@ fn overlap(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> 
         let [from, to] = bands.turn(step);
         let notes = notes && step + 1 == first + n_steps;
         // SAFETY: as in `copies`.
-        let rows = |first_row: fn(u32) -> u32, n_rows: fn(u32) -> u32| unsafe {
+        let rows = |first: u32, step: fn(u32) -> u32, n_rows: fn(u32) -> u32| unsafe {
             bands.node.launch(jacobi_rows, |i| {
                 let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
-                let (first, n) = (first_row(bands.n_rows[i]), n_rows(bands.n_rows[i]));
-                let args = (from, to, bands.noted(i, notes), first, n, bands.n_columns);
+                let (step, n) = (step(bands.n_rows[i]), n_rows(bands.n_rows[i]));
+                let args = (
+                    from,
+                    to,
+                    bands.noted(i, notes),
+                    first,
+                    step,
+                    n,
+                    bands.n_columns,
+                );
                 (n > 0).then(|| (bands.config(n), args))
             })
         };
         // The edge rows, of which there may be one only…
-        rows(|_| 1, |_| 1)?;
-        rows(|n| n, |n| u32::from(n > 1))?;
+        rows(1, |n| n - 1, |n| n.min(2))?;
         // …are copied…
         let mut edges = Vec::new();
         for (i, copies) in bands.node.copies.iter().enumerate() {
@@ -340,7 +355,7 @@ fn overlap(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> 
             edges.push(copies.record()?);
         }
         // …while the rest is computed.
-        rows(|_| 2, |n| n.saturating_sub(2))?;
+        rows(2, |_| 1, |n| n.saturating_sub(2))?;
         for (i, stream) in bands.node.streams.iter().enumerate() {
             let near = i.saturating_sub(1)..(i + 2).min(edges.len());
             near.map(|other| &edges[other])
@@ -366,8 +381,7 @@ fn flags(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
             };
             let n_rows = bands.n_rows[i];
             let [columns, rows, _] = grid(n_rows, bands.n_columns);
-            // All blocks must be there at once: eight of their size fit on a multiprocessor.
-            let most = (8 * node.n_multiprocessors() / columns).max(1);
+            let most = (BLOCKS_AT_ONCE * node.n_multiprocessors() / columns).max(1);
             let config = LaunchConfig::new([columns, rows.min(most), 1], BLOCK);
             let args = (
                 even[i].as_mut_ptr(),
@@ -401,6 +415,7 @@ fn rows_alone(bands: &Bands<'_>) -> Result<(), Failure> {
                 from,
                 to,
                 DevicePtrMut::new(0),
+                1,
                 1,
                 bands.n_rows[i],
                 bands.n_columns,

@@ -4,7 +4,7 @@ use super::outcome::{Failure, Measured};
 use crate::kernels::{ARCHES, modules};
 use cuda_std::launch::Kernel;
 use lockstep::collectives::Communicator;
-use lockstep::{Buffer, Device, Error, LaunchConfig, Line, Module, PtxModule, Stream, Together};
+use lockstep::{Buffer, Device, LaunchConfig, Line, Module, PtxModule, Stream, Together};
 use ptx_sim::Schedule;
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
@@ -46,7 +46,7 @@ impl Node {
             .iter()
             .find(is_base)
             .expect("a topic of the catalogue");
-        source.text().map_err(Error::from)?;
+        source.text()?;
         for device in devices {
             for peer in devices
                 .iter()
