@@ -228,7 +228,10 @@ impl Context {
     /// Frees what was allocated in it.
     pub(crate) fn free_allocations(&self) {
         for (address, _) in std::mem::take(&mut *self.allocations()) {
-            let _ = self.device.sim.free(address);
+            // From a pool, it may be on another device.
+            if let Some(device) = driver().ok().and_then(|d| d.device_of_address(address)) {
+                let _ = device.sim.free(address);
+            }
         }
     }
 

@@ -39,26 +39,40 @@ pub(crate) fn run(launch: &Arc<KernelLaunch>, options: &LaunchOptions) -> Ended 
             result: *result,
             is_checked: true,
         },
-        Answer::Unchecked(finding) => {
-            let _unchecked = Unchecked;
-            let mut plain = options.clone();
-            plain.check = false;
-            let mut result = launch.run_with(&plain);
-            let is_checked = finding.is_some();
+        Answer::Found(finding) => {
+            let mut result = run_unchecked(launch, options);
             if let Ok(report) = &mut result {
                 report.finding = finding;
             }
-            Ended { result, is_checked }
+            Ended {
+                result,
+                is_checked: true,
+            }
         }
+        Answer::Unchecked => Ended {
+            result: run_unchecked(launch, options),
+            is_checked: false,
+        },
     }
+}
+
+/// Runs one of the launches that are counted as running without checks.
+fn run_unchecked(launch: &KernelLaunch, options: &LaunchOptions) -> Result<Report, LaunchError> {
+    let _unchecked = Unchecked;
+    let mut plain = options.clone();
+    plain.check = false;
+    launch.run_with(&plain)
 }
 
 /// What was done with a launch, or is left to do.
 enum Answer {
     /// It ran.
     Ran(Box<Result<Report, LaunchError>>),
-    /// It is to run without checks, which may have found something.
-    Unchecked(Option<Box<LaunchError>>),
+    /// It is to run without checks, since those have found something: in it, or in another that ran
+    /// at the same time.
+    Found(Option<Box<LaunchError>>),
+    /// It is to run without checks, since it waits, or another that is ready.
+    Unchecked,
 }
 
 /// A launch that is ready.
@@ -104,7 +118,7 @@ impl Place {
                 queue.ready.remove(at);
                 if queue.n_unchecked > 0 {
                     queue.n_unchecked += 1;
-                    return Some(Answer::Unchecked(None));
+                    return Some(Answer::Unchecked);
                 }
                 queue.is_busy = true;
                 return None;
@@ -146,12 +160,16 @@ impl Leader {
                 break None;
             }
         };
-        let mut unchecked: Vec<Answer> = self.0.iter().map(|_| Answer::Unchecked(None)).collect();
-        if let Some(MemberError { member, error }) = error {
-            unchecked[member] = Answer::Unchecked(Some(Box::new(error)));
-        }
-        queue().n_unchecked += unchecked.len();
-        self.answer(unchecked)
+        let answers: Vec<Answer> = match error {
+            None => self.0.iter().map(|_| Answer::Unchecked).collect(),
+            Some(MemberError { member, error }) => {
+                let mut answers: Vec<_> = self.0.iter().map(|_| Answer::Found(None)).collect();
+                answers[member] = Answer::Found(Some(Box::new(error)));
+                answers
+            }
+        };
+        queue().n_unchecked += answers.len();
+        self.answer(answers)
     }
 
     /// Runs them all to their end; else all memory is as before.

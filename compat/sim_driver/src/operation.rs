@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::context::Context;
 use crate::copies::{Copy, Fill};
+use crate::driver::driver;
 use crate::launch::KernelLaunch;
 use crate::observe::InFlight;
 use crate::status::{Outcome, Status};
@@ -116,8 +117,12 @@ impl Operation {
                 let owner = Context::owner_of(*address);
                 let owner = owner.unwrap_or_else(|| Arc::clone(context));
                 owner.allocations().remove(address);
-                let freed = owner.device.sim.free(*address);
-                freed.map_err(|_| Status::ILLEGAL_ADDRESS)
+                let device = driver()?.device_of_address(*address);
+                let device = device.ok_or(Status::ILLEGAL_ADDRESS)?;
+                device
+                    .sim
+                    .free(*address)
+                    .map_err(|_| Status::ILLEGAL_ADDRESS)
             }
             Self::Nothing | Self::Call(_) | Self::Note(_) => Ok(()),
         }

@@ -142,8 +142,8 @@ impl Kernel {
     pub fn unchecked(&self) -> String {
         let launches = plural(self.n_unchecked, "launch", "launches");
         format!(
-            "{launches} ran without checks: for something that was not ready yet, such as a later \
-             launch or the host, this kernel waited, or one that ran at the same time"
+            "{launches} ran without checks: this kernel, or one that ran at the same time, waited \
+             for something that was not ready yet, such as a later launch or the host"
         )
     }
 }

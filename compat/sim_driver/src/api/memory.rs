@@ -2,11 +2,10 @@
 
 use std::backtrace::Backtrace;
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
 
 use super::{api, get, list, put, put_if};
-use crate::context::{Allocated, Context, Primary};
-use crate::driver::driver;
+use crate::context::{Allocated, Context};
+use crate::driver::{SimDevice, driver};
 use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
 use crate::peers;
@@ -47,10 +46,15 @@ impl Location {
 
 /// Allocates in a context.
 fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
+    allocate_on(&context.device, context, n_bytes)
+}
+
+/// Allocates on a device, for a context that may be another one's.
+fn allocate_on(device: &SimDevice, context: &Context, n_bytes: usize) -> Outcome<u64> {
     Status::INVALID_VALUE.when(n_bytes == 0)?;
     let mut allocations = context.allocations();
     let label = format!("an allocation of {n_bytes} bytes");
-    let allocated = context.device.sim.alloc(n_bytes as u64, &label);
+    let allocated = device.sim.alloc(n_bytes as u64, &label);
     let address = allocated.map_err(|_| Status::OUT_OF_MEMORY)?;
     let reported = driver()?.settings.report.is_some();
     let allocated = Allocated {
@@ -87,28 +91,18 @@ fn free(address: u64) -> Outcome {
     device.sim.free(address).map_err(|_| Status::INVALID_VALUE)
 }
 
-/// A context on a device to allocate in: this one, the device's primary one, or any other.
-fn on_device(context: Arc<Context>, device: u32) -> Outcome<Arc<Context>> {
-    if context.device.ordinal == device {
-        return Ok(context);
-    }
-    let primary = Primary::of(driver()?.device(device as c_int)?);
-    let primary = super::unpoisoned(primary.lock()).context.clone();
-    let mut all = primary.into_iter().chain(Context::all());
-    let found = all.find(|context| context.device.ordinal == device);
-    found.ok_or(Status::INVALID_CONTEXT)
-}
-
 /// An allocation in stream order, on the stream's device or another one: it is there at once, and
 /// used later.
 fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, device: Option<u32>) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
-    let device = device.unwrap_or(context.device.ordinal);
-    let context = on_device(context, device)?;
+    let device = match device {
+        Some(device) => driver()?.device(device as c_int)?,
+        None => &context.device,
+    };
     let address = match n_bytes {
         0 => 0,
-        _ => allocate(&context, n_bytes)?,
+        _ => allocate_on(device, &context, n_bytes)?,
     };
     // SAFETY: the client's pointer, checked for null.
     unsafe { put(out, address) }

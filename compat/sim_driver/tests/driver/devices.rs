@@ -157,6 +157,25 @@ fn a_pool_allows_other_devices() {
 }
 
 #[test]
+fn rows_are_copied_from_device_to_device() {
+    let Some([first, second]) = pair() else {
+        return;
+    };
+    make_current(&first);
+    let from = first.upload(&(0..24).collect::<Vec<u32>>());
+    make_current(&second);
+    let to = second.upload(&[9; 4]);
+    // Offsets, level, kind, host, device, array, context, pitch, height: of two slices of 3 rows of
+    // 4 words, from the second word of the second row on.
+    let source = [4, 1, 0, 0, 2, 0, from, 0, first.context as u64, 16, 3];
+    let target = [0, 0, 0, 0, 2, 0, to, 0, second.context as u64, 8, 1];
+    let mut copy = [source, target].concat();
+    copy.extend([8_u64, 1, 2]);
+    ok(unsafe { call!(cuMemcpy3DPeer(copy.as_ptr().cast())) });
+    assert_eq!(second.download(to, 4), [5, 6, 17, 18]);
+}
+
+#[test]
 fn events_and_streams_belong_to_a_device() {
     let Some([first, second]) = pair() else {
         return;

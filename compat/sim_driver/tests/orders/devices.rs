@@ -133,6 +133,9 @@ fn kernels_that_wait_for_each_other_are_checked_together() {
     // The launch that waits for the host runs without checks.
     assert_eq!(kernel("give_sys"), [1, 0, 0, 0]);
     assert_eq!(kernel("take_sys"), [2, 0, 0, 1]);
+    // Those in which a race is found were checked until then.
+    assert_eq!(kernel("give_gpu")[3] + kernel("take_gpu")[3], 0);
+    assert_eq!(kernel("give_gpu")[2] + kernel("take_gpu")[2], 2);
     let findings = found["findings"].as_array().expect("a list");
     let [race, refused] = &findings[..] else {
         panic!("{findings:#?}");

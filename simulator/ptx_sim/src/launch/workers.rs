@@ -36,8 +36,8 @@ pub(super) fn run<O: Observer>(
     };
     if n_workers == 1 {
         worker(0);
-    } else if context.beside.is_some() {
-        // Threads of its own: a launch that waits for others must not keep them from running.
+    } else if context.beside.is_some() && context.device.is_some() {
+        // Threads of its own: a launch that waits for another device's must not keep it from running.
         std::thread::scope(|scope| {
             let worker = &worker;
             for number in 1..n_workers {
