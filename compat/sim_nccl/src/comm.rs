@@ -78,7 +78,8 @@ impl Comm {
     pub fn begin_in(context: usize, part: &Part, is_blocking: bool) -> Outcome<usize> {
         let mut device = 0;
         // SAFETY: the pointer is valid for the call.
-        within(context, || Ok(unsafe { cuCtxGetDevice(&mut device)? }))?;
+        let asked = within(context, || Ok(unsafe { cuCtxGetDevice(&mut device) }));
+        asked??;
         let introduction = Introduction {
             rank: part.rank,
             n_ranks: part.n_ranks,

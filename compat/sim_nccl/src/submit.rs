@@ -110,9 +110,9 @@ unsafe fn submit_copies(
     stream: usize,
 ) -> Outcome {
     let (rank, n_ranks) = (comm.rank, comm.n_ranks);
-    // SAFETY: both sides were checked when the call was made.
     let copy = |to: u64, from: u64, n_bytes: usize| match n_bytes {
         0 => Ok(()),
+        // SAFETY: both sides were checked when the call was made.
         _ => unsafe { cuMemcpyAsync(to, from, n_bytes, stream) },
     };
     let mut at = exchange.sent();
