@@ -126,6 +126,21 @@ impl Comm {
         within(self.context, work)
     }
 
+    /// Passes on a result. An error of the driver ends this rank's part: the others would wait for
+    /// it in vain.
+    ///
+    /// # Errors
+    /// The result's.
+    pub fn unless_broken(&self, result: Outcome) -> Outcome {
+        if result
+            .as_ref()
+            .is_err_and(|failure| failure.code == Code::CUDA)
+        {
+            self.connection.leave(Farewell::DeviceFailed);
+        }
+        result
+    }
+
     /// What is in flight.
     pub fn jobs(&self) -> MutexGuard<'_, Jobs> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
