@@ -1,4 +1,4 @@
-//! What a rank calls: the description of a collective, a send or a receive.
+//! Descriptions of what a rank calls: a collective, a send or a receive.
 
 use std::fmt::{self, Display, Formatter};
 

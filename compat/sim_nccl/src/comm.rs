@@ -78,7 +78,8 @@ impl Comm {
     pub fn begin_in(context: usize, part: &Part, is_blocking: bool) -> Outcome<usize> {
         let mut device = 0;
         // SAFETY: the pointer is valid for the call.
-        within(context, || Ok(unsafe { cuCtxGetDevice(&mut device)? }))?;
+        let asked = within(context, || Ok(unsafe { cuCtxGetDevice(&mut device) }));
+        asked??;
         let introduction = Introduction {
             rank: part.rank,
             n_ranks: part.n_ranks,
@@ -123,6 +124,21 @@ impl Comm {
     /// Those of the work.
     pub fn within<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
         within(self.context, work)
+    }
+
+    /// Passes on a result. An error of the driver ends this rank's part: the others would wait for
+    /// it in vain.
+    ///
+    /// # Errors
+    /// The result's.
+    pub fn unless_broken(&self, result: Outcome) -> Outcome {
+        if result
+            .as_ref()
+            .is_err_and(|failure| failure.code == Code::CUDA)
+        {
+            self.connection.leave(Farewell::DeviceFailed);
+        }
+        result
     }
 
     /// What is in flight.

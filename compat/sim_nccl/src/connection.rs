@@ -139,8 +139,7 @@ impl Connection {
     /// # Errors
     /// They do not.
     pub fn joined(&self) -> Outcome {
-        self.wait(|state| state.has_joined.then_some(()))?;
-        self.has_joined().map(drop)
+        self.wait(|state| state.has_joined.then_some(()))
     }
 
     fn send(&self, request: &Request, bytes: &[u8]) {
@@ -193,7 +192,10 @@ impl Connection {
         }
         if how != Farewell::Destroyed {
             self.change(|state| {
-                let failure = Code::INVALID_USAGE.because("the communicator is no longer used");
+                let failure = match how {
+                    Farewell::DeviceFailed => Code::CUDA.because("the device has failed"),
+                    _ => Code::INVALID_USAGE.because("the communicator is no longer used"),
+                };
                 state.failure.get_or_insert(failure);
             });
         }

@@ -1,4 +1,4 @@
-//! What happens when a stream comes to calls: what was copied to staging memory is exchanged for what
+//! The exchange when a stream comes to calls: what was copied to staging memory is exchanged for what
 //! is then copied from it.
 
 use std::ffi::c_void;

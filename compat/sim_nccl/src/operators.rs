@@ -27,7 +27,7 @@ struct Made {
     factors: BTreeMap<i32, (DataType, Factor)>,
 }
 
-/// The first number that is no built-in operator's.
+/// The first number after those of the built-in operators.
 const FIRST: i32 = Operator::BUILT_IN.len() as i32;
 
 impl Operators {

@@ -1,4 +1,4 @@
-//! How long calls wait for ranks that do not come.
+//! The time that calls wait for ranks that do not come.
 
 use std::sync::OnceLock;
 use std::time::Duration;

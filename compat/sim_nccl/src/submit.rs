@@ -51,7 +51,7 @@ pub fn submit(comm: &Comm, all: &[Submitted]) -> Outcome {
         return Ok(());
     };
     let others: Vec<usize> = streams.into_iter().skip(1).collect();
-    comm.within(|| {
+    let submitted = comm.within(|| {
         let mut jobs = comm.jobs();
         make_room(&mut jobs);
         let captured = is_captured(first)?;
@@ -85,7 +85,8 @@ pub fn submit(comm: &Comm, all: &[Submitted]) -> Outcome {
             true => Ok(()),
             false => order(first, &others),
         }
-    })
+    });
+    comm.unless_broken(submitted)
 }
 
 /// Releases jobs that are done, and waits for the first if there are too many.
@@ -110,9 +111,9 @@ unsafe fn submit_copies(
     stream: usize,
 ) -> Outcome {
     let (rank, n_ranks) = (comm.rank, comm.n_ranks);
-    // SAFETY: both sides were checked when the call was made.
     let copy = |to: u64, from: u64, n_bytes: usize| match n_bytes {
         0 => Ok(()),
+        // SAFETY: both sides were checked when the call was made.
         _ => unsafe { cuMemcpyAsync(to, from, n_bytes, stream) },
     };
     let mut at = exchange.sent();

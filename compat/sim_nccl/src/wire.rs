@@ -1,4 +1,4 @@
-//! What ranks and their hub tell each other: a header in JSON, followed by the bytes of buffers.
+//! Messages between ranks and their hub: a header in JSON, followed by the bytes of buffers.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

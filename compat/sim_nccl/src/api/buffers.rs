@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use sim_runtime::Error;
+
 use crate::comm::Comm;
 use crate::driver::{
     cuCtxGetDevice, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2, cuPointerGetAttribute, cuStreamGetCtx,
@@ -64,8 +66,10 @@ pub fn check(comm: &Comm, what: &str, address: u64, n_bytes: usize) -> Outcome {
 pub fn check_stream(comm: &Comm, stream: usize) -> Outcome {
     let mut context = 0;
     // SAFETY: the pointer is valid for the call.
-    let found = comm.within(|| Ok(unsafe { cuStreamGetCtx(stream, &mut context) }));
-    ensure(found?.is_ok(), "there is no such stream")?;
+    let found = comm.within(|| Ok(unsafe { cuStreamGetCtx(stream, &mut context) }))?;
+    let is_stream = found != Err(Error::INVALID_HANDLE);
+    ensure(is_stream, "there is no such stream")?;
+    found?;
     if context == comm.context {
         return Ok(());
     }

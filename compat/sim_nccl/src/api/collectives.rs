@@ -51,7 +51,7 @@ fn make(arguments: &Arguments, other: Option<c_int>, kind: impl FnOnce(usize) ->
     let (send, receive) = (arguments.send, arguments.receive);
     buffers::check(&comm, "send", send, call.sent(comm.rank, n_ranks))?;
     buffers::check(&comm, "receive", receive, call.received(comm.rank, n_ranks))?;
-    buffers::check_stream(&comm, arguments.stream)?;
+    comm.unless_broken(buffers::check_stream(&comm, arguments.stream))?;
     let submitted = Submitted {
         call,
         send,

@@ -1,4 +1,4 @@
-//! What is said when ranks do not meet: which of them made which call, and which did not come.
+//! The words for ranks that do not meet: which of them made which call, and which did not come.
 
 use std::fmt::Write;
 

