@@ -1,6 +1,7 @@
 //! Events: points in a stream, to wait for and to measure the time between.
 
 use crate::engine::Machine;
+use crate::engine::pending::Id;
 use crate::{Device, Error, driver};
 
 /// A point in a stream, from [`Stream::record`](crate::Stream::record).
@@ -8,6 +9,8 @@ pub struct Event {
     device: Device,
     /// `None` on the simulator, where everything before it has finished.
     on_device: Option<driver::Event>,
+    /// On a simulator that checks, what comes before it.
+    pub(crate) known: Vec<Id>,
 }
 
 impl Event {
@@ -15,13 +18,15 @@ impl Event {
         Self {
             device: device.clone(),
             on_device: Some(event),
+            known: Vec::new(),
         }
     }
 
-    pub(crate) fn on_simulator(device: &Device) -> Self {
+    pub(crate) fn on_simulator(device: &Device, known: Vec<Id>) -> Self {
         Self {
             device: device.clone(),
             on_device: None,
+            known,
         }
     }
 

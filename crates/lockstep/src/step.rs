@@ -1,9 +1,11 @@
 //! The steps of a stream, enqueued one at a time.
 
 use crate::driver;
+use crate::engine::pending::{Id, Use};
 use crate::engine::sim::Sim;
-use crate::engine::{Engine, EngineError, Observe, Prepared};
+use crate::engine::{Engine, EngineError, Prepared};
 use cuda_driver::DriverError;
+use std::panic::Location;
 
 /// One step of a stream.
 #[derive(Clone, Debug)]
@@ -42,15 +44,62 @@ pub(crate) enum Move {
 
 impl Step {
     /// Performs it now.
-    pub(crate) fn perform(&self, sim: &Sim) -> Result<(), EngineError> {
+    pub(crate) fn perform(
+        &self,
+        sim: &Sim,
+        stream: Id,
+        caller: &Location<'_>,
+    ) -> Result<(), EngineError> {
         match self {
-            Self::Launch(launch) => sim.launch(launch, Observe::Nothing).map(drop),
-            Self::Move(bytes) => bytes.perform(sim),
+            Self::Launch(launch) => sim.launch_in(launch, stream),
+            Self::Move(bytes) => {
+                let uses = bytes.uses(caller);
+                for of in &uses {
+                    sim.check_use(Some(stream), || of.clone())?;
+                }
+                sim.at_work(|| bytes.perform(sim))?;
+                sim.begin(stream, uses);
+                Ok(())
+            }
         }
     }
 }
 
 impl Move {
+    /// The device memory that it uses.
+    fn uses(&self, caller: &Location<'_>) -> Vec<Use> {
+        let of = |what: &str, address: u64, size_bytes: u64, writes| Use {
+            addresses: address..address + size_bytes,
+            writes,
+            what: format!("{what} at {caller}"),
+        };
+        match *self {
+            Self::Upload {
+                address,
+                size_bytes,
+                ..
+            } => vec![of("the upload", address, size_bytes as u64, true)],
+            Self::Download {
+                address,
+                size_bytes,
+                ..
+            } => vec![of("the download", address, size_bytes as u64, false)],
+            Self::Copy {
+                to,
+                from,
+                size_bytes,
+            } => vec![
+                of("the copy", from, size_bytes, false),
+                of("the copy", to, size_bytes, true),
+            ],
+            Self::Fill {
+                address,
+                size_bytes,
+                ..
+            } => vec![of("the fill", address, size_bytes, true)],
+        }
+    }
+
     fn perform(self, sim: &Sim) -> Result<(), EngineError> {
         match self {
             Self::Upload {

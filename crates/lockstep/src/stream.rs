@@ -1,13 +1,14 @@
 //! Streams: work that the device does in order while the host goes on.
 
 use crate::driver;
-use crate::engine::{EngineError, Machine, Place};
+use crate::engine::{EngineError, Machine, Place, pending};
 use crate::graph::Graph;
 use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
 use cuda_std::launch::{DeviceCopy, Kernel};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::panic::Location;
 
 /// A stream of a device.
 ///
@@ -20,6 +21,8 @@ use std::ops::Range;
 pub struct Stream {
     device: Device,
     kind: Kind,
+    /// Tells it apart from others.
+    pub(crate) id: pending::Id,
     /// Launches since the last wait.
     in_flight: RefCell<Vec<Place>>,
 }
@@ -29,6 +32,9 @@ enum Kind {
     /// The steps recorded so far, while a graph is recorded.
     Sim(RefCell<Option<Vec<Step>>>),
 }
+
+/// Where a call was made.
+type Caller = &'static Location<'static>;
 
 impl Device {
     /// A new stream.
@@ -57,6 +63,7 @@ impl Stream {
         Self {
             device: device.clone(),
             kind,
+            id: pending::new_id(),
             in_flight: RefCell::default(),
         }
     }
@@ -84,6 +91,7 @@ impl Stream {
     /// # Errors
     ///
     /// The module is on another device or has no such kernel, or the launch breaks a rule.
+    #[track_caller]
     pub unsafe fn launch<K: Kernel>(
         &self,
         module: &Module,
@@ -100,11 +108,11 @@ impl Stream {
         }
         // SAFETY: the caller's promise.
         let launch = unsafe { module.prepare(kernel, config, args) }?;
-        self.put(Step::Launch(launch))
+        self.put(Step::Launch(launch), Location::caller())
     }
 
     /// Enqueues a step, or adds it to the graph that is being recorded.
-    fn put(&self, step: Step) -> Result<(), Error> {
+    fn put(&self, step: Step, caller: Caller) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => match step {
                 Step::Launch(launch) => {
@@ -119,7 +127,7 @@ impl Stream {
                     steps.push(step);
                     return Ok(());
                 }
-                step.perform(sim)
+                step.perform(sim, self.id, caller)
             }
             _ => unreachable!("a stream matches its device"),
         }
@@ -135,6 +143,7 @@ impl Stream {
     /// # Errors
     ///
     /// The two differ in length, or the GPU is lost.
+    #[track_caller]
     pub unsafe fn upload<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
@@ -142,11 +151,14 @@ impl Stream {
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
         let (from, size_bytes) = from.bytes();
-        self.put(Step::Move(Move::Upload {
-            address: to.address(),
-            from,
-            size_bytes,
-        }))
+        self.put(
+            Step::Move(Move::Upload {
+                address: to.address(),
+                from,
+                size_bytes,
+            }),
+            Location::caller(),
+        )
     }
 
     /// Enqueues a copy from the device.
@@ -159,6 +171,7 @@ impl Stream {
     /// # Errors
     ///
     /// The two differ in length, or the GPU is lost.
+    #[track_caller]
     pub unsafe fn download<T: DeviceCopy>(
         &self,
         to: &mut Pinned<T>,
@@ -166,12 +179,15 @@ impl Stream {
     ) -> Result<(), Error> {
         same_length(from.len(), to.len())?;
         let (to, size_bytes) = to.bytes_mut();
-        self.put(Step::Move(Move::Download {
-            to,
-            address: from.address(),
-            size_bytes,
-            value_bytes: size_of::<T>(),
-        }))
+        self.put(
+            Step::Move(Move::Download {
+                to,
+                address: from.address(),
+                size_bytes,
+                value_bytes: size_of::<T>(),
+            }),
+            Location::caller(),
+        )
     }
 
     /// Enqueues a copy within the device, or between it and another one: neither needs access to the
@@ -184,17 +200,21 @@ impl Stream {
     /// # Errors
     ///
     /// The two differ in length, or the GPU is lost.
+    #[track_caller]
     pub unsafe fn copy<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
         from: &Buffer<T>,
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
-        self.put(Step::Move(Move::Copy {
-            to: to.address(),
-            from: from.address(),
-            size_bytes: from.size_bytes(),
-        }))
+        self.put(
+            Step::Move(Move::Copy {
+                to: to.address(),
+                from: from.address(),
+                size_bytes: from.size_bytes(),
+            }),
+            Location::caller(),
+        )
     }
 
     /// As [`Stream::copy`], of the values `part` of `from`, to those from `first` on.
@@ -206,6 +226,7 @@ impl Stream {
     /// # Errors
     ///
     /// The values are not in the buffers, or the GPU is lost.
+    #[track_caller]
     pub unsafe fn copy_part<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
@@ -222,11 +243,14 @@ impl Stream {
             )));
         }
         let size_bytes = size_of::<T>() as u64;
-        self.put(Step::Move(Move::Copy {
-            to: to.address() + first as u64 * size_bytes,
-            from: from.address() + part.start as u64 * size_bytes,
-            size_bytes: n as u64 * size_bytes,
-        }))
+        self.put(
+            Step::Move(Move::Copy {
+                to: to.address() + first as u64 * size_bytes,
+                from: from.address() + part.start as u64 * size_bytes,
+                size_bytes: n as u64 * size_bytes,
+            }),
+            Location::caller(),
+        )
     }
 
     /// Enqueues setting every byte of the buffer to `value`.
@@ -238,12 +262,16 @@ impl Stream {
     /// # Errors
     ///
     /// The GPU is lost.
+    #[track_caller]
     pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
-        self.put(Step::Move(Move::Fill {
-            address: buffer.address(),
-            size_bytes: buffer.size_bytes(),
-            value,
-        }))
+        self.put(
+            Step::Move(Move::Fill {
+                address: buffer.address(),
+                size_bytes: buffer.size_bytes(),
+                value,
+            }),
+            Location::caller(),
+        )
     }
 
     /// Enqueues one run of a graph.
@@ -256,6 +284,7 @@ impl Stream {
     /// # Errors
     ///
     /// The graph is on another device, one of its kernels does something wrong, or the GPU is lost.
+    #[track_caller]
     pub unsafe fn launch_graph(&self, graph: &Graph) -> Result<(), Error> {
         if !self.device.is_same(graph.device()) {
             let what = "the graph and the stream are on different devices".to_owned();
@@ -271,7 +300,8 @@ impl Stream {
             }
             _ => {
                 let mut steps = graph.steps().iter().cloned();
-                steps.try_for_each(|step| self.put(step))
+                let caller = Location::caller();
+                steps.try_for_each(|step| self.put(step, caller))
             }
         }
     }
@@ -334,7 +364,10 @@ impl Stream {
             }
             _ => {
                 self.refuse_while_recording("an event")?;
-                Ok(Event::on_simulator(&self.device))
+                Ok(Event::on_simulator(
+                    &self.device,
+                    pending::known_to(self.id),
+                ))
             }
         }
     }
@@ -351,7 +384,10 @@ impl Stream {
                 gpu.with_stream(|| stream.wait_for(event))
             }
             // What came before the event has already finished.
-            (Kind::Sim(_), Machine::Sim(_), None) => Ok(()),
+            (Kind::Sim(_), Machine::Sim(_), None) => {
+                pending::learn(self.id, &event.known);
+                Ok(())
+            }
             _ => {
                 let what = "one of event and stream is on a GPU, the other on a simulator";
                 Err(EngineError::Stream(what.to_owned()))
@@ -371,7 +407,11 @@ impl Stream {
                 let place = any_of(&self.in_flight.take());
                 gpu.wait_for(stream, &place)
             }
-            _ => self.refuse_while_recording("a wait"),
+            _ => {
+                self.refuse_while_recording("a wait")?;
+                pending::waited(self.id);
+                Ok(())
+            }
         }
     }
 

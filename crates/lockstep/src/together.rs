@@ -2,6 +2,7 @@
 
 use crate::driver::{Event, Stream};
 use crate::engine::gpu::Gpu;
+use crate::engine::pending::Id;
 use crate::engine::sim::Sim;
 use crate::engine::{EngineError, Machine, Prepared};
 use crate::{Error, LaunchConfig, Module, Report};
@@ -43,6 +44,8 @@ pub struct Together {
 struct Launch {
     module: Module,
     prepared: Prepared,
+    /// The stream that it is in, if not one of its own.
+    stream: Option<Id>,
     file: &'static str,
 }
 
@@ -73,8 +76,34 @@ impl Together {
         self.launches.push(Launch {
             module: module.clone(),
             prepared,
+            stream: None,
             file: K::FILE,
         });
+        Ok(())
+    }
+
+    /// As [`Together::add`], after what is in a stream of the simulator, for checks.
+    ///
+    /// # Safety
+    ///
+    /// As [`Together::add`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Together::add`].
+    pub unsafe fn add_after<K: Kernel>(
+        &mut self,
+        stream: &crate::Stream,
+        module: &Module,
+        kernel: K,
+        config: LaunchConfig,
+        args: K::Args,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.add(module, kernel, config, args) }?;
+        if let Some(launch) = self.launches.last_mut() {
+            launch.stream = Some(stream.id);
+        }
         Ok(())
     }
 
@@ -120,7 +149,7 @@ impl Together {
         }
         let launches: Vec<_> = sims
             .iter()
-            .map(|(sim, launch)| (*sim, &launch.prepared))
+            .map(|(sim, launch)| (*sim, &launch.prepared, launch.stream))
             .collect();
         let counted = Sim::launch_together(&launches, self.schedule);
         let counted = counted.map_err(|failed| {

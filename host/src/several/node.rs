@@ -198,7 +198,7 @@ impl Node {
             unsafe {
                 match self.is_measured() {
                     true => self.streams[i].launch(module, kernel, config, args)?,
-                    false => together.add(module, kernel, config, args)?,
+                    false => together.add_after(&self.streams[i], module, kernel, config, args)?,
                 }
             }
         }

@@ -14,6 +14,7 @@
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `clock`: durations, even where the host has no clock;
+//! - `pending`: work of others on memory that a launch does not come after;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: executing one instruction after the other, and why one was not
 //!   executed;
@@ -54,6 +55,7 @@ mod numbering;
 pub mod numeric;
 mod occupancy;
 mod peers;
+mod pending;
 mod program;
 mod registers;
 mod registers_of_block;
@@ -90,6 +92,7 @@ pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds, MAX_BLOCK_THREADS};
 pub use peers::{MAX_DEVICES, PeerError};
+pub use pending::Pending;
 pub use ptx::{ir, parse};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;

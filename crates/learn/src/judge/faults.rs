@@ -96,7 +96,9 @@ fn kind(kind: &FaultKind) -> &'static str {
         | FaultKind::NotAMember { .. }
         | FaultKind::AbsentSource { .. }
         | FaultKind::DifferentMasks { .. } => "warp",
-        FaultKind::CopyInFlight { .. } | FaultKind::CopyOutlivesBlock { .. } => "in-flight",
+        FaultKind::CopyInFlight { .. }
+        | FaultKind::Pending { .. }
+        | FaultKind::CopyOutlivesBlock { .. } => "in-flight",
         FaultKind::Asynchronous(fault) => match **fault {
             AsyncFault::InFlight { .. }
             | AsyncFault::MissingProxyFence { .. }

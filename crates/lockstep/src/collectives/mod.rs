@@ -410,6 +410,7 @@ impl Communicator {
                     device: self.device.clone(),
                     place: Location::caller(),
                 };
+                call.begin(stream.id, self.n_ranks)?;
                 meeting.call(self.rank, call)
             }
             _ => unreachable!("NCCL's ranks are GPUs"),

@@ -1,7 +1,8 @@
 //! Collective calls of simulators in one process: done as soon as all ranks have called.
 
 use super::Operator;
-use crate::engine::EngineError;
+use crate::engine::pending::{Id, Use};
+use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -71,18 +72,53 @@ impl Call {
         self.kind == other.kind && self.count == other.count && self.element == other.element
     }
 
+    /// The call is put into a stream: from now on others must wait for it.
+    pub fn begin(&self, stream: Id, n_ranks: usize) -> Result<(), Error> {
+        let Machine::Sim(sim) = self.device.machine() else {
+            return Ok(());
+        };
+        let of = |address: u64, n_values: usize, writes| Use {
+            addresses: address..address + (n_values * self.size_bytes) as u64,
+            writes,
+            what: self.to_string(),
+        };
+        let (got, given) = match self.kind {
+            Kind::ReduceScatter(_) => (self.count, self.count * n_ranks),
+            Kind::AllGather => (self.count * n_ranks, self.count),
+            _ => (self.count, self.count),
+        };
+        let from = self.from.map(|from| of(from, given, false));
+        let uses: Vec<Use> = from
+            .into_iter()
+            .chain(self.to.map(|to| of(to, got, true)))
+            .collect();
+        for of in &uses {
+            sim.check_use(Some(stream), || of.clone())?;
+        }
+        sim.begin(stream, uses);
+        Ok(())
+    }
+
+    /// Does a part of it on its device.
+    fn at_work<R>(&self, work: impl FnOnce() -> R) -> R {
+        match self.device.machine() {
+            Machine::Sim(sim) => sim.at_work(work),
+            Machine::Gpu(_) => work(),
+        }
+    }
+
     fn read(&self, n_values: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; n_values * self.size_bytes];
         if let Some(from) = self.from {
             let engine = self.device.engine();
-            engine.read_values(from, &mut bytes, self.size_bytes)?;
+            self.at_work(|| engine.read_values(from, &mut bytes, self.size_bytes))?;
         }
         Ok(bytes)
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         match self.to {
-            Some(to) => self.device.engine().write(to, bytes),
+            Some(to) => self.at_work(|| self.device.engine().write(to, bytes)),
             None => Ok(()),
         }
     }

@@ -30,6 +30,7 @@ pub mod machine;
 pub mod record;
 
 mod panic;
+pub(crate) mod pending;
 mod unwritten;
 
 pub use buffer::Buffer;

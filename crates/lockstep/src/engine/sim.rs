@@ -2,6 +2,7 @@
 
 use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
+use super::pending::{self, Use};
 use super::unwritten::Unwritten;
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, LaunchConfig, Observe, Place, Prepared,
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::record::Recorded;
 use ptx_sim::{Launch, LaunchError, LaunchOptions, Member, Report, Schedule, Trace, TraceOptions};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -33,6 +34,21 @@ pub struct Sim {
     /// Sizes of the allocations, by address.
     allocations: RefCell<BTreeMap<u64, u64>>,
     state: RefCell<State>,
+    /// The machine that it is a device of.
+    machine: Rc<MachineId>,
+    /// The stream whose launch it runs.
+    stream: Cell<Option<pending::Id>>,
+    /// Whether it does what a stream was given.
+    is_at_work: Cell<bool>,
+}
+
+/// A machine of simulators; what its streams were given goes with it.
+struct MachineId(pending::Id);
+
+impl Drop for MachineId {
+    fn drop(&mut self) {
+        pending::ended(self.0);
+    }
 }
 
 /// Runs a launch on a simulator, by [`Sim::launch_with`] or [`Sim::launch_under`].
@@ -68,17 +84,22 @@ impl Sim {
 
     /// Works on any machine. Modules are parsed when they are first used.
     pub fn new(modules: Vec<PtxModule>) -> Self {
-        Self::on(ptx_sim::Device::new(), modules)
+        Self::on(
+            ptx_sim::Device::new(),
+            modules,
+            Rc::new(MachineId(pending::new_id())),
+        )
     }
 
     /// The devices of one simulated machine.
     pub(crate) fn several(n: usize) -> Vec<Self> {
         let devices = ptx_sim::Device::several(n, &ptx_sim::DeviceConfig::default());
-        let on = |device| Self::on(device, Vec::new());
+        let machine = Rc::new(MachineId(pending::new_id()));
+        let on = |device| Self::on(device, Vec::new(), machine.clone());
         devices.into_iter().map(on).collect()
     }
 
-    fn on(device: ptx_sim::Device, modules: Vec<PtxModule>) -> Self {
+    fn on(device: ptx_sim::Device, modules: Vec<PtxModule>, machine: Rc<MachineId>) -> Self {
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         let loaded = std::iter::repeat_with(|| None)
             .take(modules.len())
@@ -105,6 +126,9 @@ impl Sim {
             launcher: RefCell::default(),
             allocations: RefCell::default(),
             state: RefCell::new(State { device, loaded }),
+            machine,
+            stream: Cell::new(None),
+            is_at_work: Cell::new(false),
         }
     }
 
@@ -137,6 +161,46 @@ impl Sim {
     pub(crate) fn copy(&self, to: u64, from: u64, size_bytes: u64) -> Result<(), EngineError> {
         let device = &self.state.borrow().device;
         device.copy(from, to, size_bytes).map_err(memory)
+    }
+
+    /// Refuses a use of memory by a stream, or by the host, that others may still work on; if it
+    /// checks.
+    pub(crate) fn check_use(
+        &self,
+        stream: Option<pending::Id>,
+        of: impl FnOnce() -> Use,
+    ) -> Result<(), EngineError> {
+        match self.check && !self.is_at_work.get() {
+            true => pending::check(self.machine.0, stream, &of()),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes what a stream was given, if it checks.
+    pub(crate) fn begin(&self, stream: pending::Id, uses: Vec<Use>) {
+        if self.check {
+            pending::begin(self.machine.0, stream, uses);
+        }
+    }
+
+    /// Does a stream's work, whose use of memory has been checked.
+    pub(crate) fn at_work<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = self.is_at_work.replace(true);
+        let done = work();
+        self.is_at_work.set(before);
+        done
+    }
+
+    /// Runs a launch in a stream.
+    pub(crate) fn launch_in(
+        &self,
+        launch: &Prepared,
+        stream: pending::Id,
+    ) -> Result<(), EngineError> {
+        self.stream.set(Some(stream));
+        let launched = Engine::launch(self, launch, Observe::Nothing);
+        self.stream.set(None);
+        launched.map(drop)
     }
 
     /// Whether launches are checked for races and similar bugs.
@@ -184,7 +248,7 @@ impl Sim {
 
     /// Runs launches on simulators at the same time. An error is about one of them.
     pub(crate) fn launch_together(
-        launches: &[(&Self, &Prepared)],
+        launches: &[(&Self, &Prepared, Option<pending::Id>)],
         schedule: Option<Schedule>,
     ) -> Result<Vec<Report>, Box<(usize, EngineError)>> {
         let load = |sim: &Self, launch: &Prepared| {
@@ -195,20 +259,26 @@ impl Sim {
             Ok(module)
         };
         let mut loaded = Vec::new();
-        for (member, (sim, launch)) in launches.iter().enumerate() {
+        for (member, (sim, launch, _)) in launches.iter().enumerate() {
             loaded.push(load(sim, launch).map_err(|error| Box::new((member, error)))?);
         }
         let params: Vec<_> = launches
             .iter()
-            .map(|(_, launch)| bytes_of(launch))
+            .map(|(_, launch, _)| bytes_of(launch))
             .collect();
-        let states: Vec<_> = launches.iter().map(|(sim, _)| sim.state.borrow()).collect();
+        let states: Vec<_> = launches
+            .iter()
+            .map(|(sim, ..)| sim.state.borrow())
+            .collect();
         let members: Vec<Member<'_>> = (0..launches.len())
             .map(|i| {
-                let (sim, launch) = launches[i];
+                let (sim, launch, stream) = launches[i];
+                sim.stream.set(stream);
+                let options = sim.options();
+                sim.stream.set(None);
                 let options = LaunchOptions {
                     schedule,
-                    ..sim.options()
+                    ..options
                 };
                 Member {
                     device: &states[i].device,
@@ -219,7 +289,7 @@ impl Sim {
             })
             .collect();
         ptx_sim::launch_together(&members).map_err(|failed| {
-            let (sim, launch) = launches[failed.member];
+            let (sim, launch, _) = launches[failed.member];
             let place = Place {
                 schedule,
                 ..launch.place()
@@ -287,9 +357,14 @@ impl Sim {
 
     /// The options of every launch.
     fn options(&self) -> LaunchOptions {
+        let pending = match self.check {
+            true => pending::unknown_to(self.machine.0, self.stream.get()),
+            false => Vec::new(),
+        };
         LaunchOptions {
             fuel: self.fuel,
             check: self.check,
+            pending,
             ..LaunchOptions::default()
         }
     }
@@ -360,6 +435,18 @@ impl Sim {
             }
         }
         Err(EngineError::no_such_kernel(launch, &modules))
+    }
+}
+
+/// A use of memory by the host.
+fn by_host(address: u64, n_bytes: u64, writes: bool) -> Use {
+    Use {
+        addresses: address..address + n_bytes,
+        writes,
+        what: format!(
+            "the host, which {}",
+            if writes { "writes" } else { "reads" }
+        ),
     }
 }
 
@@ -527,6 +614,7 @@ impl Engine for Sim {
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
+        self.check_use(None, || by_host(address, bytes.len() as u64, true))?;
         self.state
             .borrow_mut()
             .device
@@ -535,6 +623,7 @@ impl Engine for Sim {
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
+        self.check_use(None, || by_host(address, bytes.len() as u64, false))?;
         self.state
             .borrow_mut()
             .device
@@ -556,6 +645,7 @@ impl Engine for Sim {
     }
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
+        self.check_use(None, || by_host(address, size_bytes, true))?;
         self.state
             .borrow_mut()
             .device

@@ -1,5 +1,7 @@
 //! Collective calls of simulators.
 
+mod pending;
+
 use lockstep::collectives::{Communicator, Element, Operator, group};
 use lockstep::{Buffer, Device, Error, Simulator, Stream};
 
@@ -76,11 +78,17 @@ fn every_call_does_what_it_says() {
         // SAFETY: as above.
         unsafe { rank.all_gather(stream, &wide[i], &parts[i]) }.expect("fits");
     }
+    let wait = || {
+        all.iter()
+            .try_for_each(|of| of.rank.synchronize(&of.stream))
+    };
+    wait().expect("it ends");
     assert_eq!(wide[2].read().expect("it is there"), [0, 10, -2, 5, 6, 7]);
     for (i, Rank { rank, stream, .. }) in all.iter().enumerate() {
         // SAFETY: as above.
         unsafe { rank.broadcast(stream, &given[i], 1) }.expect("fits");
     }
+    wait().expect("it ends");
     assert_eq!(given[2].read().expect("it is there"), [1, 10, -1, 5, 6, 7]);
 }
 

@@ -12,6 +12,7 @@ use super::shadow::{GlobalLines, SharedLines, Site, Sites};
 use super::written::{GlobalWritten, SharedWritten};
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
+use crate::pending::Pending;
 use crate::program::Scope;
 use ptx::ir::Space;
 
@@ -294,6 +295,29 @@ pub(crate) fn unwritten(
         at: Spot::of(access, lane),
         this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
     }
+}
+
+/// An access to global memory that others may still work on.
+pub(crate) fn pending(
+    works: &[Pending],
+    instruction: u32,
+    access: &WarpAccess<'_>,
+) -> Option<Finding> {
+    if access.space != Space::Global {
+        return None;
+    }
+    let Kind { flags, writes, .. } = Kind::of(access);
+    let conflicts = |lane: usize, work: &Pending| {
+        work.conflicts(access.addresses[lane], access.bytes.into(), writes)
+    };
+    races::lanes(access.mask).find_map(|lane| {
+        let work = works.iter().position(|work| conflicts(lane, work))?;
+        Some(Finding::Pending {
+            at: Spot::of(access, lane),
+            this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
+            work: work as u32,
+        })
+    })
 }
 
 /// The access as remembered.

@@ -67,6 +67,8 @@ pub(crate) enum Finding {
         /// Whether it may be reading, rather than writing.
         is_reading: bool,
     },
+    /// An access to memory that others may still work on: which of the launch's pending work.
+    Pending { at: Spot, this: Side, work: u32 },
     /// A block ends while a bulk copy may still write, or read, its shared memory.
     OutlivesBlock { this: Side, is_reading: bool },
     /// An access to another block's shared memory that nothing orders before the end of
@@ -148,6 +150,7 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::Pending { this, .. }
             | Self::OutlivesBlock { this, .. }
             | Self::MayHaveEnded { this, .. }
             | Self::MissingProxyFence { this, .. }

@@ -9,7 +9,7 @@ use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::convergence::{Meetings, thread_at, warp_wide};
 use super::counters::Counters;
-use super::exact::unwritten;
+use super::exact::{pending, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::{Observer, ProductSeen};
@@ -186,6 +186,11 @@ impl<'a, J: Judge> Checks<'a, J> {
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         if self.finding.is_some() {
             return self.judge.may_write(access);
+        }
+        if !self.launch.pending.is_empty()
+            && let Some(finding) = pending(self.launch.pending, instruction, access)
+        {
+            return self.found(Some(finding));
         }
         self.stores.add(self.launch, instruction, access);
         match access.space {

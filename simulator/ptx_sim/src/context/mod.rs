@@ -24,6 +24,7 @@ use crate::cluster::ClusterShape;
 use crate::memory::global::GlobalMemory;
 use crate::memory::kernel_heap::KernelHeap;
 use crate::module::KernelPlan;
+use crate::pending::Pending;
 use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
@@ -80,6 +81,8 @@ pub(crate) struct LaunchContext<'a> {
     pub schedule: Option<Schedule>,
     /// Whether it looks for what a GPU would let pass.
     pub checks: bool,
+    /// Work of others that it does not come after.
+    pub pending: &'a [Pending],
     /// Blocks that the device can hold at once.
     pub most_resident: u64,
     /// Bytes of shared memory that a block has.

@@ -112,6 +112,7 @@ impl Fault {
             FaultKind::Unwritten { .. }
             | FaultKind::NotConstant { .. }
             | FaultKind::CopyOutlivesBlock { .. }
+            | FaultKind::Pending { .. }
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
@@ -218,6 +219,10 @@ impl Fault {
             FaultKind::CopyOutlivesBlock { is_reading: true } => {
                 "let the thread that started the copy wait until it has been read \
                  (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read 0) before the block ends"
+            }
+            FaultKind::Pending { .. } => {
+                "launch in the same stream, let the launch's stream wait for an event that is recorded \
+                 after that work, or wait for its stream on the host"
             }
             FaultKind::CopyInFlight {
                 space: Space::Shared,

@@ -388,6 +388,22 @@ pub enum FaultKind {
         /// Whether the copy may still be reading there, rather than writing.
         is_reading: bool,
     },
+    /// An access to memory that others may still work on, in a stream that the launch does not wait
+    /// for.
+    Pending {
+        /// What it did.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The others' work, and where it was begun.
+        work: String,
+        /// Whether that writes.
+        writes: bool,
+    },
     /// A block ends while a bulk copy may still be writing, or reading, its shared
     /// memory.
     CopyOutlivesBlock {

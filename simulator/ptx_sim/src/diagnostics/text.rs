@@ -369,9 +369,10 @@ impl fmt::Display for FaultKind {
                 "bulk copy not waited for: the block ends while the copy may still be {} its shared memory",
                 if *is_reading { "reading" } else { "writing" }
             ),
-            Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
-                self.fmt_order(f)
-            }
+            Self::Race { .. }
+            | Self::CopyInFlight { .. }
+            | Self::Pending { .. }
+            | Self::NotConstant { .. } => self.fmt_order(f),
             Self::DivergentBarrier { .. }
             | Self::BarrierDeadlock { .. }
             | Self::BadBarrier { .. }
@@ -563,6 +564,20 @@ impl FaultKind {
                 other.kind,
                 other.place,
                 other.thread
+            ),
+            Self::Pending {
+                access,
+                address,
+                bytes,
+                relation,
+                work,
+                writes,
+            } => write!(
+                f,
+                "not waited for: {} at global address {address:#x} ({}), which may still be {} by {work}",
+                of_bytes(*access, *bytes),
+                relation.describe(*bytes),
+                if *writes { "written" } else { "read" },
             ),
             Self::CopyInFlight {
                 access,

@@ -57,7 +57,8 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back as well.
         && (plan.is_order_independent || !heaps.have_memory_of_the_host())
-        && !device.machine.has_peers();
+        && !device.machine.has_peers()
+        && launch.options.options.pending.is_empty();
     if is_for_the_prefilter {
         let undo = Undo::new(device.pool());
         let passed = prefiltered(launch, &written, &undo);

@@ -41,6 +41,19 @@ impl All<'_> {
         }
     }
 
+    /// An access to what others may still work on.
+    fn pending(&self, at: Spot, this: &Side, work: u32) -> FaultKind {
+        let work = &self.of(this.block).pending[work as usize];
+        FaultKind::Pending {
+            access: this.kind,
+            address: at.address,
+            bytes: at.bytes,
+            relation: self.relation(at, this.block),
+            work: work.what.clone(),
+            writes: work.writes,
+        }
+    }
+
     /// An access to the memory of a block that may have ended.
     fn may_have_ended(&self, at: Spot, this: &Side) -> FaultKind {
         FaultKind::WrongBlock {
@@ -90,6 +103,7 @@ impl All<'_> {
                 copy,
                 is_reading,
             } => self.in_flight(at, &this, &copy, is_reading),
+            Finding::Pending { at, this, work } => self.pending(at, &this, work),
             Finding::MayHaveEnded { at, this } => self.may_have_ended(at, &this),
             finding @ (Finding::MissingProxyFence { .. }
             | Finding::UnpublishedBarrier { .. }

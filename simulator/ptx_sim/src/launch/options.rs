@@ -1,5 +1,6 @@
 //! A launch, and how to run it.
 
+use crate::pending::Pending;
 use crate::schedule::Schedule;
 use crate::trace::TraceOptions;
 
@@ -45,6 +46,9 @@ pub struct LaunchOptions {
     /// barriers and warp-wide instructions in code that has diverged. Slower; the findings
     /// do not depend on the number of host threads.
     pub check: bool,
+    /// Work of others that the launch does not come after: with [`check`](Self::check) a kernel that
+    /// uses its memory is reported.
+    pub pending: Vec<Pending>,
     /// Whether a launch goes on after a finding that only [`check`](Self::check) makes: its
     /// memory is put back, it runs again without checks, and
     /// [`Report::finding`](crate::Report::finding) says what was found. For programs that
@@ -82,6 +86,7 @@ impl Default for LaunchOptions {
             count: true,
             threads: None,
             check: false,
+            pending: Vec::new(),
             go_on: false,
             schedule: None,
             cluster: None,

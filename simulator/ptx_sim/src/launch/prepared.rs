@@ -114,6 +114,7 @@ impl<'a> Prepared<'a> {
             beside: (!alone).then(|| device.machine.progress()),
             schedule: launch.options.schedule,
             checks: launch.options.check,
+            pending: &launch.options.pending,
             most_resident: device.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
             fuel,

@@ -12,11 +12,14 @@ use crate::driver;
 use cuda_driver::DriverError;
 use ptx_sim::Report;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
     /// Its number.
     pub(crate) ordinal: u32,
+    /// The numbers of those whose memory its kernels may use, as far as this process has asked.
+    pub(super) peers: RefCell<BTreeSet<u32>>,
     pub(super) properties: DeviceProperties,
     pub(super) modules: RefCell<Vec<PtxModule>>,
     /// Clocks and temperature, if the driver's management library is there.
@@ -99,6 +102,7 @@ impl Gpu {
         let session = Session::new(info.ordinal, modules.len())?;
         Ok(Self {
             ordinal: info.ordinal,
+            peers: RefCell::default(),
             properties,
             modules: RefCell::new(modules),
             board: info.pci_bus_id.as_deref().and_then(Board::find),

@@ -12,8 +12,11 @@ impl Gpu {
 
     /// Gives it to them, or takes it away.
     pub(crate) fn set_peer(&self, peer: &Self, may: bool) -> Result<(), EngineError> {
-        /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`
+        /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`: by another library.
         const ALREADY: i32 = 704;
+        if may && self.peers.borrow().contains(&peer.ordinal) {
+            return Ok(());
+        }
         // The peer's context is borrowed first: taking it makes it the current one.
         peer.with_session(|other| {
             self.with_session(|_| match may {
@@ -23,6 +26,11 @@ impl Gpu {
                 },
                 false => Ok(peers::disable(other.context())?),
             })
-        })
+        })?;
+        match may {
+            true => self.peers.borrow_mut().insert(peer.ordinal),
+            false => self.peers.borrow_mut().remove(&peer.ordinal),
+        };
+        Ok(())
     }
 }

@@ -1,0 +1,128 @@
+//! Work in simulators' streams that nobody has waited for.
+//!
+//! A simulator does everything at once, so what a program forgets to wait for is done all the same. A
+//! checked one keeps a list of what its streams were given, until somebody waits: uses of the same memory
+//! that do not come after it are reported.
+
+use super::EngineError;
+use ptx_sim::Pending;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A stream, or a machine of simulators.
+pub(crate) type Id = u64;
+
+/// A new one.
+pub(crate) fn new_id() -> Id {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Something that a stream was given.
+struct Work {
+    id: Id,
+    machine: Id,
+    pending: Pending,
+    /// The streams whose later work comes after it.
+    known_to: Vec<Id>,
+}
+
+thread_local! {
+    // Devices and streams belong to their threads.
+    static WORKS: RefCell<Vec<Work>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A use of memory that others may still work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub addresses: Range<u64>,
+    pub writes: bool,
+    /// What it is, and where.
+    pub what: String,
+}
+
+/// Refuses a use by a stream, or by the host, that does not come after everything that works on the
+/// same memory.
+pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Use) -> Result<(), EngineError> {
+    let n_bytes = of.addresses.end - of.addresses.start;
+    let found = WORKS.with_borrow(|works| {
+        let unknown = works
+            .iter()
+            .filter(|work| is_unknown(work, machine, stream));
+        let conflict = |work: &&Work| {
+            work.pending
+                .conflicts(of.addresses.start, n_bytes, of.writes)
+        };
+        unknown
+            .clone()
+            .find(conflict)
+            .map(|work| (work.pending.what.clone(), work.pending.writes))
+    });
+    match found {
+        None => Ok(()),
+        Some((what, writes)) => Err(EngineError::Stream(format!(
+            "{} does not wait for {what}, which may still be {} the same memory: wait for its stream, \
+             or let this one wait for an event that is recorded after it",
+            of.what,
+            if writes { "writing" } else { "reading" }
+        ))),
+    }
+}
+
+fn is_unknown(work: &Work, machine: Id, stream: Option<Id>) -> bool {
+    work.machine == machine && !stream.is_some_and(|stream| work.known_to.contains(&stream))
+}
+
+/// A stream was given this.
+pub(crate) fn begin(machine: Id, stream: Id, uses: impl IntoIterator<Item = Use>) {
+    let work = |of: Use| Work {
+        id: new_id(),
+        machine,
+        pending: Pending {
+            addresses: of.addresses,
+            writes: of.writes,
+            what: of.what,
+        },
+        known_to: vec![stream],
+    };
+    WORKS.with_borrow_mut(|works| works.extend(uses.into_iter().map(work)));
+}
+
+/// What launches in a stream do not come after.
+pub(crate) fn unknown_to(machine: Id, stream: Option<Id>) -> Vec<Pending> {
+    WORKS.with_borrow(|works| {
+        let unknown = works
+            .iter()
+            .filter(|work| is_unknown(work, machine, stream));
+        unknown.map(|work| work.pending.clone()).collect()
+    })
+}
+
+/// What comes before an event that is recorded in a stream now.
+pub(crate) fn known_to(stream: Id) -> Vec<Id> {
+    WORKS.with_borrow(|works| {
+        let known = works.iter().filter(|work| work.known_to.contains(&stream));
+        known.map(|work| work.id).collect()
+    })
+}
+
+/// A stream waits for an event.
+pub(crate) fn learn(stream: Id, known: &[Id]) {
+    WORKS.with_borrow_mut(|works| {
+        for work in works.iter_mut().filter(|work| known.contains(&work.id)) {
+            work.known_to.push(stream);
+        }
+    });
+}
+
+/// The host has waited for a stream.
+pub(crate) fn waited(stream: Id) {
+    WORKS.with_borrow_mut(|works| works.retain(|work| !work.known_to.contains(&stream)));
+}
+
+/// A machine's devices are gone.
+pub(crate) fn ended(machine: Id) {
+    // A thread that ends may have dropped the list first.
+    let _ = WORKS.try_with(|works| works.borrow_mut().retain(|work| work.machine != machine));
+}

@@ -1,0 +1,131 @@
+//! Buffers that are used before a stream's work on them has been waited for.
+
+use super::{Rank, message, ranks};
+use crate::behaviour::kernels::{self, PTX};
+use lockstep::collectives::Operator;
+use lockstep::{Buffer, Device, LaunchConfig, Simulator};
+
+/// A sum over two ranks that has been put into their streams.
+fn begun(all: &[Rank]) -> Vec<Buffer<u32>> {
+    let buffers: Vec<_> = all.iter().map(|rank| rank.give(&[1_u32; 64])).collect();
+    for (Rank { rank, stream, .. }, buffer) in all.iter().zip(&buffers) {
+        // SAFETY: the buffers live as long as the streams.
+        unsafe { rank.all_reduce(stream, buffer, buffer, Operator::Sum) }.expect("it fits");
+    }
+    buffers
+}
+
+/// Every use of the buffer names the call, and both places.
+fn names_both(text: &str) {
+    assert!(text.contains("all_reduce (sum) of 64 u32 at"), "{text}");
+    assert!(text.contains("tests/collective/pending.rs:"), "{text}");
+}
+
+#[test]
+fn a_kernel_in_another_stream_is_found() {
+    let all = ranks(2);
+    let buffers = begun(&all);
+    let module = all[0].device.load(PTX).expect("it loads");
+    let config = LaunchConfig::linear(64, 64);
+    let args = || (buffers[0].as_mut_ptr(), 64);
+    // SAFETY: the buffer has 64 numbers.
+    let launched = unsafe { module.launch(kernels::increment, config, args()) };
+    let text = launched.expect_err("nobody has waited").to_string();
+    names_both(&text);
+    assert!(text.contains("not waited for: load of 4 bytes"), "{text}");
+    assert!(
+        text.contains("kernel `increment`") && text.contains("`given`"),
+        "{text}"
+    );
+    // In the same stream, in one that waits for it, and after the host has waited, it is right.
+    let other = all[0].device.stream().expect("there is one");
+    // SAFETY: as above.
+    unsafe {
+        all[0]
+            .stream
+            .launch(&module, kernels::increment, config, args())
+            .expect("the same stream");
+        other
+            .wait(&all[0].stream.record().expect("put in"))
+            .expect("put in");
+        other
+            .launch(&module, kernels::increment, config, args())
+            .expect("it comes after");
+        all[0].rank.synchronize(&all[0].stream).expect("it ends");
+        module
+            .launch(kernels::increment, config, args())
+            .expect("it has ended");
+    }
+    assert_eq!(buffers[0].read().expect("it is there"), [5; 64]);
+}
+
+#[test]
+fn the_host_and_other_calls_are_found() {
+    let all = ranks(2);
+    let buffers = begun(&all);
+    let text = buffers[1]
+        .read()
+        .expect_err("nobody has waited")
+        .to_string();
+    names_both(&text);
+    assert!(
+        text.starts_with("stream: the host, which reads, does not wait for"),
+        "{text}"
+    );
+    names_both(&message(buffers[1].write(&[0; 64])));
+    let other = all[1].device.stream().expect("there is one");
+    let copy = all[1].room::<u32>(64);
+    // SAFETY: the buffers live as long as the streams.
+    let (copied, called) = unsafe {
+        let copied = other.copy(&copy, &buffers[1]);
+        let called = all[1].rank.broadcast(&other, &buffers[1], 0);
+        (copied, called)
+    };
+    for text in [message(copied), message(called)] {
+        names_both(&text);
+        assert_eq!(
+            text.matches("tests/collective/pending.rs:").count(),
+            2,
+            "{text}"
+        );
+    }
+    all[1].rank.synchronize(&all[1].stream).expect("it ends");
+    assert_eq!(buffers[1].read().expect("it is there"), [2; 64]);
+}
+
+#[test]
+fn what_only_reads_may_meet_what_reads() {
+    let settings = Simulator {
+        check: true,
+        ..Simulator::default()
+    };
+    let devices = Device::simulators_with(2, settings);
+    let from = devices[0].upload("from", &[7_u32; 8]).expect("room");
+    let to = devices[1].zeroed::<u32>("to", 8).expect("room");
+    let stream = devices[0].stream().expect("there is one");
+    // SAFETY: the buffers live as long as the stream.
+    unsafe { stream.copy(&to, &from) }.expect("put in");
+    assert_eq!(from.read().expect("it is only read"), [7; 8]);
+    let text = to.read().expect_err("it is written").to_string();
+    assert!(
+        text.contains("the copy at") && text.contains("may still be writing"),
+        "{text}"
+    );
+    // A stream of the other device that waits hands it on to the host.
+    let other = devices[1].stream().expect("there is one");
+    other
+        .wait(&stream.record().expect("put in"))
+        .expect("put in");
+    other.synchronize().expect("it ends");
+    assert_eq!(to.read().expect("it has come"), [7; 8]);
+    // Without checks nothing is said.
+    let plain = Device::simulator();
+    let (from, to) = (
+        plain.upload("a", &[1_u8]).expect("room"),
+        plain.zeroed::<u8>("b", 1).expect("room"),
+    );
+    let stream = plain.stream().expect("there is one");
+    // SAFETY: as above.
+    unsafe { stream.copy(&to, &from) }.expect("put in");
+    assert_eq!(to.read().expect("it is there"), [1]);
+}
