@@ -1,4 +1,4 @@
-//! How long a flag takes: two threads answer each other, again and again.
+//! Ping-pong: two threads answer each other, again and again, which says how long a flag takes.
 //!
 //! | kernel | where the two are |
 //! |---|---|

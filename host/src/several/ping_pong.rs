@@ -1,4 +1,4 @@
-//! How long a flag takes, within a device and between two.
+//! Ping-pong: the time that a flag takes, within a device and between two.
 
 use super::lesson::{Lesson, Way};
 use super::node::Node;

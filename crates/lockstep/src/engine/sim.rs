@@ -443,10 +443,7 @@ fn by_host(address: u64, n_bytes: u64, writes: bool) -> Use {
     Use {
         addresses: address..address + n_bytes,
         writes,
-        what: format!(
-            "the host, which {}",
-            if writes { "writes" } else { "reads" }
-        ),
+        what: format!("a {} by the host", if writes { "write" } else { "read" }),
     }
 }
 

@@ -56,7 +56,6 @@ fn a_kernel_in_another_stream_is_found() {
             .launch(kernels::increment, config, args())
             .expect("it has ended");
     }
-    assert_eq!(buffers[0].read().expect("it is there"), [5; 64]);
 }
 
 #[test]
@@ -69,7 +68,7 @@ fn the_host_and_other_calls_are_found() {
         .to_string();
     names_both(&text);
     assert!(
-        text.starts_with("stream: the host, which reads, does not wait for"),
+        text.starts_with("stream: a read by the host does not wait for"),
         "{text}"
     );
     names_both(&message(buffers[1].write(&[0; 64])));
