@@ -1,11 +1,10 @@
 //! Launches that run at the same time, on several devices.
 
-use crate::driver::{Event, Stream};
+use crate::driver;
 use crate::engine::gpu::Gpu;
-use crate::engine::pending::Id;
 use crate::engine::sim::Sim;
-use crate::engine::{EngineError, Machine, Prepared};
-use crate::{Error, LaunchConfig, Module, Report};
+use crate::engine::{EngineError, Machine, Prepared, pending};
+use crate::{Error, Event, LaunchConfig, Module, Report, Stream};
 use cuda_std::launch::Kernel;
 use ptx_sim::Schedule;
 
@@ -44,8 +43,8 @@ pub struct Together {
 struct Launch {
     module: Module,
     prepared: Prepared,
-    /// The stream that it is in, if not one of its own.
-    stream: Option<Id>,
+    /// What it comes after.
+    after: Option<Event>,
     file: &'static str,
 }
 
@@ -76,13 +75,13 @@ impl Together {
         self.launches.push(Launch {
             module: module.clone(),
             prepared,
-            stream: None,
+            after: None,
             file: K::FILE,
         });
         Ok(())
     }
 
-    /// As [`Together::add`], after what is in a stream of the simulator, for checks.
+    /// As [`Together::add`], after everything that is now in a stream.
     ///
     /// # Safety
     ///
@@ -90,10 +89,10 @@ impl Together {
     ///
     /// # Errors
     ///
-    /// As [`Together::add`].
+    /// As [`Together::add`], or the GPU is lost.
     pub unsafe fn add_after<K: Kernel>(
         &mut self,
-        stream: &crate::Stream,
+        stream: &Stream,
         module: &Module,
         kernel: K,
         config: LaunchConfig,
@@ -102,7 +101,7 @@ impl Together {
         // SAFETY: the caller's promise.
         unsafe { self.add(module, kernel, config, args) }?;
         if let Some(launch) = self.launches.last_mut() {
-            launch.stream = Some(stream.id);
+            launch.after = Some(stream.record()?);
         }
         Ok(())
     }
@@ -147,10 +146,18 @@ impl Together {
                 launch.prepared.place()
             )));
         }
-        let launches: Vec<_> = sims
+        let known = |launch: &Launch| {
+            let id = pending::new_id();
+            launch
+                .after
+                .iter()
+                .for_each(|after| pending::learn(id, &after.known));
+            Some(id)
+        };
+        let launches = sims
             .iter()
-            .map(|(sim, launch)| (*sim, &launch.prepared, launch.stream))
-            .collect();
+            .map(|(sim, launch)| (*sim, &launch.prepared, known(launch)));
+        let launches: Vec<_> = launches.collect();
         let counted = Sim::launch_together(&launches, self.schedule);
         let counted = counted.map_err(|failed| {
             let (member, error) = *failed;
@@ -176,9 +183,12 @@ impl Together {
         for (gpu, launch) in gpus {
             let at = |error| launch.on_its_device(error);
             let stream = gpu.new_stream().map_err(at)?;
-            let mark = |stream: &Stream| {
+            if let Some(after) = launch.after.as_ref().and_then(Event::on_device) {
+                gpu.with_stream(|| stream.wait_for(after)).map_err(at)?;
+            }
+            let mark = |stream: &driver::Stream| {
                 gpu.with_stream(|| {
-                    let event = Event::timed()?;
+                    let event = driver::Event::timed()?;
                     stream.mark(&event)?;
                     Ok(event)
                 })
