@@ -130,7 +130,7 @@ unsafe fn note_change(largest: *mut u32, change: f32) {
 /// # Safety
 ///
 /// `from` and `to` hold the band with its halos, in rows of `n_columns`; the rows are in the band.
-/// `largest` is null or a word. Launch with [`BLOCK`] and [`grid`].
+/// `largest` is null or a word. Launch with [`BLOCK`] and [`grid`](fn@grid).
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn jacobi_rows(
     from: *const f32,
