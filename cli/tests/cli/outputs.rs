@@ -324,8 +324,9 @@ fn documents_are_replaced_whole() {
     let stale = tables.replace("### Copy", "### Stale");
     assert_ne!(tables, stale);
     fs::create_dir(folder.path().join("docs")).expect("a folder");
-    let tools = folder.path().join("docs/tools.md");
-    fs::write(tools, text_of("docs/tools.md")).expect("a file");
+    for other in ["docs/tools.md", "docs/devices.md"] {
+        fs::write(folder.path().join(other), text_of(other)).expect("a file");
+    }
     let real = folder.path().join("docs/real");
     fs::write(&real, &stale).expect("a file");
     let written = folder.path().join("docs/results.md");

@@ -1,7 +1,7 @@
 //! Events: points in a stream, to wait for and to measure the time between.
 
 use crate::engine::Machine;
-use crate::engine::pending::Id;
+use crate::engine::pending::{self, Id};
 use crate::{Device, Error, driver};
 
 /// A point in a stream, from [`Stream::record`](crate::Stream::record).
@@ -42,7 +42,10 @@ impl Event {
     pub fn is_passed(&self) -> Result<bool, Error> {
         match (&self.on_device, self.device.machine()) {
             (Some(event), Machine::Gpu(gpu)) => gpu.with_stream(|| event.is_passed()),
-            _ => Ok(true),
+            _ => {
+                pending::passed(&self.known);
+                Ok(true)
+            }
         }
     }
 

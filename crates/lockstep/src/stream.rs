@@ -127,6 +127,7 @@ impl Stream {
                     steps.push(step);
                     return Ok(());
                 }
+                pending::check_met(self.id)?;
                 step.perform(sim, self.id, caller)
             }
             _ => unreachable!("a stream matches its device"),
@@ -364,6 +365,7 @@ impl Stream {
             }
             _ => {
                 self.refuse_while_recording("an event")?;
+                pending::check_met(self.id)?;
                 Ok(Event::on_simulator(
                     &self.device,
                     pending::known_to(self.id),
@@ -409,6 +411,7 @@ impl Stream {
             }
             _ => {
                 self.refuse_while_recording("a wait")?;
+                pending::check_met(self.id)?;
                 pending::waited(self.id);
                 Ok(())
             }

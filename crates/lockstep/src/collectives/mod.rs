@@ -409,9 +409,9 @@ impl Communicator {
                     from: from.map(Buffer::address),
                     device: self.device.clone(),
                     place: Location::caller(),
+                    unmet: 0,
                 };
-                call.begin(stream.id, self.n_ranks)?;
-                meeting.call(self.rank, call)
+                meeting.call(self.rank, call, stream.id)
             }
             _ => unreachable!("NCCL's ranks are GPUs"),
         }

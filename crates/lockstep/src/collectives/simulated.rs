@@ -1,7 +1,7 @@
 //! Collective calls of simulators in one process: done as soon as all ranks have called.
 
 use super::Operator;
-use crate::engine::pending::{Id, Use};
+use crate::engine::pending::{self, Id, Use};
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
 use std::cell::RefCell;
@@ -49,6 +49,8 @@ pub(super) struct Call {
     pub to: Option<u64>,
     pub from: Option<u64>,
     pub device: Device,
+    /// Its number while other ranks have not made it.
+    pub unmet: Id,
     pub place: &'static Location<'static>,
 }
 
@@ -72,11 +74,8 @@ impl Call {
         self.kind == other.kind && self.count == other.count && self.element == other.element
     }
 
-    /// The call is put into a stream: from now on others must wait for it.
-    pub fn begin(&self, stream: Id, n_ranks: usize) -> Result<(), Error> {
-        let Machine::Sim(sim) = self.device.machine() else {
-            return Ok(());
-        };
+    /// The device memory that it uses.
+    fn uses(&self, n_ranks: usize) -> Vec<Use> {
         let of = |address: u64, n_values: usize, writes| Use {
             addresses: address..address + (n_values * self.size_bytes) as u64,
             writes,
@@ -88,15 +87,25 @@ impl Call {
             _ => (self.count, self.count),
         };
         let from = self.from.map(|from| of(from, given, false));
-        let uses: Vec<Use> = from
-            .into_iter()
+        from.into_iter()
             .chain(self.to.map(|to| of(to, got, true)))
-            .collect();
-        for of in &uses {
-            sim.check_use(Some(stream), || of.clone())?;
+            .collect()
+    }
+
+    /// The call is to be put into a stream, which must come after what works on its buffers.
+    fn check(&self, stream: Id, uses: &[Use]) -> Result<(), Error> {
+        let Machine::Sim(sim) = self.device.machine() else {
+            return Ok(());
+        };
+        let mut uses = uses.iter();
+        uses.try_for_each(|of| sim.check_use(Some(stream), || of.clone()))
+    }
+
+    /// It is in the stream: from now on others must wait for it.
+    fn begin(device: &Device, stream: Id, uses: Vec<Use>) {
+        if let Machine::Sim(sim) = device.machine() {
+            sim.begin(stream, uses);
         }
-        sim.begin(stream, uses);
-        Ok(())
     }
 
     /// Does a part of it on its device.
@@ -129,6 +138,15 @@ pub(super) struct Meeting {
     ranks: RefCell<Vec<Waiting>>,
 }
 
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        for waiting in self.ranks.get_mut() {
+            let calls = waiting.collective.iter().chain(&waiting.between);
+            calls.for_each(|call| pending::met(call.unmet));
+        }
+    }
+}
+
 /// A rank's calls that others have not made yet.
 #[derive(Default)]
 struct Waiting {
@@ -147,13 +165,17 @@ impl Meeting {
         }
     }
 
-    /// A rank makes a call.
-    pub fn call(&self, rank: usize, call: Call) -> Result<(), Error> {
+    /// A rank makes a call, in a stream.
+    pub fn call(&self, rank: usize, mut call: Call, stream: Id) -> Result<(), Error> {
         let mut ranks = self.ranks.borrow_mut();
+        let uses = call.uses(ranks.len());
+        call.check(stream, &uses)?;
+        call.unmet = pending::waits_for_ranks(stream, call.to_string());
+        let device = call.device.clone();
         match call.kind {
             Kind::Send { to: other } | Kind::Receive { from: other } => {
                 ranks[rank].between.push(call);
-                exchange(&mut ranks, rank, other)
+                exchange(&mut ranks, rank, other)?;
             }
             _ => {
                 ranks[rank].collective.push_back(call);
@@ -163,11 +185,13 @@ impl Meeting {
                         waiting.collective.pop_front()
                     };
                     let calls: Vec<Call> = ranks.iter_mut().filter_map(take).collect();
+                    calls.iter().for_each(|call| pending::met(call.unmet));
                     perform(&calls, ranks[0].n_done)?;
                 }
-                Ok(())
             }
         }
+        Call::begin(&device, stream, uses);
+        Ok(())
     }
 
     /// A rank waits for the end of its calls.
@@ -208,6 +232,8 @@ fn exchange(ranks: &mut [Waiting], one: usize, other: usize) -> Result<(), Error
         let send = ranks[sender].between.remove(send);
         let shift = usize::from(sender == receiver && found.0 < found.1);
         let receive = ranks[receiver].between.remove(receive - shift);
+        pending::met(send.unmet);
+        pending::met(receive.unmet);
         if (send.count, send.element) != (receive.count, receive.element) {
             return Err(EngineError::Devices(format!(
                 "rank {sender}: {send}, but rank {receiver}: {receive}"

@@ -31,6 +31,7 @@ struct Work {
 thread_local! {
     // Devices and streams belong to their threads.
     static WORKS: RefCell<Vec<Work>> = const { RefCell::new(Vec::new()) };
+    static UNMET: RefCell<Vec<Unmet>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A use of memory that others may still work on.
@@ -111,7 +112,9 @@ pub(crate) fn known_to(stream: Id) -> Vec<Id> {
 pub(crate) fn learn(stream: Id, known: &[Id]) {
     WORKS.with_borrow_mut(|works| {
         for work in works.iter_mut().filter(|work| known.contains(&work.id)) {
-            work.known_to.push(stream);
+            if !work.known_to.contains(&stream) {
+                work.known_to.push(stream);
+            }
         }
     });
 }
@@ -119,6 +122,49 @@ pub(crate) fn learn(stream: Id, known: &[Id]) {
 /// The host has waited for a stream.
 pub(crate) fn waited(stream: Id) {
     WORKS.with_borrow_mut(|works| works.retain(|work| !work.known_to.contains(&stream)));
+}
+
+/// The host knows that this has ended.
+pub(crate) fn passed(known: &[Id]) {
+    WORKS.with_borrow_mut(|works| works.retain(|work| !known.contains(&work.id)));
+}
+
+/// Memory has been freed: what comes to lie there is something else.
+pub(crate) fn freed(machine: Id, addresses: &Range<u64>) {
+    let is_there =
+        |work: &Work| work.machine == machine && addresses.contains(&work.pending.addresses.start);
+    WORKS.with_borrow_mut(|works| works.retain(|work| !is_there(work)));
+}
+
+/// A collective call that other ranks have not made yet: its stream cannot go on.
+struct Unmet {
+    call: Id,
+    stream: Id,
+    what: String,
+}
+
+/// A stream waits for other ranks; gives the call's number.
+pub(crate) fn waits_for_ranks(stream: Id, what: String) -> Id {
+    let call = new_id();
+    UNMET.with_borrow_mut(|unmet| unmet.push(Unmet { call, stream, what }));
+    call
+}
+
+/// All ranks have made a call, or it is given up.
+pub(crate) fn met(call: Id) {
+    UNMET.with_borrow_mut(|unmet| unmet.retain(|one| one.call != call));
+}
+
+/// Refuses to go on in a stream that waits for other ranks: a simulator does everything at once.
+pub(crate) fn check_met(stream: Id) -> Result<(), EngineError> {
+    UNMET.with_borrow(|unmet| match unmet.iter().find(|one| one.stream == stream) {
+        None => Ok(()),
+        Some(one) => Err(EngineError::Stream(format!(
+            "it waits for {}, which other ranks have not made: simulators do everything at once, so make \
+             the call for all ranks before anything else is put into their streams",
+            one.what
+        ))),
+    })
 }
 
 /// A machine's devices are gone.

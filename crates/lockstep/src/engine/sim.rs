@@ -606,7 +606,9 @@ impl Engine for Sim {
     }
 
     fn free(&self, address: u64) -> Result<(), EngineError> {
-        self.allocations.borrow_mut().remove(&address);
+        if let Some(size_bytes) = self.allocations.borrow_mut().remove(&address) {
+            pending::freed(self.machine.0, &(address..address + size_bytes.max(1)));
+        }
         self.state.borrow_mut().device.free(address).map_err(memory)
     }
 

@@ -3,7 +3,7 @@
 use super::{Rank, message, ranks};
 use crate::behaviour::kernels::{self, PTX};
 use lockstep::collectives::Operator;
-use lockstep::{Buffer, Device, LaunchConfig, Simulator};
+use lockstep::{Buffer, Device, LaunchConfig, Simulator, Together};
 
 /// A sum over two ranks that has been put into their streams.
 fn begun(all: &[Rank]) -> Vec<Buffer<u32>> {
@@ -90,6 +90,55 @@ fn the_host_and_other_calls_are_found() {
     }
     all[1].rank.synchronize(&all[1].stream).expect("it ends");
     assert_eq!(buffers[1].read().expect("it is there"), [2; 64]);
+}
+
+#[test]
+fn who_asks_an_event_until_it_has_passed_has_waited() {
+    let all = ranks(2);
+    let buffers = begun(&all);
+    let end = all[0].stream.record().expect("put in");
+    assert!(end.is_passed().expect("it is known"));
+    assert_eq!(buffers[0].read().expect("it has ended"), [2; 64]);
+}
+
+/// A simulator does everything at once, and cannot go on with what other ranks have not done.
+#[test]
+fn a_stream_does_not_go_on_before_all_ranks_have_called() {
+    let all = ranks(2);
+    let buffer = all[0].give(&[1_u32; 64]);
+    let Rank { rank, stream, .. } = &all[0];
+    // SAFETY: the buffer lives as long as the stream.
+    unsafe { rank.all_reduce(stream, &buffer, &buffer, Operator::Sum) }.expect("it fits");
+    // SAFETY: as above.
+    let filled = unsafe { stream.fill(&buffer, 0) };
+    for text in [message(stream.synchronize()), message(filled)] {
+        names_both(&text);
+        assert!(text.contains("which other ranks have not made"), "{text}");
+    }
+}
+
+#[test]
+fn launches_together_come_after_a_stream_if_that_is_said() {
+    let all = ranks(2);
+    let buffers = begun(&all);
+    let add = |says_so: bool| {
+        let mut together = Together::new();
+        for (Rank { stream, device, .. }, buffer) in all.iter().zip(&buffers) {
+            let module = device.load(PTX).expect("it loads");
+            let (config, args) = (LaunchConfig::linear(64, 64), (buffer.as_mut_ptr(), 64));
+            // SAFETY: the buffer has 64 numbers.
+            let added = unsafe {
+                match says_so {
+                    true => together.add_after(stream, &module, kernels::increment, config, args),
+                    false => together.add(&module, kernels::increment, config, args),
+                }
+            };
+            added.expect("allowed");
+        }
+        together.run()
+    };
+    names_both(&add(false).expect_err("nobody has waited").to_string());
+    add(true).expect("both come after it");
 }
 
 #[test]

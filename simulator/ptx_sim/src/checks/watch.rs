@@ -9,7 +9,7 @@ use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::convergence::{Meetings, thread_at, warp_wide};
 use super::counters::Counters;
-use super::exact::{pending, unwritten};
+use super::exact::{pending, pending_for_bulk, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::{Observer, ProductSeen};
@@ -305,6 +305,8 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     #[cold]
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        let pending = pending_for_bulk(self.launch.pending, instruction, thread, &start);
+        self.found(pending);
         if let Some(barrier) = start.barrier.filter(|_| start.owner == thread.block) {
             self.beside(thread, |beside, _, _, _| {
                 beside.counted_by(instruction, thread, barrier)
