@@ -66,5 +66,8 @@ pub const fn place(block: u32, rank: u32) -> usize {
 /// The list is that long.
 #[inline(always)]
 pub unsafe fn of_device<T>(addresses: *const u64, device: u32) -> *mut T {
-    *addresses.add(device as usize) as *mut T
+    let address = *addresses.add(device as usize);
+    // Made from a pointer to global memory, so that the compiler knows that this is one as well: an
+    // integer made a pointer may be to any memory, which takes slower instructions.
+    addresses.cast_mut().cast::<T>().with_addr(address as usize)
 }
