@@ -37,14 +37,10 @@ impl Device {
     pub fn open() -> Result<Self, Error> {
         match Gpu::new(Vec::new()) {
             Ok(gpu) => Ok(Self::of_gpu(gpu)),
-            Err(error) if is_absence(&error) => {
-                let error = error.to_string();
-                // The rest says how to get a GPU.
-                let reason = error.split(';').next().unwrap_or_default();
-                let sim = Sim::new(Vec::new());
+            Err(error) => {
+                let (sim, reason) = (Sim::new(Vec::new()), absence(error)?);
                 Ok(Self::of(Machine::Sim(sim), format!("simulator: {reason}")))
             }
-            Err(error) => Err(error),
         }
     }
 
@@ -167,15 +163,21 @@ impl Device {
     }
 }
 
-/// Whether there is no GPU, rather than one that cannot be used.
-pub(crate) fn is_absence(error: &EngineError) -> bool {
+/// Why there is no GPU; the error itself if there is one that cannot be used.
+pub(crate) fn absence(error: EngineError) -> Result<String, EngineError> {
     // `CUDA_ERROR_STUB_LIBRARY` and `CUDA_ERROR_NO_DEVICE`.
     const NONE: [i32; 2] = [34, 100];
-    match error {
+    let is_absence = match &error {
         EngineError::NoDriver(_) | EngineError::NoGpu => true,
         EngineError::Driver(error) => NONE.contains(&error.code),
         _ => false,
+    };
+    if !is_absence {
+        return Err(error);
     }
+    let error = error.to_string();
+    // The rest says how to get a GPU.
+    Ok(error.split(';').next().unwrap_or_default().to_owned())
 }
 
 /// Settings of a simulated GPU.

@@ -5,7 +5,7 @@
 //! over such a link. Launches on several devices that wait for each other are made by
 //! [`Together`](crate::Together).
 
-use crate::device::is_absence;
+use crate::device::absence;
 use crate::engine::sim::Sim;
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error, Simulator};
@@ -27,11 +27,7 @@ impl Device {
         {
             Ok(n) if n > 0 => (0..n).map(Self::gpu).collect(),
             Ok(_) => Self::instead("the driver sees no GPU"),
-            Err(error) if is_absence(&error) => {
-                let error = error.to_string();
-                Self::instead(error.split(';').next().unwrap_or_default())
-            }
-            Err(error) => Err(error),
+            Err(error) => Self::instead(&absence(error)?),
         }
     }
 

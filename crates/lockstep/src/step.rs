@@ -1,10 +1,11 @@
 //! The steps of a stream, enqueued one at a time.
 
 use crate::driver;
-use crate::engine::pending::{Id, Use};
+use crate::engine::pending::Id;
 use crate::engine::sim::Sim;
 use crate::engine::{Engine, EngineError, Prepared};
 use cuda_driver::DriverError;
+use ptx_sim::Pending;
 use std::panic::Location;
 
 /// One step of a stream.
@@ -53,10 +54,7 @@ impl Step {
         match self {
             Self::Launch(launch) => sim.launch_in(launch, stream),
             Self::Move(bytes) => {
-                let uses = bytes.uses(caller);
-                for of in &uses {
-                    sim.check_use(Some(stream), || of.clone())?;
-                }
+                let uses = sim.check_uses(Some(stream), || bytes.uses(caller))?;
                 sim.at_work(|| bytes.perform(sim))?;
                 sim.begin(stream, uses);
                 Ok(())
@@ -67,8 +65,8 @@ impl Step {
 
 impl Move {
     /// The device memory that it uses.
-    fn uses(&self, caller: &Location<'_>) -> Vec<Use> {
-        let of = |what: &str, address: u64, size_bytes: u64, writes| Use {
+    fn uses(&self, caller: &Location<'_>) -> Vec<Pending> {
+        let of = |what: &str, address: u64, size_bytes: u64, writes| Pending {
             addresses: address..address + size_bytes,
             writes,
             what: format!("{what} at {caller}"),

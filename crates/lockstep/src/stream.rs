@@ -33,9 +33,6 @@ enum Kind {
     Sim(RefCell<Option<Vec<Step>>>),
 }
 
-/// Where a call was made.
-type Caller = &'static Location<'static>;
-
 impl Device {
     /// A new stream.
     ///
@@ -108,11 +105,12 @@ impl Stream {
         }
         // SAFETY: the caller's promise.
         let launch = unsafe { module.prepare(kernel, config, args) }?;
-        self.put(Step::Launch(launch), Location::caller())
+        self.put(Step::Launch(launch))
     }
 
     /// Enqueues a step, or adds it to the graph that is being recorded.
-    fn put(&self, step: Step, caller: Caller) -> Result<(), Error> {
+    #[track_caller]
+    fn put(&self, step: Step) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => match step {
                 Step::Launch(launch) => {
@@ -128,7 +126,7 @@ impl Stream {
                     return Ok(());
                 }
                 pending::check_met(self.id)?;
-                step.perform(sim, self.id, caller)
+                step.perform(sim, self.id, Location::caller())
             }
             _ => unreachable!("a stream matches its device"),
         }
@@ -152,14 +150,11 @@ impl Stream {
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
         let (from, size_bytes) = from.bytes();
-        self.put(
-            Step::Move(Move::Upload {
-                address: to.address(),
-                from,
-                size_bytes,
-            }),
-            Location::caller(),
-        )
+        self.put(Step::Move(Move::Upload {
+            address: to.address(),
+            from,
+            size_bytes,
+        }))
     }
 
     /// Enqueues a copy from the device.
@@ -180,15 +175,12 @@ impl Stream {
     ) -> Result<(), Error> {
         same_length(from.len(), to.len())?;
         let (to, size_bytes) = to.bytes_mut();
-        self.put(
-            Step::Move(Move::Download {
-                to,
-                address: from.address(),
-                size_bytes,
-                value_bytes: size_of::<T>(),
-            }),
-            Location::caller(),
-        )
+        self.put(Step::Move(Move::Download {
+            to,
+            address: from.address(),
+            size_bytes,
+            value_bytes: size_of::<T>(),
+        }))
     }
 
     /// Enqueues a copy within the device, or between it and another one: neither needs access to the
@@ -208,14 +200,11 @@ impl Stream {
         from: &Buffer<T>,
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
-        self.put(
-            Step::Move(Move::Copy {
-                to: to.address(),
-                from: from.address(),
-                size_bytes: from.size_bytes(),
-            }),
-            Location::caller(),
-        )
+        self.put(Step::Move(Move::Copy {
+            to: to.address(),
+            from: from.address(),
+            size_bytes: from.size_bytes(),
+        }))
     }
 
     /// As [`Stream::copy`], of the values `part` of `from`, to those from `first` on.
@@ -244,14 +233,11 @@ impl Stream {
             )));
         }
         let size_bytes = size_of::<T>() as u64;
-        self.put(
-            Step::Move(Move::Copy {
-                to: to.address() + first as u64 * size_bytes,
-                from: from.address() + part.start as u64 * size_bytes,
-                size_bytes: n as u64 * size_bytes,
-            }),
-            Location::caller(),
-        )
+        self.put(Step::Move(Move::Copy {
+            to: to.address() + first as u64 * size_bytes,
+            from: from.address() + part.start as u64 * size_bytes,
+            size_bytes: n as u64 * size_bytes,
+        }))
     }
 
     /// Enqueues setting every byte of the buffer to `value`.
@@ -265,14 +251,11 @@ impl Stream {
     /// The GPU is lost.
     #[track_caller]
     pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
-        self.put(
-            Step::Move(Move::Fill {
-                address: buffer.address(),
-                size_bytes: buffer.size_bytes(),
-                value,
-            }),
-            Location::caller(),
-        )
+        self.put(Step::Move(Move::Fill {
+            address: buffer.address(),
+            size_bytes: buffer.size_bytes(),
+            value,
+        }))
     }
 
     /// Enqueues one run of a graph.
@@ -300,9 +283,11 @@ impl Stream {
                 Ok(())
             }
             _ => {
-                let mut steps = graph.steps().iter().cloned();
-                let caller = Location::caller();
-                steps.try_for_each(|step| self.put(step, caller))
+                // A closure would be the caller.
+                for step in graph.steps() {
+                    self.put(step.clone())?;
+                }
+                Ok(())
             }
         }
     }

@@ -9,7 +9,9 @@
 //! others within a limited time.
 
 mod element;
+mod kind;
 mod library;
+mod nccl;
 mod ranks;
 mod simulated;
 
@@ -17,23 +19,15 @@ pub use element::{Element, Operator};
 pub use library::{Find, load_functions};
 pub use ranks::Ranks;
 
-use crate::engine::gpu::Gpu;
 use crate::engine::{EngineError, Machine};
 use crate::{Buffer, Device, Error, Stream};
 use element::private::Number;
-use library::{Comm, Config, IN_PROGRESS, Nccl, failed};
-use ranks::Peers;
-use simulated::{Call, Kind, Meeting};
-use std::cell::{Cell, RefCell};
-use std::ffi::c_int;
+use kind::Kind;
+use library::failed;
+use nccl::OfNccl;
+use simulated::{Call, Meeting};
 use std::panic::Location;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
-
-/// How long a rank waits for a collective call to end, unless the environment says otherwise: as
-/// for kernels.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PATIENCE_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
 
 /// A rank's part in collective calls.
 ///
@@ -69,14 +63,6 @@ enum By {
     Meeting(Rc<Meeting>),
 }
 
-/// A communicator of NCCL.
-struct OfNccl {
-    nccl: &'static Nccl,
-    comm: Cell<Comm>,
-    /// Connections to other processes, if there are some.
-    peers: RefCell<Option<Peers>>,
-}
-
 /// Makes calls of several ranks of this process as one: until all have called, none waits.
 ///
 /// # Errors
@@ -87,21 +73,15 @@ pub fn group(
     work: impl FnOnce() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let first = ranks.iter().find_map(|rank| match &rank.by {
-        By::Nccl(of) => Some(of.nccl),
+        By::Nccl(of) => Some(of.nccl()),
         By::Meeting(_) => None,
     });
     let Some(nccl) = first else {
         return work();
     };
-    let no_comm = std::ptr::null_mut();
-    // SAFETY: it has no arguments.
-    nccl.check("ncclGroupStart", no_comm, unsafe { (nccl.group_start)() })?;
-    let worked = work();
-    // SAFETY: as above; a group ends after an error, too.
-    let ended = nccl.check("ncclGroupEnd", no_comm, unsafe { (nccl.group_end)() });
-    worked.and(ended)?;
+    nccl::group(nccl, work)?;
     ranks.iter().try_for_each(|rank| match &rank.by {
-        By::Nccl(of) => of.settle(rank),
+        By::Nccl(of) => of.settle(rank.place()),
         By::Meeting(_) => Ok(()),
     })
 }
@@ -118,14 +98,15 @@ impl Communicator {
             .iter()
             .filter(|device| device.is_simulator())
             .count();
-        let mut makers: Vec<By> = match n_simulators {
-            0 => of_gpus(devices)?,
+        let all: Vec<By> = match n_simulators {
+            0 => OfNccl::of_gpus(devices)?
+                .into_iter()
+                .map(By::Nccl)
+                .collect(),
             n if n == n_ranks => {
                 let meeting = Rc::new(Meeting::new(n_ranks));
-                devices
-                    .iter()
-                    .map(|_| By::Meeting(meeting.clone()))
-                    .collect()
+                let of = |_: &Device| By::Meeting(meeting.clone());
+                devices.iter().map(of).collect()
             }
             _ => {
                 return Err(EngineError::Devices(
@@ -133,15 +114,13 @@ impl Communicator {
                 ));
             }
         };
-        let made = devices.iter().zip(makers.drain(..)).enumerate();
-        Ok(made
-            .map(|(rank, (device, by))| Self {
-                device: device.clone(),
-                rank,
-                n_ranks,
-                by,
-            })
-            .collect())
+        let of = |(rank, (device, by)): (usize, (&Device, By))| Self {
+            device: device.clone(),
+            rank,
+            n_ranks,
+            by,
+        };
+        Ok(devices.iter().zip(all).enumerate().map(of).collect())
     }
 
     /// This process's rank among several processes, with its device.
@@ -157,36 +136,12 @@ impl Communicator {
                     .to_owned(),
             ));
         };
-        let nccl = Nccl::get()?;
-        let (peers, id) = Peers::meet(ranks, || {
-            let mut id = library::UniqueId([0; library::UniqueId::SIZE]);
-            // SAFETY: writes the identifier.
-            let code = unsafe { (nccl.unique_id)(&mut id) };
-            nccl.check("ncclGetUniqueId", std::ptr::null_mut(), code)?;
-            Ok(id)
-        })?;
-        let mut comm = std::ptr::null_mut();
-        let mut config = Config::nonblocking();
-        let (n, rank) = (ranks.n_ranks as c_int, ranks.rank as c_int);
-        // SAFETY: the device's context is current, and the identifier is rank 0's.
-        let code = on(gpu, || unsafe {
-            (nccl.init_rank)(&mut comm, n, id, rank, &mut config)
-        })?;
-        nccl.check("ncclCommInitRankConfig", comm, code)?;
-        let made = Self {
+        Ok(Self {
             device: device.clone(),
             rank: ranks.rank,
             n_ranks: ranks.n_ranks,
-            by: By::Nccl(OfNccl {
-                nccl,
-                comm: Cell::new(comm),
-                peers: RefCell::new(Some(peers)),
-            }),
-        };
-        if let By::Nccl(of) = &made.by {
-            of.settle(&made)?;
-        }
-        Ok(made)
+            by: By::Nccl(OfNccl::of_process(gpu, ranks)?),
+        })
     }
 
     /// Its number, from 0.
@@ -201,13 +156,15 @@ impl Communicator {
 
     /// NCCL's version, such as 22803 for 2.28.3; `None` where simulators need none.
     pub fn nccl_version(&self) -> Option<u32> {
-        let By::Nccl(of) = &self.by else {
-            return None;
-        };
-        let mut version = 0;
-        // SAFETY: writes a number.
-        let code = unsafe { (of.nccl.get_version)(&mut version) };
-        (code == 0).then_some(version.unsigned_abs())
+        match &self.by {
+            By::Nccl(of) => of.version(),
+            By::Meeting(_) => None,
+        }
+    }
+
+    /// Its number, and how many there are.
+    fn place(&self) -> (usize, usize) {
+        (self.rank, self.n_ranks)
     }
 
     /// Combines the values of all ranks, element by element; all get the result. The buffers may be
@@ -348,14 +305,7 @@ impl Communicator {
     /// that the communicator cannot be used.
     pub fn synchronize(&self, stream: &Stream) -> Result<(), Error> {
         match &self.by {
-            By::Nccl(of) => {
-                of.settle(self)?;
-                let end = stream.record()?;
-                let started = Instant::now();
-                while !end.is_passed()? {
-                    of.look_after(self, started)?;
-                }
-            }
+            By::Nccl(of) => of.wait_for(stream, self.place())?,
             By::Meeting(meeting) => meeting.waited_for(self.rank)?,
         }
         stream.synchronize()
@@ -391,12 +341,8 @@ impl Communicator {
                 let [to, from] =
                     [to, from].map(|buffer| buffer.map_or(0, |buffer| buffer.address()));
                 let stream = stream.as_raw().unwrap_or(std::ptr::null_mut());
-                let (comm, nccl) = (of.comm.get(), of.nccl);
                 // SAFETY: the buffers are there, by the caller's promise, and long enough.
-                let code = on(gpu, || unsafe {
-                    call_nccl(nccl, kind, (to, from, count, T::TYPE), (comm, stream))
-                })?;
-                of.nccl.check(kind.name(), comm, code)
+                unsafe { of.call(gpu, kind, (to, from, count, T::TYPE), stream) }
             }
             (By::Meeting(meeting), _) => {
                 let call = Call {
@@ -435,136 +381,5 @@ impl Communicator {
         Err(EngineError::Devices(format!(
             "there is no rank {rank}: there are {n}, from 0"
         )))
-    }
-}
-
-/// Calls NCCL with a device's context.
-fn on(gpu: &Gpu, call: impl FnOnce() -> c_int) -> Result<c_int, Error> {
-    gpu.with_stream(|| Ok(call()))
-}
-
-/// Makes a call.
-///
-/// # Safety
-///
-/// The addresses are those of buffers on the rank's device that are as long as the call says.
-unsafe fn call_nccl(
-    nccl: &Nccl,
-    kind: Kind,
-    (to, from, count, data): (u64, u64, usize, c_int),
-    (comm, stream): (Comm, *mut std::ffi::c_void),
-) -> c_int {
-    // SAFETY: the caller's promise; ranks have been checked.
-    unsafe {
-        match kind {
-            Kind::AllReduce(operator) => {
-                (nccl.all_reduce)(from, to, count, data, operator.number(), comm, stream)
-            }
-            Kind::ReduceScatter(operator) => {
-                (nccl.reduce_scatter)(from, to, count, data, operator.number(), comm, stream)
-            }
-            Kind::AllGather => (nccl.all_gather)(from, to, count, data, comm, stream),
-            Kind::Broadcast { root } => {
-                (nccl.broadcast)(from, to, count, data, root as c_int, comm, stream)
-            }
-            Kind::Send { to } => (nccl.send)(from, count, data, to as c_int, comm, stream),
-            Kind::Receive { from } => (nccl.receive)(to, count, data, from as c_int, comm, stream),
-        }
-    }
-}
-
-/// A communicator for each GPU of this process.
-fn of_gpus(devices: &[Device]) -> Result<Vec<By>, Error> {
-    let nccl = Nccl::get()?;
-    let numbers: Vec<c_int> = devices
-        .iter()
-        .map(|device| device.number() as c_int)
-        .collect();
-    let mut comms = vec![std::ptr::null_mut(); devices.len()];
-    // SAFETY: both lists are as long as said.
-    let code =
-        unsafe { (nccl.init_all)(comms.as_mut_ptr(), numbers.len() as c_int, numbers.as_ptr()) };
-    nccl.check("ncclCommInitAll", std::ptr::null_mut(), code)?;
-    let of = |comm| {
-        By::Nccl(OfNccl {
-            nccl,
-            comm: Cell::new(comm),
-            peers: RefCell::new(None),
-        })
-    };
-    Ok(comms.into_iter().map(of).collect())
-}
-
-impl OfNccl {
-    /// Waits until calls have been put into their streams.
-    fn settle(&self, rank: &Communicator) -> Result<(), Error> {
-        let started = Instant::now();
-        while self.state()? == IN_PROGRESS {
-            self.look_after(rank, started)?;
-        }
-        Ok(())
-    }
-
-    /// Whether something has gone wrong meanwhile, or goes on.
-    fn state(&self) -> Result<c_int, Error> {
-        let comm = self.comm.get();
-        if comm.is_null() {
-            return Err(failed("the communicator has failed before".to_owned()));
-        }
-        let mut state = 0;
-        // SAFETY: the communicator is alive; writes a code.
-        let code = unsafe { (self.nccl.async_error)(comm, &mut state) };
-        self.nccl.check("ncclCommGetAsyncError", comm, code)?;
-        Ok(state)
-    }
-
-    /// While a call goes on: an error if it cannot end. The communicator is given up then, which
-    /// ends its kernels.
-    fn look_after(&self, rank: &Communicator, started: Instant) -> Result<(), Error> {
-        let patience = std::env::var(PATIENCE_OVERRIDE).ok();
-        let patience = patience.and_then(|text| text.parse().ok());
-        let patience = patience.map_or(PATIENCE, Duration::from_secs);
-        let state = self.state()?;
-        let lost = self.peers.borrow_mut().as_mut().and_then(Peers::lost);
-        let comm = self.comm.get();
-        let what = match self.nccl.check("a collective call", comm, state) {
-            Err(error) => error,
-            Ok(()) => match lost {
-                Some(lost) => failed(format!(
-                    "rank {lost} has ended, and rank {} of {} waits for it",
-                    rank.rank, rank.n_ranks
-                )),
-                None if started.elapsed() > patience => failed(format!(
-                    "rank {} of {} has waited for {} s: another rank has not made the same calls \
-                     ({PATIENCE_OVERRIDE}=SECONDS allows more)",
-                    rank.rank,
-                    rank.n_ranks,
-                    patience.as_secs()
-                )),
-                None => {
-                    std::thread::sleep(Duration::from_micros(50));
-                    return Ok(());
-                }
-            },
-        };
-        self.comm.set(std::ptr::null_mut());
-        // SAFETY: the communicator is alive, and not used again.
-        unsafe { (self.nccl.abort)(comm) };
-        Err(what)
-    }
-}
-
-impl Drop for OfNccl {
-    fn drop(&mut self) {
-        let comm = self.comm.get();
-        if !comm.is_null() {
-            // SAFETY: it is alive, and not used again.
-            unsafe {
-                match std::thread::panicking() {
-                    true => (self.nccl.abort)(comm),
-                    false => (self.nccl.destroy)(comm),
-                }
-            };
-        }
     }
 }

@@ -1,38 +1,15 @@
 //! Collective calls of simulators in one process: done as soon as all ranks have called.
 
-use super::Operator;
-use crate::engine::pending::{self, Id, Use};
+use super::element::Operator;
+use super::kind::Kind;
+use crate::engine::pending::{self, Id};
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
+use ptx_sim::Pending;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
-
-/// What a call does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    AllReduce(Operator),
-    ReduceScatter(Operator),
-    AllGather,
-    Broadcast { root: usize },
-    Send { to: usize },
-    Receive { from: usize },
-}
-
-impl Kind {
-    /// NCCL's function.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce(_) => "ncclAllReduce",
-            Self::ReduceScatter(_) => "ncclReduceScatter",
-            Self::AllGather => "ncclAllGather",
-            Self::Broadcast { .. } => "ncclBroadcast",
-            Self::Send { .. } => "ncclSend",
-            Self::Receive { .. } => "ncclRecv",
-        }
-    }
-}
 
 /// Makes the bytes of two buffers one.
 type Combine = fn(Operator, &mut [u8], &[u8]);
@@ -75,8 +52,8 @@ impl Call {
     }
 
     /// The device memory that it uses.
-    fn uses(&self, n_ranks: usize) -> Vec<Use> {
-        let of = |address: u64, n_values: usize, writes| Use {
+    fn uses(&self, n_ranks: usize) -> Vec<Pending> {
+        let of = |address: u64, n_values: usize, writes| Pending {
             addresses: address..address + (n_values * self.size_bytes) as u64,
             writes,
             what: self.to_string(),
@@ -92,17 +69,17 @@ impl Call {
             .collect()
     }
 
-    /// The call is to be put into a stream, which must come after what works on its buffers.
-    fn check(&self, stream: Id, uses: &[Use]) -> Result<(), Error> {
-        let Machine::Sim(sim) = self.device.machine() else {
-            return Ok(());
-        };
-        let mut uses = uses.iter();
-        uses.try_for_each(|of| sim.check_use(Some(stream), || of.clone()))
+    /// The call is to be put into a stream, which must come after what works on its buffers; gives
+    /// the uses that there are to note.
+    fn check(&self, stream: Id, n_ranks: usize) -> Result<Vec<Pending>, Error> {
+        match self.device.machine() {
+            Machine::Sim(sim) => sim.check_uses(Some(stream), || self.uses(n_ranks)),
+            Machine::Gpu(_) => Ok(Vec::new()),
+        }
     }
 
     /// It is in the stream: from now on others must wait for it.
-    fn begin(device: &Device, stream: Id, uses: Vec<Use>) {
+    fn begin(device: &Device, stream: Id, uses: Vec<Pending>) {
         if let Machine::Sim(sim) = device.machine() {
             sim.begin(stream, uses);
         }
@@ -168,8 +145,7 @@ impl Meeting {
     /// A rank makes a call, in a stream.
     pub fn call(&self, rank: usize, mut call: Call, stream: Id) -> Result<(), Error> {
         let mut ranks = self.ranks.borrow_mut();
-        let uses = call.uses(ranks.len());
-        call.check(stream, &uses)?;
+        let uses = call.check(stream, ranks.len())?;
         call.unmet = pending::waits_for_ranks(stream, call.to_string());
         let device = call.device.clone();
         match call.kind {

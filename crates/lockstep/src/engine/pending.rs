@@ -34,18 +34,9 @@ thread_local! {
     static UNMET: RefCell<Vec<Unmet>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A use of memory that others may still work on.
-#[derive(Clone, Debug)]
-pub(crate) struct Use {
-    pub addresses: Range<u64>,
-    pub writes: bool,
-    /// What it is, and where.
-    pub what: String,
-}
-
 /// Refuses a use by a stream, or by the host, that does not come after everything that works on the
 /// same memory.
-pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Use) -> Result<(), EngineError> {
+pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(), EngineError> {
     let n_bytes = of.addresses.end - of.addresses.start;
     let found = WORKS.with_borrow(|works| {
         let unknown = works
@@ -76,15 +67,11 @@ fn is_unknown(work: &Work, machine: Id, stream: Option<Id>) -> bool {
 }
 
 /// A stream was given this.
-pub(crate) fn begin(machine: Id, stream: Id, uses: impl IntoIterator<Item = Use>) {
-    let work = |of: Use| Work {
+pub(crate) fn begin(machine: Id, stream: Id, uses: Vec<Pending>) {
+    let work = |pending| Work {
         id: new_id(),
         machine,
-        pending: Pending {
-            addresses: of.addresses,
-            writes: of.writes,
-            what: of.what,
-        },
+        pending,
         known_to: vec![stream],
     };
     WORKS.with_borrow_mut(|works| works.extend(uses.into_iter().map(work)));

@@ -2,14 +2,16 @@
 
 use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
-use super::pending::{self, Use};
+use super::pending;
 use super::unwritten::Unwritten;
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, LaunchConfig, Observe, Place, Prepared,
     PtxModule, Timed, Timing,
 };
 use crate::record::Recorded;
-use ptx_sim::{Launch, LaunchError, LaunchOptions, Member, Report, Schedule, Trace, TraceOptions};
+use ptx_sim::{
+    Launch, LaunchError, LaunchOptions, Member, Pending, Report, Schedule, Trace, TraceOptions,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -163,24 +165,25 @@ impl Sim {
         device.copy(from, to, size_bytes).map_err(memory)
     }
 
-    /// Refuses a use of memory by a stream, or by the host, that others may still work on; if it
-    /// checks.
-    pub(crate) fn check_use(
+    /// If it checks, refuses uses of memory by a stream, or by the host, that others may still work
+    /// on; gives those that there are to note.
+    pub(crate) fn check_uses(
         &self,
         stream: Option<pending::Id>,
-        of: impl FnOnce() -> Use,
-    ) -> Result<(), EngineError> {
-        match self.check && !self.is_at_work.get() {
-            true => pending::check(self.machine.0, stream, &of()),
-            false => Ok(()),
+        uses: impl FnOnce() -> Vec<Pending>,
+    ) -> Result<Vec<Pending>, EngineError> {
+        if !self.check || self.is_at_work.get() {
+            return Ok(Vec::new());
         }
+        let uses = uses();
+        let check = |of| pending::check(self.machine.0, stream, of);
+        uses.iter().try_for_each(check)?;
+        Ok(uses)
     }
 
-    /// Notes what a stream was given, if it checks.
-    pub(crate) fn begin(&self, stream: pending::Id, uses: Vec<Use>) {
-        if self.check {
-            pending::begin(self.machine.0, stream, uses);
-        }
+    /// Notes what a stream was given.
+    pub(crate) fn begin(&self, stream: pending::Id, uses: Vec<Pending>) {
+        pending::begin(self.machine.0, stream, uses);
     }
 
     /// Does a stream's work, whose use of memory has been checked.
@@ -273,12 +276,9 @@ impl Sim {
         let members: Vec<Member<'_>> = (0..launches.len())
             .map(|i| {
                 let (sim, launch, stream) = launches[i];
-                sim.stream.set(stream);
-                let options = sim.options();
-                sim.stream.set(None);
                 let options = LaunchOptions {
                     schedule,
-                    ..options
+                    ..sim.options_in(stream)
                 };
                 Member {
                     device: &states[i].device,
@@ -357,8 +357,13 @@ impl Sim {
 
     /// The options of every launch.
     fn options(&self) -> LaunchOptions {
+        self.options_in(self.stream.get())
+    }
+
+    /// The same for a launch in a stream.
+    fn options_in(&self, stream: Option<pending::Id>) -> LaunchOptions {
         let pending = match self.check {
-            true => pending::unknown_to(self.machine.0, self.stream.get()),
+            true => pending::unknown_to(self.machine.0, stream),
             false => Vec::new(),
         };
         LaunchOptions {
@@ -439,12 +444,12 @@ impl Sim {
 }
 
 /// A use of memory by the host.
-fn by_host(address: u64, n_bytes: u64, writes: bool) -> Use {
-    Use {
+fn by_host(address: u64, n_bytes: u64, writes: bool) -> Vec<Pending> {
+    vec![Pending {
         addresses: address..address + n_bytes,
         writes,
         what: format!("a {} by the host", if writes { "write" } else { "read" }),
-    }
+    }]
 }
 
 /// The bytes of a launch's parameters.
@@ -613,7 +618,7 @@ impl Engine for Sim {
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
-        self.check_use(None, || by_host(address, bytes.len() as u64, true))?;
+        self.check_uses(None, || by_host(address, bytes.len() as u64, true))?;
         self.state
             .borrow_mut()
             .device
@@ -622,7 +627,7 @@ impl Engine for Sim {
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
-        self.check_use(None, || by_host(address, bytes.len() as u64, false))?;
+        self.check_uses(None, || by_host(address, bytes.len() as u64, false))?;
         self.state
             .borrow_mut()
             .device
@@ -644,7 +649,7 @@ impl Engine for Sim {
     }
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
-        self.check_use(None, || by_host(address, size_bytes, true))?;
+        self.check_uses(None, || by_host(address, size_bytes, true))?;
         self.state
             .borrow_mut()
             .device

@@ -7,7 +7,7 @@ use super::super::{
 };
 use super::memory::{self, Allocations};
 use super::sensors::Board;
-use super::session::{RunError, Session};
+use super::session::{RunError, Session, TIME_LIMIT_OVERRIDE};
 use crate::driver;
 use cuda_driver::DriverError;
 use ptx_sim::Report;
@@ -199,7 +199,7 @@ impl Gpu {
                 Err(EngineError::NeverEnds {
                     place: place.clone(),
                     report: format!(
-                        "it did not end within {} s; LOCKSTEP_TIME_LIMIT_S=SECONDS allows more",
+                        "it did not end within {} s; {TIME_LIMIT_OVERRIDE}=SECONDS allows more",
                         limit.as_secs()
                     ),
                 })

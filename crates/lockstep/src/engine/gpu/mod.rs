@@ -23,3 +23,4 @@ mod timing;
 
 pub use crate::driver::objects::BINDING;
 pub use device::Gpu;
+pub(crate) use session::{TIME_LIMIT_OVERRIDE, time_limit};

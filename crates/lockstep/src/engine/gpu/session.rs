@@ -21,9 +21,10 @@ use std::time::{Duration, Instant};
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Environment variable for another time limit, in seconds.
-const TIME_LIMIT_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
+pub(crate) const TIME_LIMIT_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
 
-fn time_limit() -> Duration {
+/// How long something on a GPU may take.
+pub(crate) fn time_limit() -> Duration {
     std::env::var(TIME_LIMIT_OVERRIDE)
         .ok()
         .and_then(|text| text.parse().ok())
