@@ -1,6 +1,6 @@
 //! A sum over several processes, each with a device: what a program does that `mpirun` has started.
 
-use super::outcome::{Failure, compare, numbers};
+use super::outcome::{Failure, compare, numbers, sums};
 use lockstep::Device;
 use lockstep::collectives::{Communicator, Operator, Ranks};
 
@@ -22,14 +22,7 @@ pub fn run(ranks: &Ranks, n: usize, repetitions: u32) -> Result<usize, Failure> 
         unsafe { rank.all_reduce(&stream, &output, &input, Operator::Sum) }?;
         rank.synchronize(&stream)?;
     }
-    let mut expected = vec![0.0_f32; n];
-    for other in 0..ranks.n_ranks {
-        let values = numbers(n, other as u32 + 1);
-        expected
-            .iter_mut()
-            .zip(values)
-            .for_each(|(sum, value)| *sum += value);
-    }
+    let expected = sums(n, ranks.n_ranks as u32);
     compare(
         &format!("rank {}", ranks.rank),
         &output.read()?,

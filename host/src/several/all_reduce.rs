@@ -2,7 +2,7 @@
 
 use super::lesson::{Lesson, Way};
 use super::node::Node;
-use super::outcome::{Failure, Measured, Outcome, compare, numbers};
+use super::outcome::{self, Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::all_reduce::{self, BLOCK, N_FLAGS, inbox_len, n_blocks};
 use gpu_kernels::devices::{all_reduce_one_shot, all_reduce_ring, all_reduce_two_shot};
 use lockstep::collectives::{Communicator, Operator, group};
@@ -91,14 +91,7 @@ fn run(
         node.synchronize()?;
     }
     let link_bytes = node.take_link_bytes().map(|bytes| bytes / 2);
-    let mut expected = vec![0.0_f32; n as usize];
-    for device in 0..node.n() {
-        let input = numbers(n as usize, device + 1);
-        expected
-            .iter_mut()
-            .zip(input)
-            .for_each(|(sum, value)| *sum += value);
-    }
+    let expected = outcome::sums(n as usize, node.n());
     for (device, output) in sums.outputs.iter().enumerate() {
         // They are whole numbers: exact in any order.
         compare(&format!("device {device}"), &output.read()?, &expected, 0.0)?;
@@ -106,27 +99,15 @@ fn run(
     // As much as two shot and the ring need; one shot reads more where there are more than two.
     let bytes = u64::from(n) * 4 * 2 * u64::from(node.n() - 1) / u64::from(node.n());
     let measured = node.measure(bytes, || reduce(&sums))?;
-    let by_library = match measured.is_some() {
-        true => {
-            sums.ranks = match sums.ranks.is_empty() {
-                // Without NCCL there is nothing to compare with.
-                true => node.ranks().unwrap_or_default(),
-                false => sums.ranks,
-            };
-            match sums.ranks.is_empty() {
-                true => None,
-                false => node.measure(bytes, || library(&sums))?,
-            }
-        }
-        false => None,
+    if measured.is_some() && sums.ranks.is_empty() {
+        // Without NCCL there is nothing to compare with.
+        sums.ranks = node.ranks().unwrap_or_default();
+    }
+    let by_library = match sums.ranks.is_empty() {
+        true => None,
+        false => node.measure(bytes, || library(&sums))?,
     };
-    Ok(Outcome {
-        link_bytes,
-        measured: measured.map(|measured| Measured {
-            reference_ms: by_library.map(|library| library.time_ms),
-            ..measured
-        }),
-    })
+    Ok(Outcome::beside(link_bytes, measured, by_library))
 }
 
 fn one_shot(sums: &Sums<'_>) -> Result<(), Failure> {

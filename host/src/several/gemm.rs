@@ -2,7 +2,7 @@
 
 use super::lesson::{Lesson, Way};
 use super::node::Node;
-use super::outcome::{Failure, Measured, Outcome, compare, numbers};
+use super::outcome::{Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::gemm::{BLOCK, grid};
 use gpu_kernels::devices::gemm_add;
 use gpu_kernels::devices::jacobi::band;
@@ -86,13 +86,7 @@ fn run(node: &Node, n: u32, overlaps: bool) -> Result<Outcome, Failure> {
     let bytes = (u64::from(n) - u64::from(rows(0).1)) * u64::from(n) * 4;
     let measured = node.measure(bytes, || product.multiply(overlaps, true))?;
     let alone = node.measure(bytes, || product.multiply(overlaps, false))?;
-    Ok(Outcome {
-        link_bytes,
-        measured: measured.map(|measured| Measured {
-            reference_ms: alone.map(|alone| alone.time_ms),
-            ..measured
-        }),
-    })
+    Ok(Outcome::beside(link_bytes, measured, alone))
 }
 
 impl Product<'_> {

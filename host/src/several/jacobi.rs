@@ -84,14 +84,9 @@ fn run(node: &Node, side: u32, steps: Steps) -> Result<Outcome, Failure> {
         time_ms: ten.time_ms / 10.0,
         ..ten
     });
-    let alone = node.measure(bytes, || rows_alone(&bands))?;
-    Ok(Outcome {
-        link_bytes,
-        measured: measured.map(|measured| Measured {
-            reference_ms: alone.map(|alone| alone.time_ms),
-            ..measured
-        }),
-    })
+    // One step with no halo moved, and nobody waiting: nothing is read that is written.
+    let alone = node.measure(bytes, || bands.all_rows(bands.turn(0), false))?;
+    Ok(Outcome::beside(link_bytes, measured, alone))
 }
 
 /// The whole matrix at first: the outer cells stay.
@@ -162,6 +157,47 @@ impl<'n> Bands<'n> {
             0 => [even, odd],
             _ => [odd, even],
         }
+    }
+
+    /// Makes steps, after each of which devices wait for their neighbours. `step` gets the matrices
+    /// that it reads and writes, and whether the largest change is noted: of the last step, if at all.
+    fn each_step<'b>(
+        &'b self,
+        n_steps: u32,
+        notes: bool,
+        step: impl Fn([&'b [Buffer<f32>]; 2], bool) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let first = self.count(n_steps);
+        for i in 0..n_steps {
+            step(self.turn(first + i), notes && i + 1 == n_steps)?;
+            self.node.wait_for_neighbours()?;
+        }
+        Ok(())
+    }
+
+    /// Computes some rows of each band, if there are any: `which` says of a band's number of rows
+    /// which is the first, how far apart they are, and how many.
+    fn rows(
+        &self,
+        [from, to]: [&[Buffer<f32>]; 2],
+        notes: bool,
+        which: impl Fn(u32) -> (u32, u32, u32),
+    ) -> Result<(), Failure> {
+        // SAFETY: the buffers are as long as the bands, and events order what devices do.
+        unsafe {
+            self.node.launch(jacobi_rows, |i| {
+                let (first, step, n) = which(self.n_rows[i]);
+                let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
+                let largest = self.noted(i, notes);
+                let args = (from, to, largest, first, step, n, self.n_columns);
+                (n > 0).then(|| (self.config(n), args))
+            })
+        }
+    }
+
+    /// Computes all rows.
+    fn all_rows(&self, matrices: [&[Buffer<f32>]; 2], notes: bool) -> Result<(), Failure> {
+        self.rows(matrices, notes, |n| (1, 1, n))
     }
 
     /// Counts steps; gives the number of the first of them.
@@ -251,41 +287,18 @@ enum Rows {
 }
 
 fn copies(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
-    let first = bands.count(n_steps);
-    for step in first..first + n_steps {
-        let [from, to] = bands.turn(step);
-        let notes = notes && step + 1 == first + n_steps;
-        // SAFETY: the buffers are as long as the bands, and events order what devices do.
-        unsafe {
-            bands.node.launch(jacobi_rows, |i| {
-                let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
-                let n_rows = bands.n_rows[i];
-                let args = (
-                    from,
-                    to,
-                    bands.noted(i, notes),
-                    1,
-                    1,
-                    n_rows,
-                    bands.n_columns,
-                );
-                Some((bands.config(n_rows), args))
-            })?;
-        }
+    bands.each_step(n_steps, notes, |[from, to], notes| {
+        bands.all_rows([from, to], notes)?;
         for (i, stream) in bands.node.streams.iter().enumerate() {
             bands.copy_edges(to, stream, i)?;
         }
-        bands.node.wait_for_neighbours()?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn stores(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
-    let first = bands.count(n_steps);
-    for step in first..first + n_steps {
-        let [from, to] = bands.turn(step);
-        let notes = notes && step + 1 == first + n_steps;
-        // SAFETY: as in `copies`.
+    bands.each_step(n_steps, notes, |[from, to], notes| {
+        // SAFETY: as in `Bands::rows`.
         unsafe {
             bands.node.launch(jacobi_stores, |i| {
                 let [above, below] = bands.neighbours(to, i, Rows::Halos);
@@ -294,59 +307,32 @@ fn stores(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
                 let largest = bands.noted(i, notes);
                 let args = (from, to, above, below, largest, n_rows, bands.n_columns);
                 Some((bands.config(n_rows), args))
-            })?;
+            })
         }
-        bands.node.wait_for_neighbours()?;
-    }
-    Ok(())
+    })
 }
 
 fn loads(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
-    let first = bands.count(n_steps);
-    for step in first..first + n_steps {
-        let [from, to] = bands.turn(step);
-        let notes = notes && step + 1 == first + n_steps;
-        // SAFETY: as in `copies`.
+    bands.each_step(n_steps, notes, |[from, to], notes| {
+        // SAFETY: as in `Bands::rows`.
         unsafe {
             bands.node.launch(jacobi_loads, |i| {
-                let [above, below] = bands.neighbours(from, i, Rows::Edges);
-                let (above, below) = (above.as_const(), below.as_const());
+                let edges = bands.neighbours(from, i, Rows::Edges);
+                let [above, below] = edges.map(DevicePtrMut::as_const);
                 let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
                 let n_rows = bands.n_rows[i];
                 let largest = bands.noted(i, notes);
                 let args = (from, to, above, below, largest, n_rows, bands.n_columns);
                 Some((bands.config(n_rows), args))
-            })?;
+            })
         }
-        bands.node.wait_for_neighbours()?;
-    }
-    Ok(())
+    })
 }
 
 fn overlap(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
-    let first = bands.count(n_steps);
-    for step in first..first + n_steps {
-        let [from, to] = bands.turn(step);
-        let notes = notes && step + 1 == first + n_steps;
-        // SAFETY: as in `copies`.
-        let rows = |first: u32, step: fn(u32) -> u32, n_rows: fn(u32) -> u32| unsafe {
-            bands.node.launch(jacobi_rows, |i| {
-                let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
-                let (step, n) = (step(bands.n_rows[i]), n_rows(bands.n_rows[i]));
-                let args = (
-                    from,
-                    to,
-                    bands.noted(i, notes),
-                    first,
-                    step,
-                    n,
-                    bands.n_columns,
-                );
-                (n > 0).then(|| (bands.config(n), args))
-            })
-        };
+    bands.each_step(n_steps, notes, |[from, to], notes| {
         // The edge rows, of which there may be one only…
-        rows(1, |n| n - 1, |n| n.min(2))?;
+        bands.rows([from, to], notes, |n| (1, n - 1, n.min(2)))?;
         // …are copied…
         let mut edges = Vec::new();
         for (i, copies) in bands.node.copies.iter().enumerate() {
@@ -355,22 +341,21 @@ fn overlap(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> 
             edges.push(copies.record()?);
         }
         // …while the rest is computed.
-        rows(2, |_| 1, |n| n.saturating_sub(2))?;
+        bands.rows([from, to], notes, |n| (2, 1, n.saturating_sub(2)))?;
         for (i, stream) in bands.node.streams.iter().enumerate() {
             let near = i.saturating_sub(1)..(i + 2).min(edges.len());
             near.map(|other| &edges[other])
                 .try_for_each(|edge| stream.wait(edge))?;
         }
-        bands.node.wait_for_neighbours()?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn flags(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
     let node = bands.node;
     let first = bands.count(n_steps);
     let [even, odd] = bands.turn(first);
-    // SAFETY: as in `copies`; flags order what devices do.
+    // SAFETY: as in `Bands::rows`; flags order what devices do.
     unsafe {
         node.launch(jacobi_flags, |i| {
             let [above_even, below_even] = bands.neighbours(even, i, Rows::Halos);
@@ -400,27 +385,6 @@ fn flags(bands: &Bands<'_>, n_steps: u32, notes: bool) -> Result<(), Failure> {
                 n_steps,
             );
             Some((config, args))
-        })
-    }
-}
-
-/// One step of all bands with no halo moved, and nobody waiting: what the others are compared with.
-fn rows_alone(bands: &Bands<'_>) -> Result<(), Failure> {
-    let [from, to] = bands.turn(0);
-    // SAFETY: as in `copies`; nothing is read that is written.
-    unsafe {
-        bands.node.launch(jacobi_rows, |i| {
-            let (from, to) = (from[i].as_ptr(), to[i].as_mut_ptr());
-            let args = (
-                from,
-                to,
-                DevicePtrMut::new(0),
-                1,
-                1,
-                bands.n_rows[i],
-                bands.n_columns,
-            );
-            Some((bands.config(bands.n_rows[i]), args))
         })
     }
 }

@@ -12,6 +12,24 @@ pub struct Outcome {
     pub measured: Option<Measured>,
 }
 
+impl Outcome {
+    /// What was measured beside `reference`, if both were.
+    pub fn beside(
+        link_bytes: Option<u64>,
+        measured: Option<Measured>,
+        reference: Option<Measured>,
+    ) -> Self {
+        let reference_ms = reference.map(|reference| reference.time_ms);
+        Self {
+            link_bytes,
+            measured: measured.map(|measured| Measured {
+                reference_ms,
+                ..measured
+            }),
+        }
+    }
+}
+
 /// Times of a way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
@@ -65,6 +83,19 @@ pub fn compare(what: &str, got: &[f32], expected: &[f32], tolerance: f32) -> Res
             got[i], expected[i]
         ))),
     }
+}
+
+/// The sums of the `n` numbers that each of some devices has: [`numbers`], whose seed is the device's
+/// number and 1.
+pub fn sums(n: usize, n_devices: u32) -> Vec<f32> {
+    let mut sums = vec![0.0_f32; n];
+    for device in 0..n_devices {
+        let values = numbers(n, device + 1);
+        sums.iter_mut()
+            .zip(values)
+            .for_each(|(sum, value)| *sum += value);
+    }
+    sums
 }
 
 /// Values that no two places have alike, for sums that are exact.

@@ -3,6 +3,7 @@
 use super::lesson::{Lesson, Way};
 use super::node::Node;
 use super::outcome::{Failure, Outcome};
+use cuda_std::launch::{DevicePtrMut, Kernel};
 use gpu_kernels::devices::ping_pong::{APART, BLOCK, GRID};
 use gpu_kernels::devices::{ping_pong_device, ping_pong_link, ping_pong_system};
 use lockstep::{Buffer, LaunchConfig};
@@ -21,13 +22,13 @@ pub static LESSON: Lesson = Lesson {
             id: "device",
             idea: "two blocks of a device, device scope",
             kernels: &["ping_pong_device"],
-            run: |node, n| run(node, n, device),
+            run: |node, n| run(node, n, |game| within(game, ping_pong_device)),
         },
         Way {
             id: "system",
             idea: "two blocks of a device, system scope",
             kernels: &["ping_pong_system"],
-            run: |node, n| run(node, n, system),
+            run: |node, n| run(node, n, |game| within(game, ping_pong_system)),
         },
         Way {
             id: "link",
@@ -74,22 +75,15 @@ impl Game<'_> {
     }
 }
 
-fn device(game: &Game<'_>) -> Result<(), Failure> {
+/// Two blocks of the first device.
+fn within<K>(game: &Game<'_>, kernel: K) -> Result<(), Failure>
+where
+    K: Kernel<Args = (DevicePtrMut<u32>, u32, u32)>,
+{
     let base = game.next_base();
     // SAFETY: there are two flags, and both blocks fit on the device.
     unsafe {
-        game.node.launch(ping_pong_device, |i| {
-            let args = (game.flags[i].as_mut_ptr(), base, game.n_rounds);
-            (i == 0).then_some((LaunchConfig::new(GRID, BLOCK), args))
-        })
-    }
-}
-
-fn system(game: &Game<'_>) -> Result<(), Failure> {
-    let base = game.next_base();
-    // SAFETY: as above.
-    unsafe {
-        game.node.launch(ping_pong_system, |i| {
+        game.node.launch(kernel, |i| {
             let args = (game.flags[i].as_mut_ptr(), base, game.n_rounds);
             (i == 0).then_some((LaunchConfig::new(GRID, BLOCK), args))
         })

@@ -2,7 +2,7 @@
 
 use super::lesson::{Lesson, Way};
 use super::node::Node;
-use super::outcome::{Failure, Measured, Outcome, compare, numbers};
+use super::outcome::{Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::transpose::{BLOCK, band, grid};
 use gpu_kernels::devices::transpose_to_all;
 use lockstep::LaunchConfig;
@@ -82,11 +82,5 @@ fn run(node: &Node, n: u32) -> Result<Outcome, Failure> {
         }
         Ok(())
     })?;
-    Ok(Outcome {
-        link_bytes,
-        measured: measured.map(|measured| Measured {
-            reference_ms: copied.map(|copied| copied.time_ms),
-            ..measured
-        }),
-    })
+    Ok(Outcome::beside(link_bytes, measured, copied))
 }
