@@ -114,11 +114,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(ending.exit())
 }
 
+/// All ways of all lessons.
+fn ways() -> impl Iterator<Item = (&'static Lesson, &'static Way)> {
+    let ways = |lesson: &&'static Lesson| {
+        let lesson = *lesson;
+        lesson.ways.iter().map(move |way| (lesson, way))
+    };
+    LESSONS.iter().flat_map(ways)
+}
+
 /// The quick sizes of all lessons on two simulated devices.
 pub(super) fn quick_rows(check: bool) -> Vec<Row> {
-    let ways = LESSONS
-        .iter()
-        .flat_map(|lesson| lesson.ways.iter().map(move |way| (*lesson, way)));
     let settings = Simulator {
         check,
         ..Simulator::default()
@@ -131,7 +137,7 @@ pub(super) fn quick_rows(check: bool) -> Vec<Row> {
             outcome(of.1, &devices, of.0.quick, None),
         )
     };
-    ways.map(row).collect()
+    ways().map(row).collect()
 }
 
 /// Whether all passed.
@@ -144,13 +150,10 @@ pub(super) fn verdict_of(rows: &[Row]) -> Exit {
 
 /// The lessons' ways whose names contain one of the words.
 fn selected(words: &[String]) -> Result<Vec<(&'static Lesson, &'static Way)>, Stop> {
-    let ways = LESSONS
-        .iter()
-        .flat_map(|lesson| lesson.ways.iter().map(move |way| (*lesson, way)));
     let has = |(lesson, way): &(&Lesson, &Way), word: &String| {
         lesson.id.contains(word.as_str()) || way.id.contains(word.as_str())
     };
-    let all: Vec<(&'static Lesson, &'static Way)> = ways.collect();
+    let all: Vec<_> = ways().collect();
     if let Some(word) = words
         .iter()
         .find(|word| !all.iter().any(|of| has(of, word)))
