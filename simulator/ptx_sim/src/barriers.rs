@@ -28,7 +28,7 @@ pub(crate) struct Arrival {
 }
 
 /// Lanes that wait at a barrier.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Hash)]
 pub(crate) struct Waiter {
     pub id: usize,
     pub warp: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Waiter {
 }
 
 /// One barrier.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 struct State {
     /// Threads that have arrived, whole warps counted as 32.
     n_arrived: u32,
@@ -53,6 +53,7 @@ struct State {
 }
 
 /// A block's barriers.
+#[derive(Clone, Hash)]
 pub(crate) struct BlockBarriers {
     /// By number, up to the highest that any thread has reached.
     states: Vec<State>,

@@ -1,5 +1,6 @@
 //! A block: its warps in turn.
 
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -120,6 +121,63 @@ impl BlockRun {
             shared: self.shared.clone(),
             bulk: self.bulk.clone(),
         }
+    }
+
+    /// Everything that it does from now on depends on.
+    pub fn hash(&self, state: &mut impl Hasher) {
+        (self.ctaid, self.number, self.used, self.last).hash(state);
+        self.warps.hash(state);
+        self.shared.hash(state);
+        self.bulk.hash(state);
+        self.barriers.hash(state);
+        self.warpgroups.hash(state);
+        if let Some(membership) = &self.cluster {
+            membership.rank.hash(state);
+            membership.cluster.hash(state);
+        }
+    }
+
+    /// A copy that shares nothing with it but the cluster.
+    pub fn copy(&self) -> Self {
+        Self {
+            ctaid: self.ctaid,
+            number: self.number,
+            warps: self.warps.clone(),
+            shared: Rc::new((*self.shared).clone()),
+            bulk: Rc::new((*self.bulk).clone()),
+            barriers: self.barriers.clone(),
+            cluster: self.cluster.clone(),
+            warpgroups: self.warpgroups.clone(),
+            used: self.used,
+            last: self.last,
+            heir: None,
+        }
+    }
+
+    /// Its cluster, and its rank there, unless it is alone.
+    pub fn cluster(&self) -> Option<(&Rc<Cluster>, u32)> {
+        let membership = self.cluster.as_ref()?;
+        Some((&membership.cluster, membership.rank))
+    }
+
+    /// Its warps.
+    pub fn warps(&self) -> &[Warp] {
+        &self.warps
+    }
+
+    /// Its shared memory.
+    pub fn shared(&self) -> &SharedMemory {
+        &self.shared
+    }
+
+    /// Bulk copies to its shared memory and from it.
+    pub fn bulk(&self) -> &BulkCopies {
+        &self.bulk
+    }
+
+    /// A sentence for each barrier that some thread waits at.
+    pub fn barriers_waiting(&self) -> Vec<String> {
+        self.barriers.waiting(&self.warps)
     }
 
     /// Makes it the block of this rank of a cluster, once it has been started.

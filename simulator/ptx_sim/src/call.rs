@@ -170,6 +170,20 @@ impl Call<'_> {
         self.device.launch(self.loaded, self.kernel, &launch)
     }
 
+    /// Runs the kernel under the control of `f`; see [`Device::debug`].
+    ///
+    /// # Errors
+    /// As [`Device::debug`].
+    #[cfg(feature = "debug")]
+    pub fn debug<R>(
+        self,
+        f: impl FnOnce(&mut crate::debug::Session<'_, '_>) -> R,
+    ) -> Result<(R, Result<Report, LaunchError>), LaunchError> {
+        let params = self.params();
+        let launch = self.launch(&params);
+        self.device.debug(self.loaded, self.kernel, &launch, f)
+    }
+
     /// The parameters' bytes.
     fn params(&self) -> Vec<&[u8]> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());

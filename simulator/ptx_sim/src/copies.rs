@@ -7,7 +7,7 @@ use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::shared::SharedMemory;
 
 /// What one instruction copies, as far as it is in flight.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub(crate) struct Copying {
     /// The lanes whose bytes have not arrived.
     pub mask: u32,
@@ -20,13 +20,14 @@ pub(crate) struct Copying {
 }
 
 /// A copying instruction, with the groups that it belongs to, by lane.
+#[derive(Clone, Hash)]
 struct Pending {
     copying: Copying,
     groups: [u32; WARP_SIZE],
 }
 
 /// A warp's copies that have not been waited for.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 pub(crate) struct AsyncCopies {
     /// By lane, the group that its next copy belongs to.
     groups: [u32; WARP_SIZE],
@@ -48,6 +49,11 @@ impl AsyncCopies {
     pub unsafe fn start(&mut self, copying: Copying) {
         let groups = self.groups;
         self.pending.push(Pending { copying, groups });
+    }
+
+    /// The copies in flight, in the order of starting.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Copying> {
+        self.pending.iter().map(|pending| &pending.copying)
     }
 
     /// Closes the group of every lane of `mask`.

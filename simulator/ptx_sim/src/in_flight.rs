@@ -16,6 +16,7 @@ type FrameId = u32;
 type Place = (FrameId, Slot);
 
 /// The sums of some instructions, one after the other, on the same registers.
+#[derive(Clone, Hash)]
 struct Tile {
     frame: FrameId,
     /// The function whose frame that is.
@@ -33,7 +34,7 @@ struct Tile {
 const NOWHERE: Slot = Slot::MAX;
 
 /// What a warp has in flight.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 pub(crate) struct InFlight {
     tiles: Vec<Tile>,
     /// Memory of sums, to be reused.
@@ -105,6 +106,11 @@ impl InFlight {
             group: 0,
         });
         self.tiles.len() - 1
+    }
+
+    /// Whether a sum goes to a register.
+    pub fn is_for(&self, frame: FrameId, slot: Slot) -> bool {
+        self.find((frame, slot)).is_some()
     }
 
     /// Whether nothing is in flight.

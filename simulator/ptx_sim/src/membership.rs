@@ -10,6 +10,7 @@ use crate::context::LaunchContext;
 use crate::warp::{Path, PathState, Warp};
 
 /// A block's place in its cluster.
+#[derive(Clone)]
 pub(crate) struct Membership {
     pub cluster: Rc<Cluster>,
     pub rank: u32,

@@ -7,6 +7,7 @@
 
 use std::cell::UnsafeCell;
 use std::collections::TryReserveError;
+use std::hash::{Hash, Hasher};
 
 use crate::lanes::{Lane, WARP_SIZE};
 use crate::program::Slot;
@@ -29,6 +30,22 @@ impl From<TryReserveError> for OutOfMemory {
 /// The registers of one call.
 pub(crate) struct Registers {
     lines: Box<[UnsafeCell<Line>]>,
+}
+
+impl Clone for Registers {
+    fn clone(&self) -> Self {
+        // SAFETY: As for `bytes`.
+        let copy = |line: &UnsafeCell<Line>| UnsafeCell::new(unsafe { *line.get() });
+        Self {
+            lines: self.lines.iter().map(copy).collect(),
+        }
+    }
+}
+
+impl Hash for Registers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes().hash(state);
+    }
 }
 
 impl Registers {

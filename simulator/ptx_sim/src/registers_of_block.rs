@@ -5,7 +5,7 @@
 //! depends on this: a thread has all the registers that its kernel names.
 
 /// Registers, in this many per thread of one warp.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 pub(crate) struct RegistersOfBlock {
     /// By warp, what it has, once it has changed.
     of_warps: Vec<Option<u32>>,

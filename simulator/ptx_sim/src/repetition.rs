@@ -16,6 +16,7 @@
 const FIRST: i64 = 1 << 14;
 
 /// What a warp has executed without effect; `S` is a copy of its state.
+#[derive(Clone, Hash)]
 pub(crate) struct Repetition<S> {
     /// How much, in warp instructions.
     quiet: i64,
@@ -25,6 +26,7 @@ pub(crate) struct Repetition<S> {
 }
 
 /// A warp's state at some time.
+#[derive(Clone, Hash)]
 struct Copy<S> {
     /// What it had executed then without effect.
     quiet: i64,

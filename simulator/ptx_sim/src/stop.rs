@@ -13,6 +13,8 @@ pub(crate) enum Stop {
     WaitsForWarps,
     /// The kernel's fault, by this lane.
     Fault { lane: u32, kind: Box<FaultKind> },
+    /// A debugger has halted the launch before it.
+    Halted,
     /// The host has no memory for it.
     OutOfMemory,
     /// An unknown instruction.

@@ -27,7 +27,7 @@ pub(crate) type FrameId = u32;
 pub(crate) type JoinId = u32;
 
 /// Lanes that run together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Path {
     /// The lanes.
     pub mask: u32,
@@ -54,7 +54,7 @@ impl Path {
 }
 
 /// Whether a path can go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PathState {
     /// It can.
     Ready,
@@ -72,7 +72,7 @@ pub(crate) enum PathState {
 }
 
 /// A place where paths meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Join {
     /// The call that it belongs to.
     pub frame: FrameId,
@@ -87,6 +87,7 @@ pub(crate) struct Join {
 }
 
 /// A call's state.
+#[derive(Clone, Hash)]
 pub(crate) struct Frame {
     /// Index of the function.
     pub function: usize,
@@ -101,6 +102,7 @@ pub(crate) struct Frame {
 }
 
 /// Where a warp's lanes are, and what its registers hold.
+#[derive(Clone, Hash)]
 pub(crate) struct State {
     paths: Vec<Path>,
     joins: Vec<Join>,
@@ -119,6 +121,7 @@ impl State {
 }
 
 /// A warp.
+#[derive(Clone, Hash)]
 pub(crate) struct Warp {
     /// Its number in the block.
     pub index: u32,

@@ -16,7 +16,7 @@ use crate::warp::{PathState, Warp};
 pub(crate) const N_WARPS: u32 = 4;
 
 /// A product, as far as all warps must agree on it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Issued {
     /// The instruction's number in the launch.
     pub instruction: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Issued {
 }
 
 /// One warpgroup.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 struct Warpgroup {
     /// By warp, how many products it has reached, and how many it has issued.
     n_come: [u64; N_WARPS as usize],
@@ -41,7 +41,7 @@ struct Warpgroup {
 }
 
 /// The warpgroups of a block.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 pub(crate) struct Warpgroups {
     groups: Vec<Warpgroup>,
     /// The registers that warps can give and take.

@@ -5,6 +5,7 @@ mod arithmetic;
 mod bulk;
 mod clusters;
 mod counters;
+mod debug;
 mod device;
 mod dialects;
 mod fidelity;

@@ -348,6 +348,19 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
     format!("{guard}\n@%p1 bra PAST_{i};\n{statement}\nPAST_{i}:")
 }
 
+/// The body of a random kernel, which may have races.
+pub fn random_body(seed: u64) -> String {
+    let mut numbers = Numbers(seed);
+    let mut body = "mov.u32 %r9, 3;\nmov.u64 %rd9, 4;\nmov.u16 %h1, 5;
+mov.u32 %r3, tile;\nmad.lo.u32 %r3, %me, 8, %r3;\nst.shared.u64 [%r3], %rd9;\nbar.sync 0;\n"
+        .to_owned();
+    for i in 0..2 + seed as usize % 5 {
+        body += &statement(&mut numbers, i);
+        body += "\n";
+    }
+    body
+}
+
 /// How many random kernels are compared.
 fn n_random() -> u64 {
     let asked = std::env::var("RANDOM_KERNELS").ok();
@@ -358,15 +371,7 @@ fn n_random() -> u64 {
 fn random_kernels_are_judged_alike() {
     let (mut n_found, mut n_passed) = (0, 0);
     for seed in 0..n_random() {
-        let mut numbers = Numbers(seed);
-        let mut body = "mov.u32 %r9, 3;\nmov.u64 %rd9, 4;\nmov.u16 %h1, 5;
-mov.u32 %r3, tile;\nmad.lo.u32 %r3, %me, 8, %r3;\nst.shared.u64 [%r3], %rd9;\nbar.sync 0;\n"
-            .to_owned();
-        for i in 0..2 + seed as usize % 5 {
-            body += &statement(&mut numbers, i);
-            body += "\n";
-        }
-        match agreed(&body).0 {
+        match agreed(&random_body(seed)).0 {
             Some(_) => n_found += 1,
             None => n_passed += 1,
         }

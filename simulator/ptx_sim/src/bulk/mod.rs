@@ -16,6 +16,7 @@ mod tile;
 pub(crate) use tile::{Row, Tile};
 
 use std::cell::{Cell, RefCell};
+use std::hash::{Hash, Hasher};
 
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::BulkReduction;
@@ -25,7 +26,7 @@ use crate::program::BulkReduction;
 pub(crate) type CopyId = (u64, u64);
 
 /// Global memory that a copy reads or writes.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub(crate) enum Span {
     /// Contiguous bytes.
     Range { address: u64, bytes: u32 },
@@ -34,6 +35,7 @@ pub(crate) enum Span {
 }
 
 /// Where a copy to shared memory gets its bytes.
+#[derive(Clone, Hash)]
 pub(crate) enum Source {
     Global(Span),
     /// They have been read.
@@ -41,6 +43,7 @@ pub(crate) enum Source {
 }
 
 /// A copy to a block's shared memory.
+#[derive(Clone, Hash)]
 pub(crate) struct Incoming {
     /// Its name for observers.
     pub id: CopyId,
@@ -55,6 +58,7 @@ pub(crate) struct Incoming {
 }
 
 /// A copy from a block's shared memory to global memory.
+#[derive(Clone, Hash)]
 pub(crate) struct Outgoing {
     /// Its name for observers.
     pub id: CopyId,
@@ -77,7 +81,7 @@ impl Outgoing {
 }
 
 /// Bytes that a barrier in memory counts in its phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tally {
     /// Where the barrier is.
     pub barrier: u32,
@@ -86,7 +90,7 @@ pub(crate) struct Tally {
 }
 
 /// A block's bulk copies.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct BulkCopies {
     incoming: RefCell<Vec<Incoming>>,
     outgoing: RefCell<Vec<Outgoing>>,
@@ -94,6 +98,16 @@ pub(crate) struct BulkCopies {
     groups: RefCell<Vec<[u32; WARP_SIZE]>>,
     tallies: RefCell<Vec<Tally>>,
     n_started: Cell<u64>,
+}
+
+impl Hash for BulkCopies {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.incoming.borrow().hash(state);
+        self.outgoing.borrow().hash(state);
+        self.groups.borrow().hash(state);
+        self.tallies.borrow().hash(state);
+        self.n_started.get().hash(state);
+    }
 }
 
 impl BulkCopies {
@@ -133,6 +147,16 @@ impl BulkCopies {
         let mut incoming = self.incoming.borrow_mut();
         let first = incoming.iter().position(|copy| copy.barrier == barrier)?;
         Some(incoming.remove(first))
+    }
+
+    /// Calls `f` with every copy on its way to the block's shared memory.
+    pub fn each_incoming(&self, f: impl FnMut(&Incoming)) {
+        self.incoming.borrow().iter().for_each(f);
+    }
+
+    /// Calls `f` with every copy from there that is not done.
+    pub fn each_outgoing(&self, f: impl FnMut(&Outgoing)) {
+        self.outgoing.borrow().iter().for_each(f);
     }
 
     /// Starts a copy from the block's shared memory.

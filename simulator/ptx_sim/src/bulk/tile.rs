@@ -8,7 +8,7 @@ use crate::tensor_map::{Fill, TensorMap};
 const CHUNK_BYTES: u32 = 16;
 
 /// The tile of a tensor map at some coordinates.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub(crate) struct Tile {
     pub map: TensorMap,
     /// Of its first element, in the tensor. They may be outside of it.

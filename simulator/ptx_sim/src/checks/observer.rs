@@ -5,13 +5,27 @@ use std::ops::Range;
 use super::access::{BarrierArrival, BulkStart, Lanes, Row, RowAccess, WarpAccess};
 use super::finding::Finding;
 use crate::bulk::CopyId;
-use crate::program::{Scope, Slot};
-use crate::warp::FrameId;
+use crate::memory::shared::SharedMemory;
+use crate::program::{Scope, Slot, Terminator};
+use crate::warp::{FrameId, Warp};
 
 /// Watches a run.
 pub(crate) trait Observer: Send {
     /// Whether it wants to be notified of anything at all.
     const ON: bool;
+    /// Whether it is asked before each instruction.
+    const STEPS: bool = false;
+    /// The lanes of a path are about to carry out `n` instructions that neither wait nor access
+    /// memory, or one of any kind: how many of them they may. With 0 the launch halts before them.
+    #[inline(always)]
+    fn admit(&mut self, _now: &Now<'_>, n: u32) -> u32 {
+        n
+    }
+    /// What clocks show, if not the time.
+    #[inline(always)]
+    fn clock(&self) -> Option<u64> {
+        None
+    }
     /// The lanes of `mask` begin block number `counter`.
     fn block(&mut self, counter: u32, mask: u32);
     /// Instruction number `instruction` is guarded, and `mask` lanes of the
@@ -150,6 +164,25 @@ pub(crate) trait Observer: Send {
     fn gives_up(&self) -> bool {
         false
     }
+}
+
+/// What is about to be executed.
+pub(crate) struct Now<'a> {
+    /// The warp, without the path that runs.
+    pub warp: &'a Warp,
+    /// The shared memory of its block, and the block's number in the grid.
+    pub shared: &'a SharedMemory,
+    pub block: u64,
+    /// The call, and its function's number.
+    pub frame: FrameId,
+    pub function: usize,
+    /// The instruction, numbered within the function.
+    pub ptx: u32,
+    /// The lanes of the path, and those whose guard holds.
+    pub lanes: u32,
+    pub active: u32,
+    /// Where the lanes go, if the instruction decides that.
+    pub end: Option<&'a Terminator>,
 }
 
 /// A product of a warpgroup, as one warp issues it.

@@ -42,6 +42,12 @@ impl<J: Judge> Watch<'_, J> {
         self.recorder.as_mut()?.tracer()
     }
 
+    /// Whether the checks have found something.
+    pub fn has_finding(&self) -> bool {
+        let checks = self.checks.as_ref();
+        checks.is_some_and(|checks| checks.finding.is_some())
+    }
+
     /// Keeps an access, and checks it, if that is asked for.
     fn judge(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         if let Some(recorder) = &mut self.recorder {

@@ -9,13 +9,14 @@ use crate::warp::{MAX_WARPS, Path, PathState, Warp};
 type Lanes = [u32; MAX_WARPS as usize];
 
 /// The barrier of a cluster.
+#[derive(Clone, Hash)]
 pub(crate) struct ClusterBarrier {
     /// By rank.
     blocks: Vec<Attendance>,
 }
 
 /// The threads of a block.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 struct Attendance {
     /// Those that have not ended.
     live: Lanes,

@@ -10,6 +10,7 @@ mod barrier;
 mod shape;
 
 use std::cell::{Cell, RefCell, RefMut};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 pub(crate) use barrier::{ClusterBarrier, Come, Misuse};
@@ -49,6 +50,15 @@ pub(crate) enum Absent {
     Ended,
 }
 
+/// Without its blocks, which are hashed on their own.
+impl Hash for Cluster {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ended.get().hash(state);
+        self.barrier.borrow().hash(state);
+        (self.stuck.get(), self.times_stuck.get()).hash(state);
+    }
+}
+
 impl Cluster {
     /// A cluster whose blocks begin, of this many threads each.
     pub fn new(blocks: Vec<Member>, n_threads: u32) -> Self {
@@ -60,6 +70,22 @@ impl Cluster {
             stuck: Cell::new(0),
             times_stuck: Cell::new(0),
         }
+    }
+
+    /// A copy whose blocks are these.
+    pub fn copy(&self, blocks: Vec<Member>) -> Self {
+        Self {
+            blocks,
+            ended: self.ended.clone(),
+            barrier: self.barrier.clone(),
+            stuck: self.stuck.clone(),
+            times_stuck: self.times_stuck.clone(),
+        }
+    }
+
+    /// Its blocks, ended ones included.
+    pub fn members(&self) -> &[Member] {
+        &self.blocks
     }
 
     /// How many blocks it has.

@@ -42,6 +42,9 @@ impl LaunchContext<'_> {
     /// Where a block's warps are kept for the kernel's next launch, unless they are too
     /// large.
     pub fn heir(&self) -> Option<&Arc<SpareWarps>> {
+        if self.repeats {
+            return None;
+        }
         let function = self.function(self.kernel);
         let local_bytes = WARP_SIZE as u64 * u64::from(function.local_bytes);
         let warp_bytes = u64::from(function.frame_bytes) + local_bytes;

@@ -55,6 +55,21 @@ impl Fuel {
         self
     }
 
+    /// What is left of the launch's limit, to be put back later.
+    pub fn left(&self) -> i64 {
+        match self {
+            Self::Launch { left, .. } => left.load(Ordering::Relaxed),
+            Self::Block { .. } => 0,
+        }
+    }
+
+    /// Puts back what was left of the launch's limit.
+    pub fn put_back(&self, n: i64) {
+        if let Self::Launch { left, .. } = self {
+            left.store(n, Ordering::Relaxed);
+        }
+    }
+
     /// Takes what a block has executed; the limit that it breaks, if it does. `used` is
     /// what the block has executed in all.
     #[inline]

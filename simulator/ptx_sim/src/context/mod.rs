@@ -77,6 +77,9 @@ pub(crate) struct LaunchContext<'a> {
     /// Counts what launches of the machine do besides waiting, if others may run meanwhile: what
     /// this one waits for may come from them, or from the host.
     pub beside: Option<&'a AtomicU64>,
+    /// Whether each of its blocks begins with new registers, so that a run can be repeated to the
+    /// last bit, dead registers included.
+    pub repeats: bool,
     /// The order that it runs in, if not the usual one.
     pub schedule: Option<Schedule>,
     /// Whether it looks for what a GPU would let pass.

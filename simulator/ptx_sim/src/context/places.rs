@@ -39,7 +39,7 @@ impl LaunchContext<'_> {
                 message: bug.message,
                 place: Box::new(place),
             },
-            Stop::NeedsLanes { .. } | Stop::WaitsForWarps => LaunchError::Internal {
+            Stop::NeedsLanes { .. } | Stop::WaitsForWarps | Stop::Halted => LaunchError::Internal {
                 message: "lanes that could wait for others ended the launch".to_owned(),
                 place: Box::new(place),
             },

@@ -34,6 +34,25 @@ impl Printed {
         Some(last.text.trim_end().to_owned())
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.len()
+    }
+
+    /// Forgets all but the first `n`.
+    pub fn truncate(&self, n: usize) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.truncate(n);
+    }
+
+    /// Those from the `first` on.
+    pub fn from(&self, first: usize) -> Vec<String> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = lines.iter().skip(first);
+        lines.map(|line| line.text.clone()).collect()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use super::liveness::{Interval, Liveness};
-use crate::program::{Init, Slot};
+use crate::program::{Home, Init, Slot};
 use ptx::ir::{Function, RegId, Special, Type};
 
 /// A cache line, in bytes.
@@ -147,6 +147,21 @@ impl<'a> FrameBuilder<'a> {
         };
         let slots = self.registers.iter().enumerate();
         slots.filter_map(slot_of).collect()
+    }
+
+    /// Where registers' values are, and for how long. One that stands for a value that is present
+    /// from the start keeps it.
+    pub fn homes(&self, intervals: &[Option<Interval>]) -> Vec<Option<Home>> {
+        let home = |(slot, interval): (&Option<Slot>, &Option<Interval>)| {
+            let slot = slot.filter(|&slot| slot != NOWHERE)?;
+            let Interval { first, last } = (*interval)?;
+            let last = match self.value_slots.contains(&slot) {
+                true => u32::MAX,
+                false => last,
+            };
+            Some(Home { slot, first, last })
+        };
+        self.registers.iter().zip(intervals).map(home).collect()
     }
 
     /// A slot for lanes of `bytes` that is used for nothing else; for a predicate if 0.

@@ -87,7 +87,12 @@ pub(crate) fn decode(
     fragments::pin(fragments.as_ref(), &mut liveness, body.len());
     let frame = FrameBuilder::new(function, &liveness);
     let set_once = liveness.set_once();
-    let Liveness { read, at_entry, .. } = liveness;
+    let Liveness {
+        read,
+        at_entry,
+        intervals,
+        ..
+    } = liveness;
     let mut decoder = Decoder {
         source,
         module,
@@ -119,6 +124,7 @@ pub(crate) fn decode(
     Function {
         id,
         is_entry: function.is_entry,
+        homes: decoder.frame.homes(&intervals),
         frame_bytes: decoder.frame.size(),
         inits: decoder.frame.inits,
         zeroed,

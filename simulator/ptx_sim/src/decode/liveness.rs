@@ -34,6 +34,16 @@ impl RegisterSet {
         self.0[register.0 as usize / 64] |= 1 << (register.0 % 64);
     }
 
+    /// Keeps only those that are in another set, too; gives whether there were others.
+    pub fn keep_common(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            changed |= *own & !other != 0;
+            *own &= other;
+        }
+        changed
+    }
+
     fn remove(&mut self, register: RegId) {
         self.0[register.0 as usize / 64] &= !(1 << (register.0 % 64));
     }

@@ -8,7 +8,7 @@ use super::options::LaunchOptions;
 use crate::device::{Device, MemoryError};
 
 /// The workspace of a launch, for as long as it runs; nothing if it is not cooperative.
-pub(super) struct GridWorkspace<'a> {
+pub(crate) struct GridWorkspace<'a> {
     device: &'a Device,
     address: Option<u64>,
 }

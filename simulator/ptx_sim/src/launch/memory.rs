@@ -9,7 +9,7 @@ use crate::memory::heap::Heap;
 use crate::memory::written::Written;
 
 /// What is allocated when launches begin.
-pub(super) struct Views {
+pub(crate) struct Views {
     /// By launch, what it may use.
     pub usable: Vec<GlobalMemory>,
     /// What there is on all devices of the machine.
@@ -17,7 +17,7 @@ pub(super) struct Views {
 }
 
 /// The heaps of all memory that launches may use, locked.
-pub(super) struct Heaps<'a>(Vec<MutexGuard<'a, Heap>>);
+pub(crate) struct Heaps<'a>(Vec<MutexGuard<'a, Heap>>);
 
 impl<'a> Heaps<'a> {
     /// Those of launches on these devices, which are of one machine if there are several.

@@ -15,7 +15,7 @@ use ptx::ir::{self, FuncId};
 const WORTH_SPREADING: u64 = 16 << 10;
 
 /// A launch that is allowed.
-pub(super) struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     pub device: &'a Device,
     pub loaded: &'a LoadedModule,
     pub id: FuncId,
@@ -112,6 +112,7 @@ impl<'a> Prepared<'a> {
             heap: loaded.kernel_heap(),
             exclusive: n_workers == 1 && alone,
             beside: (!alone).then(|| device.machine.progress()),
+            repeats: false,
             schedule: launch.options.schedule,
             checks: launch.options.check,
             pending: &launch.options.pending,

@@ -73,7 +73,7 @@ impl Device {
     }
 
     /// The kernel of a launch that is allowed; else what is wrong.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         loaded: &LoadedModule,
         kernel: &str,

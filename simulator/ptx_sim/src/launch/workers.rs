@@ -1,6 +1,10 @@
 //! The workers that run the blocks of a launch, each with an observer of its own. The blocks of
 //! a cluster are one worker's.
 
+mod kept;
+
+pub(crate) use kept::Kept;
+
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,7 +75,7 @@ fn at_once(n_clusters: u64, n_workers: usize) -> u64 {
 }
 
 /// The clusters of a launch, mostly of one block each, handed out to workers in order.
-pub(super) struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// Of this launch, and of those that run together with it.
     context: &'a LaunchContext<'a>,
     all: &'a [LaunchContext<'a>],
@@ -148,7 +152,7 @@ impl<'a> Work<'a> {
 
 /// A worker. Mostly it runs one cluster at a time, its blocks in turn; where blocks wait for
 /// those of others, several.
-pub(super) struct Worker<'w, 'o, O: Observer> {
+pub(crate) struct Worker<'w, 'o, O: Observer> {
     work: &'w Work<'w>,
     pub observer: &'o mut O,
     /// Clusters that it may have in flight.
@@ -173,7 +177,7 @@ pub(super) struct Worker<'w, 'o, O: Observer> {
 }
 
 /// A block that ends the launch, and why.
-pub(super) type Failure = (u64, Box<LaunchError>);
+pub(crate) type Failure = (u64, Box<LaunchError>);
 
 impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
     pub fn new(
@@ -199,13 +203,25 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
     }
 
     fn run(&mut self) -> Result<(), Failure> {
-        while let Some(turn) = self.go_on()? {
-            self.account(&turn)?;
-        }
+        while self.advance()? {}
         if self.work.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
         self.last_finding()
+    }
+
+    /// Gives its blocks a turn; gives whether there may be more to do.
+    pub fn advance(&mut self) -> Result<bool, Failure> {
+        let Some(turn) = self.go_on()? else {
+            return Ok(false);
+        };
+        self.account(&turn)?;
+        Ok(true)
+    }
+
+    /// The blocks in flight.
+    pub fn blocks(&self) -> impl Iterator<Item = &BlockRun> {
+        self.resident.iter().map(|(_, block)| block)
     }
 
     /// What something worse could still have explained, if it has not.
@@ -291,7 +307,10 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
             }
             match outcome {
                 Ok(Round::Finished) => {
-                    self.spare.push(self.resident.remove(i).1);
+                    let ended = self.resident.remove(i).1;
+                    if !self.work.context.repeats {
+                        self.spare.push(ended);
+                    }
                     turn.waits = false;
                     continue;
                 }
@@ -431,7 +450,7 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
 }
 
 /// What the blocks in flight did in their turn.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     /// Whether they all look as if they wait for another block.
     pub waits: bool,
     /// Warp instructions that they executed.

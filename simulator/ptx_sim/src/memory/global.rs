@@ -4,10 +4,12 @@
 //! process. A copy of it costs one counter: launches in flight keep the one they began with
 //! while the host allocates and frees.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::allocation::Allocation;
+use super::transfer;
 
 /// Address space that an allocation's start is aligned to.
 pub const PAGE_SHIFT: u32 = 21;
@@ -205,6 +207,31 @@ impl GlobalMemory {
     pub fn has_lower_half(&self, half: u32) -> bool {
         self.all()
             .any(|a| u64::from(half.wrapping_sub(a.base as u32)) < a.size_bytes)
+    }
+}
+
+/// What is in memory; that of several pages several times.
+impl Hash for GlobalMemory {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        const AT_ONCE: usize = 1 << 16;
+        let mut bytes = vec![0; AT_ONCE];
+        let mut last = None;
+        for allocation in self.all() {
+            let Some(host) = allocation.host() else {
+                continue;
+            };
+            if last.replace(allocation.base) == Some(allocation.base) {
+                continue;
+            }
+            (allocation.base, allocation.size_bytes).hash(state);
+            let n_bytes = allocation.size_bytes as usize;
+            for start in (0..n_bytes).step_by(AT_ONCE) {
+                let part = &mut bytes[..AT_ONCE.min(n_bytes - start)];
+                // SAFETY: In range of a live allocation.
+                unsafe { transfer::read(host.as_ptr().wrapping_add(start), part) };
+                part.hash(state);
+            }
+        }
     }
 }
 

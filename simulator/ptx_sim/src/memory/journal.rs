@@ -4,6 +4,7 @@
 //! nor put back.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::allocation::Allocation;
@@ -57,16 +58,50 @@ impl Page {
         self.has(at).then(|| self.bytes[at])
     }
 
+    fn absorb(&mut self, later: &Self) {
+        for (start, end) in later.runs() {
+            for at in (start..end).filter(|&at| !self.has(at)).collect::<Vec<_>>() {
+                self.bytes[at] = later.bytes[at];
+                self.is_there[at / 64] |= 1 << (at % 64);
+            }
+        }
+    }
+
     /// The contiguous runs of bytes.
     fn runs(&self) -> Vec<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
-        for at in (0..PAGE_BYTES as usize).filter(|&at| self.has(at)) {
-            match runs.last_mut() {
-                Some((_, end)) if *end == at => *end += 1,
-                _ => runs.push((at, at + 1)),
+        for (word, &bits) in self.is_there.iter().enumerate() {
+            let mut at = 0;
+            while at < 64 {
+                at += (bits >> at).trailing_zeros().min(64 - at);
+                let n = (bits.checked_shr(at).unwrap_or(0)).trailing_ones();
+                if n == 0 {
+                    continue;
+                }
+                let start = 64 * word + at as usize;
+                at += n;
+                match runs.last_mut() {
+                    Some((_, end)) if *end == start => *end += n as usize,
+                    _ => runs.push((start, start + n as usize)),
+                }
             }
         }
         runs
+    }
+
+    /// Whether all bytes of a range are there.
+    fn has_all(&self, at: usize, n: usize) -> bool {
+        let mut at = at;
+        let end = at + n;
+        while at < end {
+            let part = (end - at).min(64 - at % 64);
+            let mask = u64::MAX >> (64 - part) << (at % 64);
+            if self.is_there[at / 64] & mask != mask {
+                return false;
+            }
+            at += part;
+        }
+        true
     }
 }
 
@@ -78,6 +113,23 @@ impl Bytes {
                 is_there: [0; WORDS],
             })
         })
+    }
+
+    /// Adds those of a later time that are not among these.
+    pub fn absorb(&mut self, later: Self) {
+        for (number, page) in later.0 {
+            match self.0.entry(number) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(page);
+                }
+                Entry::Occupied(mut own) => own.get_mut().absorb(&page),
+            }
+        }
+    }
+
+    /// How much memory they take.
+    pub fn n_bytes(&self) -> usize {
+        self.0.len() * size_of::<Page>()
     }
 
     /// The byte at an address, if it is one of these.
@@ -217,6 +269,14 @@ impl<'a> Journal<'a> {
         }
         let end = allocation.base + allocation.size_bytes;
         let end = end.min(address + u64::from(n_bytes));
+        let offset = (address % PAGE_BYTES) as usize;
+        let n = (end - address) as usize;
+        if offset + n <= PAGE_BYTES as usize
+            && let Some(page) = self.kept.0.get(&(address / PAGE_BYTES))
+            && page.has_all(offset, n)
+        {
+            return;
+        }
         let mut at = address;
         while at < end {
             let past = end.min((at / PAGE_BYTES + 1) * PAGE_BYTES);
@@ -232,6 +292,11 @@ impl<'a> Journal<'a> {
             }
             at = past;
         }
+    }
+
+    /// Exchanges what was kept.
+    pub fn exchange(&mut self, kept: &mut Bytes) {
+        std::mem::swap(&mut self.kept, kept);
     }
 
     /// What was kept.

@@ -17,7 +17,7 @@ pub const LOCAL_LIMIT: u32 = 512 << 10;
 const FILL: u32 = u32::MAX;
 
 /// A warp's local memory.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 pub struct LocalMemory {
     words: Vec<u32>,
 }

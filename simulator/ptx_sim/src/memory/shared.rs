@@ -5,6 +5,7 @@
 //! out of range, so a kernel that reads unwritten memory is likely to be noticed.
 
 use std::cell::UnsafeCell;
+use std::hash::{Hash, Hasher};
 
 /// What unwritten shared memory holds.
 const FILL: u64 = u64::MAX;
@@ -14,6 +15,26 @@ const FILL: u64 = u64::MAX;
 pub struct SharedMemory {
     words: Box<[UnsafeCell<u64>]>,
     size_bytes: u32,
+}
+
+impl Clone for SharedMemory {
+    fn clone(&self) -> Self {
+        // SAFETY: One host thread at a time works on it, through no references.
+        let copy = |word: &UnsafeCell<u64>| UnsafeCell::new(unsafe { *word.get() });
+        Self {
+            words: self.words.iter().map(copy).collect(),
+            size_bytes: self.size_bytes,
+        }
+    }
+}
+
+impl Hash for SharedMemory {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for word in &self.words {
+            // SAFETY: As above.
+            unsafe { *word.get() }.hash(state);
+        }
+    }
 }
 
 impl SharedMemory {

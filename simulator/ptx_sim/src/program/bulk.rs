@@ -73,7 +73,7 @@ pub(crate) struct TileCopy {
 }
 
 /// How a reduction combines a value with the element in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BulkReduction {
     pub kind: AtomicKind,
     pub ty: AtomicType,

@@ -66,7 +66,7 @@ pub(crate) enum Argument {
 }
 
 /// What a barrier does besides waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum BarrierKind {
     Sync,
     Arrive,

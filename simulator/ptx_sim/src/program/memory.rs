@@ -86,7 +86,7 @@ pub(crate) struct PartialLoad {
 }
 
 /// What an atomic does to the word in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AtomicKind {
     Add,
     And,
@@ -101,7 +101,7 @@ pub(crate) enum AtomicKind {
 }
 
 /// The type that an atomic works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AtomicType {
     /// Bits or unsigned, of 2, 4, 8 or 16 bytes.
     Unsigned,

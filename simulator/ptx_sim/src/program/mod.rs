@@ -86,6 +86,8 @@ pub(crate) struct Function {
     pub param_offsets: Vec<u32>,
     /// Offsets of the return values in that memory.
     pub return_offsets: Vec<u32>,
+    /// By register, where its value is, and from which instruction to which that place is its own.
+    pub homes: Vec<Option<Home>>,
     /// PTX instructions that it has.
     pub n_instructions: u32,
     /// Variables that it names.
@@ -94,6 +96,16 @@ pub(crate) struct Function {
     pub callees: Vec<FuncId>,
     /// Whether it makes addresses of other blocks' shared memory (`mapa`).
     pub maps_ranks: bool,
+}
+
+/// Where a register's value is.
+#[derive(Clone, Copy)]
+pub(crate) struct Home {
+    /// The slot.
+    pub slot: Slot,
+    /// The first and the last instruction between which no other register has it.
+    pub first: u32,
+    pub last: u32,
 }
 
 /// A run of instructions under one set of active lanes.

@@ -12,6 +12,7 @@ pub const WINDOW: usize = 64;
 
 /// Gives the choices of a [`Schedule`] until they are used up, and the usual ones from then
 /// on.
+#[derive(Clone, Hash)]
 pub(crate) struct Choices {
     schedule: Schedule,
     state: u64,
@@ -21,6 +22,7 @@ pub(crate) struct Choices {
 
 /// What a schedule does often and what rarely. Some defects show when warps take turns at
 /// every instruction, others when one of them sleeps for long.
+#[derive(Clone, Hash)]
 struct Habits {
     in_flight: u64,
     /// A warp, or a block, sits out one turn in this many.

@@ -125,7 +125,8 @@ pub(super) fn video(view: &PathView<'_>, op: &VideoOp, mask: u32) {
 
 /// Reads a clock: all are the host's.
 pub(super) fn read_clock<O: Observer>(step: &Step<'_, '_, O>, op: ClockRead, mask: u32) {
-    let value = step.launch.clock() >> op.shift;
+    let clock = step.env.observer.clock();
+    let value = clock.unwrap_or_else(|| step.launch.clock()) >> op.shift;
     for lane in lanes(mask) {
         // SAFETY: The decoder made the slot for `bytes` a lane.
         unsafe { step.view.regs.set(op.d, op.bytes, lane, value) };

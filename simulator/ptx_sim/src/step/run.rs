@@ -5,10 +5,10 @@ use super::followed::{branching, followed};
 use super::instruction::carry_out_in_loop;
 use super::next::Next;
 use super::{control, gather};
-use crate::checks::observer::Observer;
+use crate::checks::observer::{Now, Observer};
 use crate::diagnostics::LaunchError;
 use crate::lanes::LaneOp;
-use crate::program::{Block, Insn};
+use crate::program::{Block, Insn, Terminator};
 use crate::registers::FramePtr;
 use crate::schedule::Choices;
 use crate::stop::Stop;
@@ -88,6 +88,10 @@ pub(crate) fn run_path<O: Observer>(
                 path.at += code.len() as u32;
                 return Ok(interleaved(step, path));
             }
+            if O::STEPS && !may_leave(step, block, path.mask) {
+                path.at += code.len() as u32;
+                return Err(halted(step, path, block.last()));
+            }
             path.at = 0;
             branching(step, block, path.mask);
             match control::leave(step, &mut path, block) {
@@ -131,7 +135,13 @@ fn straight<O: Observer>(
     while let Some(insn) = code.get(done) {
         if insn.n_lanewise > 0 && !(O::ON && view.is_followed && step.env.observer.follows()) {
             // A schedule may have cut the code off.
-            let n = (code.len() - done).min(insn.n_lanewise as usize);
+            let mut n = (code.len() - done).min(insn.n_lanewise as usize);
+            if O::STEPS {
+                n = admitted(step, insn.ptx, (path_mask, path_mask), n);
+                if n == 0 {
+                    return Err((done, path_mask, Stop::Halted));
+                }
+            }
             let first = insn.lanewise as usize;
             lanewise(
                 view.regs,
@@ -150,6 +160,9 @@ fn straight<O: Observer>(
                 step.env.observer.guarded(number, mask, path_mask);
             }
         }
+        if O::STEPS && admitted(step, insn.ptx, (path_mask, mask), 1) == 0 {
+            return Err((done, mask, Stop::Halted));
+        }
         if mask != 0 {
             step.number = view.first_instruction + insn.ptx;
             if O::ON && view.is_followed {
@@ -165,6 +178,56 @@ fn straight<O: Observer>(
         done += 1;
     }
     Ok(())
+}
+
+/// How many of `n` instructions that a path has come to the observer lets it carry out.
+#[inline(always)]
+fn admitted<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    ptx: u32,
+    (lanes, active): (u32, u32),
+    n: usize,
+) -> usize {
+    let now = Now {
+        warp: &*step.warp,
+        shared: step.env.shared,
+        block: step.env.block,
+        frame: step.frame,
+        function: step.function,
+        ptx,
+        lanes,
+        active,
+        end: None,
+    };
+    step.env.observer.admit(&now, n as u32) as usize
+}
+
+/// Whether the observer lets lanes carry out the instruction that ends a block. Jumps are mostly
+/// no instruction: no one is asked.
+#[inline(always)]
+fn may_leave<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, lanes: u32) -> bool {
+    if matches!(block.terminator, Terminator::Jump(_)) {
+        return true;
+    }
+    let now = Now {
+        warp: &*step.warp,
+        shared: step.env.shared,
+        block: step.env.block,
+        frame: step.frame,
+        function: step.function,
+        ptx: block.last(),
+        lanes,
+        active: lanes,
+        end: Some(&block.terminator),
+    };
+    step.env.observer.admit(&now, 1) != 0
+}
+
+/// A debugger halts the launch; the path stays where it is.
+#[cold]
+fn halted<O: Observer>(step: &mut Step<'_, '_, O>, path: Path, ptx: u32) -> Box<LaunchError> {
+    step.warp.paths.push(path);
+    ended(step, &path, ptx, Stop::Halted)
 }
 
 /// Executes instructions that are all lane-wise, for the lanes of `mask`: nothing can stop
@@ -218,6 +281,7 @@ fn interrupted<O: Observer>(
             Ok(path) => return Ok(PathEnd::Paused(path)),
             Err(stop) => stop,
         },
+        Stop::Halted => return Err(halted(step, path, insn.ptx)),
         Stop::WaitsForWarps => {
             let state = PathState::AtWarpgroup;
             return Ok(PathEnd::Paused(Path { state, ..path }));

@@ -21,7 +21,7 @@ pub use kinds::{Element, Fill, Interleave, L2Promotion, Swizzle};
 pub use spec::{MAX_RANK, TensorSpec};
 
 /// A tensor in global memory, and the tiles that copies move. It obeys all rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TensorMap {
     element: Element,
     rank: u8,

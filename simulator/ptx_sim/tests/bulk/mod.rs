@@ -4,7 +4,7 @@ mod groups;
 mod model;
 mod multicast;
 mod plain;
-mod random;
+pub mod random;
 mod reductions;
 mod refusals;
 mod tiles;

@@ -85,16 +85,25 @@ STARTED_{i}:"
     }
 }
 
-/// What a launch reports, if anything, and leaves in memory.
-fn outcome(ptx: &str, schedule: Option<Schedule>) -> (Option<String>, Vec<u8>) {
-    let bench = Bench::new(&noise(BUFFER, 31));
-    let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-    let loaded = bench.device.load(&module).expect("a module");
-    let launch = Launch {
+/// A random kernel, which may have races.
+pub fn random_kernel(seed: u64) -> String {
+    let mut numbers = Numbers(seed);
+    let statements = (0..4).map(|i| statement(&mut numbers, i) + "\n");
+    let body: String = statements.collect();
+    kernel(&format!("{BEGIN}{CLUSTER_BARRIER}{body}{CLUSTER_BARRIER}"))
+}
+
+/// The launch of a kernel on its buffer.
+pub fn with_launch<R>(
+    schedule: Option<Schedule>,
+    buffer: u64,
+    f: impl FnOnce(&Launch<'_>) -> R,
+) -> R {
+    f(&Launch {
         grid: [GRID, 1, 1],
         block: [BLOCK, 1, 1],
         dynamic_shared_bytes: 0,
-        params: &[&[0; 128], &bench.buffer.to_le_bytes()],
+        params: &[&[0; 128], &buffer.to_le_bytes()],
         options: LaunchOptions {
             check: true,
             cluster: Some([2, 1, 1]),
@@ -102,8 +111,17 @@ fn outcome(ptx: &str, schedule: Option<Schedule>) -> (Option<String>, Vec<u8>) {
             schedule,
             ..Default::default()
         },
-    };
-    let outcome = bench.device.launch(&loaded, "k", &launch);
+    })
+}
+
+/// What a launch reports, if anything, and leaves in memory.
+fn outcome(ptx: &str, schedule: Option<Schedule>) -> (Option<String>, Vec<u8>) {
+    let bench = Bench::new(&noise(BUFFER, 31));
+    let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+    let loaded = bench.device.load(&module).expect("a module");
+    let outcome = with_launch(schedule, bench.buffer, |launch| {
+        bench.device.launch(&loaded, "k", launch)
+    });
     (outcome.err().map(|error| error.to_string()), bench.bytes())
 }
 
@@ -113,10 +131,7 @@ fn random_copies_in_clusters_are_judged_alike() {
     let n_kernels = asked.map_or(150, |n| n.parse().expect("a number"));
     let (mut n_found, mut n_passed) = (0, 0);
     for seed in 0..n_kernels {
-        let mut numbers = Numbers(seed);
-        let statements = (0..4).map(|i| statement(&mut numbers, i) + "\n");
-        let body: String = statements.collect();
-        let ptx = kernel(&format!("{BEGIN}{CLUSTER_BARRIER}{body}{CLUSTER_BARRIER}"));
+        let ptx = random_kernel(seed);
         // A schedule without choices is the usual order, and judged exactly at once.
         let usual = Schedule {
             n_choices: Some(0),

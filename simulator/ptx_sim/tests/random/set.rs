@@ -1,6 +1,7 @@
 //! A set of programs, and how one is run.
 
-use ptx_sim::{Device, LaunchOptions, Module};
+use ptx_sim::debug::Session;
+use ptx_sim::{Call, Device, LaunchError, LaunchOptions, Module};
 
 use super::template::{THREADS, input, register_names};
 use super::{generate, wide};
@@ -47,6 +48,25 @@ pub static WIDE: Set = Set {
 impl Set {
     /// What a program writes.
     pub fn simulate(&self, number: u64, options: LaunchOptions) -> Result<Vec<u64>, String> {
+        self.run(number, options, |call| call.run().map(drop))
+    }
+
+    /// The same under a debugger.
+    pub fn debugged(
+        &self,
+        number: u64,
+        options: LaunchOptions,
+        f: impl FnOnce(&mut Session<'_, '_>),
+    ) -> Result<Vec<u64>, String> {
+        self.run(number, options, |call| call.debug(f)?.1.map(drop))
+    }
+
+    fn run(
+        &self,
+        number: u64,
+        options: LaunchOptions,
+        f: impl FnOnce(Call<'_>) -> Result<(), LaunchError>,
+    ) -> Result<Vec<u64>, String> {
         let text = (self.header)() + &(self.program)(number);
         let module = Module::parse(&text).map_err(|e| e.to_string())?;
         if let Some(unknown) = module.unsupported().first() {
@@ -67,7 +87,7 @@ impl Set {
         if let Some(structure) = self.structure {
             call = call.arg(structure(number));
         }
-        call.run().map_err(|e| e.to_string())?;
+        f(call).map_err(|e| e.to_string())?;
         device.download(out).map_err(|e| e.to_string())
     }
 

@@ -1,0 +1,141 @@
+//! When that happens which the checks find.
+
+use std::ops::Range;
+
+use super::probe::{Probe, Touch};
+use super::session::Session;
+use super::values::Moment;
+use crate::checks::finding::{Finding, Side, Spot};
+use crate::diagnostics::LaunchError;
+use ptx::ir::Space;
+
+/// What the checks find in a launch, and when it happens.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// What they report.
+    pub error: LaunchError,
+    /// The thread that it is reported for.
+    pub this: Party,
+    /// The other one: of a race, the thread with the earlier access; of a copy in flight, the one
+    /// that started it.
+    pub other: Option<Party>,
+    /// The memory that it is about: the space, the number of the block that owns it if it is
+    /// shared, and the addresses.
+    pub memory: Option<(Space, u64, Range<u64>)>,
+}
+
+/// A thread that has to do with a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Party {
+    /// When it is about to do it.
+    pub time: u64,
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The lane.
+    pub lane: u32,
+}
+
+/// The parts of a finding: where in memory, who, and who else.
+pub(super) fn parts(finding: &Finding) -> (Option<Spot>, Side, Option<Side>) {
+    let this = *finding.this();
+    let (at, other) = match *finding {
+        Finding::Race { at, other, .. } | Finding::NotConstant { at, other, .. } => {
+            (Some(at), Some(other))
+        }
+        Finding::Unwritten { at, .. }
+        | Finding::Pending { at, .. }
+        | Finding::MayHaveEnded { at, .. } => (Some(at), None),
+        Finding::InFlight { at, copy, .. } => (Some(at), Some(copy)),
+        Finding::MissingProxyFence { at, store, .. } => (Some(at), Some(store)),
+        Finding::AsyncInFlight { at, operation, .. } => (Some(at), Some(operation)),
+        Finding::UnpublishedBarrier { init, .. } => (None, Some(init)),
+        Finding::RegisterInFlight { product, .. } | Finding::OtherShape { product, .. } => {
+            (None, Some(product))
+        }
+        Finding::MissingProductFence { write, .. } => (None, write),
+        Finding::AbsentSource { user, .. } => (None, Some(user)),
+        Finding::DifferentBarriers { other, .. } | Finding::DifferentCounts { other, .. } => {
+            (None, Some(other))
+        }
+        Finding::DivisionByZero { .. }
+        | Finding::OutlivesBlock { .. }
+        | Finding::UnknownRegisters { .. }
+        | Finding::DifferentMasks { .. } => (None, None),
+    };
+    (at, this, other)
+}
+
+/// Remembers when a thread last carried an instruction out, and when it accessed some memory there.
+struct Doing {
+    side: Side,
+    at: Option<Spot>,
+    last: Option<u64>,
+    last_there: Option<u64>,
+}
+
+impl Probe for Doing {
+    fn step(&mut self, at: &Moment<'_>) -> bool {
+        let side = &self.side;
+        if (at.block(), at.warp()) == (side.block, side.warp)
+            && at.active() >> side.lane & 1 != 0
+            && at.number() == side.instruction
+        {
+            self.last = Some(at.time());
+        }
+        false
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.at.is_some()
+    }
+
+    fn touch(&mut self, touch: &Touch<'_>) -> bool {
+        let side = &self.side;
+        if let Some(at) = &self.at
+            && (touch.block, touch.warp) == (side.block, side.warp)
+            && touch.instruction == side.instruction
+            && touch.space == at.space
+            && touch.lanes_in(&bytes_of(at)) >> side.lane & 1 != 0
+        {
+            self.last_there = Some(touch.time);
+        }
+        false
+    }
+}
+
+pub(super) fn bytes_of(at: &Spot) -> Range<u64> {
+    at.address..at.address + u64::from(at.bytes.max(1))
+}
+
+impl Session<'_, '_> {
+    /// When a thread last did before a time what a finding says.
+    pub(super) fn when(&mut self, side: Side, at: Option<Spot>, before: u64) -> Option<Party> {
+        let doing = Doing {
+            side,
+            at,
+            last: None,
+            last_there: None,
+        };
+        let there = self.backwards(before, &doing, |doing: &Doing| doing.last_there);
+        let time = match there {
+            Some(time) => time,
+            None => self.backwards(before, &doing, |doing: &Doing| doing.last)?,
+        };
+        Some(Party {
+            time,
+            block: side.block,
+            warp: side.warp,
+            lane: side.lane,
+        })
+    }
+}
+
+impl Clone for Doing {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
