@@ -163,6 +163,17 @@ pub struct AllocationInfo {
     pub is_the_hosts: bool,
 }
 
+impl AllocationInfo {
+    fn of(allocation: &Allocation) -> Self {
+        Self {
+            address: allocation.base,
+            size_bytes: allocation.size_bytes,
+            label: allocation.label.clone(),
+            is_the_hosts: allocation.is_the_hosts,
+        }
+    }
+}
+
 /// The lock that a launch or a copy holds on the memory's contents.
 pub(crate) enum Turn<'a> {
     Alone(#[allow(dead_code)] RwLockWriteGuard<'a, ()>),
@@ -546,12 +557,21 @@ impl Device {
         let heap = self.heap();
         let allocation = heap.memory().find(address)?;
         let is_there = allocation.host().is_some() && allocation.is_open(address, 1);
-        is_there.then(|| AllocationInfo {
-            address: allocation.base,
-            size_bytes: allocation.size_bytes,
-            label: allocation.label.clone(),
-            is_the_hosts: allocation.is_the_hosts,
-        })
+        is_there.then(|| AllocationInfo::of(allocation))
+    }
+
+    /// Everything that is allocated, by address.
+    pub fn allocations(&self) -> Vec<AllocationInfo> {
+        let heap = self.heap();
+        let mut all: Vec<AllocationInfo> = Vec::new();
+        for allocation in heap.memory().all() {
+            let is_known = all.last().is_some_and(|a| a.address == allocation.base);
+            if allocation.host().is_some() && !is_known {
+                all.push(AllocationInfo::of(allocation));
+            }
+        }
+        all.sort_by_key(|a| a.address);
+        all
     }
 
     /// Frees an allocation by its first address. Launches that have begun keep it.

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::ops::Range;
 
+use super::state::Position;
 use super::values::Moment;
 use crate::checks::access::{BulkStart, BulkTouch, Lanes, WarpAccess};
 use crate::lanes::lanes;
@@ -56,6 +57,8 @@ pub struct Touch<'a> {
     pub owner: u64,
     /// What it does.
     pub how: Touched,
+    /// The instruction.
+    pub position: Position,
     pub(crate) instruction: u32,
     places: Places<'a>,
 }
@@ -71,7 +74,7 @@ enum Places<'a> {
 
 impl<'a> Touch<'a> {
     pub(crate) fn of_lanes(
-        (time, instruction): (u64, u32),
+        (time, instruction, position): (u64, u32, Position),
         access: &WarpAccess<'a>,
         how: Touched,
     ) -> Self {
@@ -83,6 +86,7 @@ impl<'a> Touch<'a> {
             space: access.space,
             owner: access.owner,
             how,
+            position,
             instruction,
             places: Places::Lanes {
                 addresses: access.addresses,
@@ -92,7 +96,7 @@ impl<'a> Touch<'a> {
     }
 
     pub(crate) fn of_copy(
-        (time, instruction): (u64, u32),
+        (time, instruction, position): (u64, u32, Position),
         thread: Lanes,
         start: &BulkStart,
         of: &'a BulkTouch,
@@ -106,6 +110,7 @@ impl<'a> Touch<'a> {
             space: of.space,
             owner: start.owner,
             how,
+            position,
             instruction,
             places: Places::Ranges(&of.ranges),
         }

@@ -217,7 +217,7 @@ impl<'w> Session<'w, '_> {
         &mut self,
         before: u64,
         probe: &P,
-        result: impl Fn(&P) -> Option<R>,
+        mut result: impl FnMut(&P) -> Option<R>,
     ) -> Option<R> {
         let mut before = before;
         while before > 0 {
@@ -460,6 +460,11 @@ impl<'w> Session<'w, '_> {
     /// Bytes of global memory; none if some are not there.
     pub fn global(&self, address: u64, n_bytes: u64) -> Option<Vec<u8>> {
         global_bytes(self.launch, address, n_bytes)
+    }
+
+    /// Everything that is allocated.
+    pub fn allocations(&self) -> Vec<AllocationInfo> {
+        self.device.allocations()
     }
 
     /// What is allocated at an address.

@@ -77,7 +77,7 @@ pub struct Frame {
 }
 
 /// An instruction of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// The function's number in the module.
     pub function: usize,

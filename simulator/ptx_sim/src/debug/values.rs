@@ -157,6 +157,17 @@ impl<'a> Moment<'a> {
         self.now.warp.index
     }
 
+    /// `%ctaid` and, of a lane, `%tid`.
+    pub fn thread(&self, lane: u32) -> ([u32; 3], [u32; 3]) {
+        let thread = self.launch.thread_at(self.now.warp.index, lane);
+        (self.launch.ctaid(self.now.block), thread)
+    }
+
+    /// Blocks of the grid and threads of a block, by axis.
+    pub fn shape(&self) -> ([u32; 3], [u32; 3]) {
+        (self.launch.grid, self.launch.block)
+    }
+
     /// The lanes that run together.
     pub fn lanes(&self) -> u32 {
         self.now.lanes

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::assigned::Knowledge;
 use super::probe::{Probe, Touch, Touched};
+use super::state::Position;
 use super::values::Moment;
 use crate::bulk::CopyId;
 use crate::checks::access::{
@@ -44,6 +45,8 @@ pub(crate) struct Walk<'a> {
     pub limit: u64,
     /// Where it was halted, once it is.
     pub here: Option<Here>,
+    /// The instruction that is executed, where a probe looks.
+    at: Position,
     /// What looks for a place, and from when on.
     probe: Option<(Box<dyn Probe>, u64)>,
     wants_accesses: bool,
@@ -69,6 +72,7 @@ impl<'a> Walk<'a> {
             time: 0,
             limit: u64::MAX,
             here: None,
+            at: Position::default(),
             probe: None,
             wants_accesses: false,
             hit: None,
@@ -131,6 +135,10 @@ impl<'a> Walk<'a> {
             self.here = Some(here);
             return 0;
         }
+        self.at = Position {
+            function: here.function,
+            instruction: here.ptx,
+        };
         self.time += 1;
         1
     }
@@ -141,7 +149,7 @@ impl<'a> Walk<'a> {
         };
         if let Some((probe, from)) = &mut self.probe
             && time >= *from
-            && probe.touch(&Touch::of_lanes((time, instruction), access, how))
+            && probe.touch(&Touch::of_lanes((time, instruction, self.at), access, how))
         {
             self.hit.get_or_insert(time);
         }
@@ -161,7 +169,7 @@ impl<'a> Walk<'a> {
             (&start.reads, Touched::Read),
             (&start.writes, Touched::Written),
         ] {
-            let touch = Touch::of_copy((time, instruction), thread, start, of, how);
+            let touch = Touch::of_copy((time, instruction, self.at), thread, start, of, how);
             if probe.touch(&touch) {
                 self.hit.get_or_insert(time);
             }

@@ -178,7 +178,7 @@ impl GlobalMemory {
     }
 
     /// All allocations; those of several pages several times.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Allocation> {
+    pub fn all(&self) -> impl Iterator<Item = &Allocation> {
         let leaves = self.0.iter().flatten().flat_map(|middle| middle.iter());
         let pages = leaves.flatten().flat_map(|leaf| leaf.iter());
         let in_page = |page| match page {

@@ -1,0 +1,560 @@
+//! The debugger: breakpoints, steps both ways, and who wrote a word last.
+
+use std::sync::Arc;
+
+use ptx::ir::Space;
+use ptx_sim::LaunchError;
+use ptx_sim::debug::{Found, Frame, Known, PathState, Position, Session, Stopped};
+
+use crate::element::Number;
+use crate::expression::{Expression, NoValue, Quantity, Thread};
+use crate::names::Names;
+use crate::places;
+use crate::program::Program;
+use crate::show;
+use crate::sources::Sources;
+use crate::watcher::{
+    At, Backwards, Breakpoint, Focus, Hit, Reach, Run, Search, Step, Unit, Watcher,
+};
+
+/// Which way to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// As the launch runs.
+    Forwards,
+    /// To earlier moments.
+    Backwards,
+}
+
+/// Why the launch was halted.
+#[derive(Clone, Debug)]
+pub enum Reason {
+    /// It is at its beginning.
+    Begin,
+    /// It is where it was sent.
+    Time,
+    /// A step has ended.
+    Step,
+    /// At a breakpoint, of this number.
+    Breakpoint(u32),
+    /// The thread has ended before the step did.
+    ThreadEnded,
+    /// At the end of the launch, which failed or did not.
+    End(Option<Box<LaunchError>>),
+    /// At what the checks have found, or at its other side.
+    Finding {
+        /// What they report.
+        error: Box<LaunchError>,
+        /// Whether this is what happened before.
+        is_other: bool,
+    },
+    /// Before the instruction that last wrote some memory.
+    LastWrite(String),
+    /// No instruction before this moment has written it.
+    NeverWritten(String),
+    /// Someone wanted it to halt.
+    Interrupted,
+}
+
+/// Where and why the launch was halted.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Why.
+    pub reason: Reason,
+    /// When.
+    pub time: u64,
+}
+
+/// A launch under a debugger.
+pub struct Debugger<'s, 'w, 'o> {
+    session: &'s mut Session<'w, 'o>,
+    program: Program,
+    names: Names,
+    sources: Sources,
+    breakpoints: Arc<Vec<Breakpoint>>,
+    n_breakpoints: u32,
+    focus: Focus,
+}
+
+impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
+    /// For a launch, whose sources are found like this.
+    pub fn new(session: &'s mut Session<'w, 'o>, sources: Sources) -> Self {
+        let program = Program::of(session);
+        let names = Names::of(session);
+        session.go_to(0);
+        let focus = Focus {
+            block: 0,
+            warp: 0,
+            lane: 0,
+        };
+        let mut debugger = Self {
+            session,
+            program,
+            names,
+            sources,
+            breakpoints: Arc::default(),
+            n_breakpoints: 0,
+            focus,
+        };
+        debugger.look_at_here();
+        debugger
+    }
+
+    /// The launch.
+    pub fn session(&self) -> &Session<'w, 'o> {
+        self.session
+    }
+
+    /// The code.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Memory with names.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The same, to be described better.
+    pub fn names_mut(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    /// The text of source files.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The thread that is looked at.
+    pub fn focus(&self) -> Focus {
+        self.focus
+    }
+
+    /// Looks at another thread.
+    ///
+    /// # Errors
+    /// There is no such thread.
+    pub fn look_at(&mut self, focus: Focus) -> Result<(), NoValue> {
+        let (grid, block) = self.session.shape();
+        let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
+        let n_threads: u32 = block.iter().product();
+        if focus.block >= n_blocks || focus.lane >= 32 || focus.warp * 32 + focus.lane >= n_threads
+        {
+            return Err(NoValue(format!(
+                "there is no such thread: the launch has {n_blocks} blocks of {n_threads} threads, \
+                 in warps of 32 lanes"
+            )));
+        }
+        self.focus = focus;
+        Ok(())
+    }
+
+    /// Looks at the thread that is about to do something, if it is another one's turn.
+    fn look_at_here(&mut self) {
+        if let Some((block, warp, lanes, _)) = self.session.here() {
+            let is_with = (block, warp) == (self.focus.block, self.focus.warp)
+                && lanes >> self.focus.lane & 1 != 0;
+            if !is_with {
+                let lane = lanes.trailing_zeros() % 32;
+                self.focus = Focus { block, warp, lane };
+            }
+        }
+    }
+
+    /// The lanes that the thread is with, and their calls; none if it has not begun or has ended.
+    pub fn path(&self) -> Option<PathState> {
+        let block = self.session.block(self.focus.block)?;
+        let warp = block.warps.into_iter().nth(self.focus.warp as usize)?;
+        let mut paths = warp.paths.into_iter();
+        paths.find(|path| path.lanes >> self.focus.lane & 1 != 0)
+    }
+
+    /// Breakpoints.
+    pub fn breakpoints(&self) -> &[Breakpoint] {
+        &self.breakpoints
+    }
+
+    /// Adds a breakpoint as it is written: see [`places`]. Gives its number.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what there is near.
+    pub fn add_breakpoint(&mut self, text: &str) -> Result<u32, NoValue> {
+        let (place, condition) = places::split(text);
+        let at = places::read(self, place)?;
+        let condition = condition.map(|text| Expression::read(text, &self.names));
+        let condition = condition.transpose()?;
+        self.n_breakpoints += 1;
+        let id = self.n_breakpoints;
+        let breakpoint = Breakpoint {
+            id,
+            text: text.trim().to_owned(),
+            at,
+            condition,
+        };
+        Arc::make_mut(&mut self.breakpoints).push(breakpoint);
+        Ok(id)
+    }
+
+    /// Removes a breakpoint; gives whether there was one.
+    pub fn remove_breakpoint(&mut self, id: u32) -> bool {
+        let all = Arc::make_mut(&mut self.breakpoints);
+        let n = all.len();
+        all.retain(|breakpoint| breakpoint.id != id);
+        all.len() != n
+    }
+
+    /// Goes to a time.
+    pub fn go_to(&mut self, time: u64) -> Stop {
+        let stopped = self.session.go_to(time);
+        let reason = match time {
+            0 => Reason::Begin,
+            _ => Reason::Time,
+        };
+        self.stop(&stopped, reason)
+    }
+
+    /// Goes on to the next breakpoint, or to the one before.
+    pub fn go_on(&mut self, direction: Direction) -> Stop {
+        match direction {
+            Direction::Forwards => self.forwards(None),
+            Direction::Backwards => self.backwards(None),
+        }
+    }
+
+    /// Goes one step.
+    pub fn step(&mut self, reach: Reach, unit: Unit, direction: Direction) -> Stop {
+        let mut step = Step {
+            unit,
+            reach,
+            focus: self.focus,
+            from: None,
+        };
+        step.from = self.run_of(&step);
+        match direction {
+            Direction::Forwards => self.forwards(Some(step)),
+            Direction::Backwards => self.backwards(Some(step)),
+        }
+    }
+
+    /// Where the thread is, as a step of this kind compares it.
+    fn run_of(&self, step: &Step) -> Option<Run> {
+        let path = self.path()?;
+        let position = path.frames.first()?.position;
+        let spot = self.program.spot(position)?;
+        let depth = path.frames.len() as u32 - 1 + spot.depth;
+        let who = match step.unit {
+            Unit::Thread => 0,
+            Unit::Block | Unit::Launch => self.focus.block << 6 | u64::from(self.focus.warp),
+        };
+        let what = match step.reach {
+            Reach::Into | Reach::Over | Reach::Out => {
+                u64::from(spot.line_key) << 8 | u64::from(depth)
+            }
+            Reach::Instruction | Reach::Barrier | Reach::Divergence => {
+                (position.function as u64) << 32 | u64::from(position.instruction)
+            }
+        };
+        Some(Run {
+            key: (who, what),
+            depth,
+        })
+    }
+
+    fn watcher(&self, step: Option<Step>) -> Watcher {
+        let program = self.program.clone();
+        let mut watcher = Watcher::new(program, Arc::clone(&self.breakpoints), Some(self.focus));
+        watcher.step = step;
+        watcher
+    }
+
+    fn forwards(&mut self, step: Option<Step>) -> Stop {
+        let has_step = step.is_some();
+        let watcher = self.watcher(step);
+        let (stopped, watcher) = self.session.forwards(watcher);
+        if let Some(hit) = watcher.hit {
+            return self.at_hit(hit);
+        }
+        let failed = self.session.end().is_some_and(|end| end.error.is_some());
+        if let (true, false, Some(last)) = (has_step, failed, watcher.last_of_unit) {
+            let stopped = self.session.go_to(last + 1);
+            return self.stop(&stopped, Reason::ThreadEnded);
+        }
+        self.stop(&stopped, Reason::Time)
+    }
+
+    fn at_hit(&mut self, hit: Hit) -> Stop {
+        if self.session.time() != hit.time {
+            self.session.go_to(hit.time);
+        }
+        self.focus = hit.focus;
+        Stop {
+            reason: match hit.breakpoint {
+                Some(id) => Reason::Breakpoint(id),
+                None => Reason::Step,
+            },
+            time: hit.time,
+        }
+    }
+
+    /// The last moment before this one at which a step in that direction ends, or at which there
+    /// is a breakpoint.
+    fn backwards(&mut self, step: Option<Step>) -> Stop {
+        let now = self.session.time();
+        let probe = Backwards::new(self.watcher(step));
+        let mut search = Search::default();
+        let found = self
+            .session
+            .backwards(now, &probe, |seen: &Backwards| search.stretch(seen));
+        match found.or_else(|| search.at_begin()) {
+            Some(hit) => self.at_hit(hit),
+            None => self.go_to(0),
+        }
+    }
+
+    /// Goes to the instruction that last wrote some memory before this moment.
+    ///
+    /// # Errors
+    /// The text names no memory.
+    pub fn last_write(&mut self, text: &str) -> Result<Stop, NoValue> {
+        let expression = Expression::read(text, &self.names)?;
+        let place = expression.place(&Looked::at_focus(self))?;
+        let range = place.address..place.address + place.element.bytes();
+        let block = (place.space == Space::Shared).then_some(self.focus.block);
+        Ok(self.last_write_of((place.space, block, range), text))
+    }
+
+    /// Goes to the instruction that last wrote some memory before this moment.
+    pub fn last_write_of(
+        &mut self,
+        (space, block, range): (Space, Option<u64>, std::ops::Range<u64>),
+        text: &str,
+    ) -> Stop {
+        let now = self.session.time();
+        let mut watcher = self.watcher(None);
+        watcher.breakpoints = Arc::new(vec![Breakpoint {
+            id: 0,
+            text: String::new(),
+            at: At::Access {
+                space,
+                block,
+                range,
+                reads: false,
+                writes: true,
+            },
+            condition: None,
+        }]);
+        let probe = Backwards::new(watcher);
+        let found = self
+            .session
+            .backwards(now, &probe, |seen: &Backwards| seen.hit);
+        match found {
+            Some(hit) => Stop {
+                reason: Reason::LastWrite(text.to_owned()),
+                ..self.at_hit(hit)
+            },
+            None => {
+                self.session.go_to(now);
+                Stop {
+                    reason: Reason::NeverWritten(text.to_owned()),
+                    time: now,
+                }
+            }
+        }
+    }
+
+    /// What the checks find.
+    pub fn finding(&mut self) -> Option<Found> {
+        self.session.finding()
+    }
+
+    /// Goes to what the checks find, or to its other side. None if they find nothing, or there is
+    /// no other side.
+    pub fn go_to_finding(&mut self, is_other: bool) -> Option<Stop> {
+        let found = self.session.finding()?;
+        let party = match is_other {
+            false => found.this,
+            true => found.other?,
+        };
+        self.session.go_to(party.time);
+        self.focus = Focus {
+            block: party.block,
+            warp: party.warp,
+            lane: party.lane,
+        };
+        Some(Stop {
+            reason: Reason::Finding {
+                error: Box::new(found.error),
+                is_other,
+            },
+            time: party.time,
+        })
+    }
+
+    fn stop(&mut self, stopped: &Stopped, reason: Reason) -> Stop {
+        let reason = match stopped {
+            Stopped::Here => reason,
+            Stopped::Interrupted => Reason::Interrupted,
+            Stopped::AtEnd => self.at_end(),
+        };
+        if !matches!(reason, Reason::ThreadEnded) {
+            self.look_at_here();
+        }
+        Stop {
+            reason,
+            time: self.session.time(),
+        }
+    }
+
+    /// At the end: of a launch that fails by an instruction, the moment before it.
+    fn at_end(&mut self) -> Reason {
+        let error = self.session.end().and_then(|end| end.error.clone());
+        let Some(error) = error else {
+            return Reason::End(None);
+        };
+        if let LaunchError::Fault(fault) = &error {
+            let at = self
+                .session
+                .find_thread(fault.thread.block, fault.thread.thread);
+            let last = self.session.time().saturating_sub(1);
+            self.session.go_to(last);
+            if let Some((block, warp, lane)) = at {
+                self.focus = Focus { block, warp, lane };
+            }
+        }
+        Reason::End(Some(Box::new(error)))
+    }
+
+    /// The value of an expression for the thread.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn value(&self, text: &str) -> Result<Number, NoValue> {
+        Expression::read(text, &self.names)?.value(&Looked::at_focus(self))
+    }
+
+    /// An expression's value as text, of memory in the type of its elements.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn print(&self, text: &str) -> Result<String, NoValue> {
+        let expression = Expression::read(text, &self.names)?;
+        let thread = Looked::at_focus(self);
+        if let Ok(place) = expression.place(&thread) {
+            let bytes = thread.memory(place.space, place.address, place.element.bytes())?;
+            return Ok(crate::element::text(place.element, &bytes));
+        }
+        if let Expression::Register(name) = &expression {
+            return self.register_text(name);
+        }
+        Ok(show::number(expression.value(&thread)?))
+    }
+
+    /// [`print`](Self::print) for another lane of the warp.
+    ///
+    /// # Errors
+    /// Why it has no value.
+    pub fn print_in(&self, text: &str, lane: u32) -> Result<String, NoValue> {
+        let expression = Expression::read(text, &self.names)?;
+        if let Expression::Register(name) = &expression {
+            return Ok(show::known(self.known(name, lane)?));
+        }
+        let focus = Focus { lane, ..self.focus };
+        Ok(show::number(expression.value(&Looked {
+            debugger: self,
+            focus,
+        })?))
+    }
+
+    fn register_text(&self, name: &str) -> Result<String, NoValue> {
+        Ok(show::known(self.known(name, self.focus.lane)?))
+    }
+
+    /// What is known of a register of the innermost call, in a lane of the warp.
+    ///
+    /// # Errors
+    /// There is no such register, or the thread is not there.
+    pub fn known(&self, name: &str, lane: u32) -> Result<Known, NoValue> {
+        let not_there = || NoValue("the thread has not begun, or has ended".to_owned());
+        let path = self.path().ok_or_else(not_there)?;
+        let frame = path.frames.first().ok_or_else(not_there)?;
+        self.known_in(frame, name, lane)
+    }
+
+    /// The same in any of the thread's calls.
+    ///
+    /// # Errors
+    /// There is no such register, or the thread is not there.
+    pub fn known_in(&self, frame: &Frame, name: &str, lane: u32) -> Result<Known, NoValue> {
+        let function = frame.position.function;
+        let register = self.program.register(function, name).ok_or_else(|| {
+            let name_of = &self.program.function(function).name;
+            NoValue(format!("`{name_of}` has no register `{name}`"))
+        })?;
+        let at = (self.focus.block, self.focus.warp);
+        let known = self.session.register(at, frame, register, lane);
+        known.ok_or_else(|| NoValue("the thread is not there".to_owned()))
+    }
+
+    /// The instruction that the thread is at.
+    pub fn position(&self) -> Option<Position> {
+        Some(self.path()?.frames.first()?.position)
+    }
+}
+
+/// The thread that is looked at.
+pub struct Looked<'a, 's, 'w, 'o> {
+    /// By whom.
+    debugger: &'a Debugger<'s, 'w, 'o>,
+    focus: Focus,
+}
+
+impl<'a, 's, 'w, 'o> Looked<'a, 's, 'w, 'o> {
+    /// The one that the debugger looks at.
+    pub fn at_focus(debugger: &'a Debugger<'s, 'w, 'o>) -> Self {
+        let focus = debugger.focus;
+        Self { debugger, focus }
+    }
+}
+
+impl Thread for Looked<'_, '_, '_, '_> {
+    fn register(&self, name: &str) -> Result<Number, NoValue> {
+        match self.debugger.known(name, self.focus.lane)? {
+            Known::Is(value) => Ok(show::number_of(value)),
+            other => Err(NoValue(format!("`{name}` is {}", show::known(other)))),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Number, NoValue> {
+        Err(NoValue(format!("there is nothing called `{name}` here")))
+    }
+
+    fn quantity(&self, quantity: Quantity) -> i128 {
+        let Focus { block, warp, lane } = self.focus;
+        let (ctaid, tid) = self.debugger.session.thread(block, warp, lane);
+        let (grid, threads) = self.debugger.session.shape();
+        i128::from(match quantity {
+            Quantity::Tid(axis) => u64::from(tid[axis]),
+            Quantity::Ctaid(axis) => u64::from(ctaid[axis]),
+            Quantity::Ntid(axis) => u64::from(threads[axis]),
+            Quantity::Nctaid(axis) => u64::from(grid[axis]),
+            Quantity::Lane => u64::from(lane),
+            Quantity::Warp => u64::from(warp),
+            Quantity::Block => block,
+        })
+    }
+
+    fn memory(&self, space: Space, address: u64, n_bytes: u64) -> Result<Vec<u8>, NoValue> {
+        let session = &self.debugger.session;
+        let bytes = match space {
+            Space::Shared => {
+                let block = self.focus.block;
+                if session.block(block).is_none() {
+                    return Err(NoValue(format!("block {block} does not run now")));
+                }
+                session.shared(block, address, n_bytes)
+            }
+            _ => session.global(address, n_bytes),
+        };
+        bytes.ok_or_else(|| NoValue(format!("there is no memory at {address:#x}")))
+    }
+}

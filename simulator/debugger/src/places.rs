@@ -1,0 +1,180 @@
+//! Breakpoints as they are written.
+//!
+//! - `tiles.rs:41`: a source line; also `41`, in the file that the thread is in;
+//! - `ptx:120`: a line of the PTX text;
+//! - `barrier`, `divergence`;
+//! - `write out[37]`, `read tile[3][5]`, `access out`: memory, an element or all of it.
+//!
+//! Each can be followed by a condition: `tiles.rs:41 if tid.x == 3 && %r4 > 7`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ptx::ir::Space;
+use ptx_sim::debug::Position;
+
+use crate::debugger::{Debugger, Looked};
+use crate::expression::{Expression, NoValue};
+use crate::watcher::At;
+
+/// How many lines with code are named if a line has none.
+const NEAREST: usize = 2;
+
+/// The place and the condition of a breakpoint.
+pub fn split(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(" if ") {
+        Some((place, condition)) => (place.trim(), Some(condition.trim())),
+        None => (text.trim(), None),
+    }
+}
+
+/// Reads the place of a breakpoint.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(debugger: &Debugger<'_, '_, '_>, text: &str) -> Result<At, NoValue> {
+    match text {
+        "barrier" => return Ok(At::Barrier),
+        "divergence" => return Ok(At::Divergence),
+        _ => {}
+    }
+    for (word, reads, writes) in [
+        ("write", false, true),
+        ("read", true, false),
+        ("access", true, true),
+    ] {
+        if let Some(memory) = text.strip_prefix(word).and_then(|t| t.strip_prefix(' ')) {
+            let (space, block, range) = memory_of(debugger, memory.trim())?;
+            return Ok(At::Access {
+                space,
+                block,
+                range,
+                reads,
+                writes,
+            });
+        }
+    }
+    if let Some(line) = text.strip_prefix("ptx:") {
+        return ptx_line(debugger, number(line)?);
+    }
+    match text.rsplit_once(':') {
+        Some((file, line)) => source_line(debugger, file.trim(), number(line)?),
+        None => {
+            let line = number(text).map_err(|_| {
+                NoValue(format!(
+                    "`{text}` is no place: give `file.rs:41`, `41`, `ptx:120`, `barrier`, \
+                     `divergence`, `write out[3]`, `read out[3]` or `access out`"
+                ))
+            })?;
+            source_line(debugger, &current_file(debugger)?, line)
+        }
+    }
+}
+
+fn number(text: &str) -> Result<u32, NoValue> {
+    let text = text.trim();
+    text.parse()
+        .map_err(|_| NoValue(format!("`{text}` is no line number")))
+}
+
+/// The file that the thread is in, else that of the kernel.
+fn current_file(debugger: &Debugger<'_, '_, '_>) -> Result<String, NoValue> {
+    let program = debugger.program();
+    let kernel = Position {
+        function: debugger.session().kernel(),
+        instruction: 0,
+    };
+    let here = debugger.position().unwrap_or(kernel);
+    let source = program.spot(here).and_then(|spot| spot.source);
+    let mut others = program.function(kernel.function).spots.iter();
+    let source = source.or_else(|| others.find_map(|spot| spot.source));
+    let (file, _) = source.ok_or_else(|| {
+        NoValue("the module has no line tables: give a line of the PTX text, as `ptx:120`".into())
+    })?;
+    Ok(program.files()[file as usize].clone())
+}
+
+/// The instructions of a source line that others do not lead to from within it.
+fn source_line(debugger: &Debugger<'_, '_, '_>, file: &str, line: u32) -> Result<At, NoValue> {
+    let program = debugger.program();
+    let files = program.files_named(file);
+    if files.is_empty() {
+        let known = program.files().join(", ");
+        return Err(NoValue(format!(
+            "no code comes from a file `{file}`; there is code from {known}"
+        )));
+    }
+    let mut first = Vec::new();
+    for function in 0..program.n_functions() {
+        let mut before = None;
+        for (instruction, spot) in (0..).zip(&program.function(function).spots) {
+            let is_there = spot
+                .source
+                .is_some_and(|(f, l)| files.contains(&f) && l == line);
+            if is_there && before != Some(spot.line_key) {
+                first.push(Position {
+                    function,
+                    instruction,
+                });
+            }
+            before = Some(spot.line_key);
+        }
+    }
+    if first.is_empty() {
+        return Err(no_code(debugger, file, &files, line));
+    }
+    first.sort_unstable();
+    Ok(At::Instructions(Arc::new(first)))
+}
+
+fn no_code(debugger: &Debugger<'_, '_, '_>, file: &str, files: &[u32], line: u32) -> NoValue {
+    let spots = debugger.program().all().filter_map(|(_, spot)| spot.source);
+    let mut lines: Vec<u32> = spots
+        .filter(|(f, _)| files.contains(f))
+        .map(|(_, line)| line)
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.sort_by_key(|other| other.abs_diff(line));
+    lines.truncate(2 * NEAREST);
+    lines.sort_unstable();
+    let near: Vec<String> = lines.iter().map(u32::to_string).collect();
+    NoValue(format!(
+        "no instruction comes from {file}:{line}; the nearest lines with code are {}",
+        near.join(", ")
+    ))
+}
+
+fn ptx_line(debugger: &Debugger<'_, '_, '_>, line: u32) -> Result<At, NoValue> {
+    let mut all: Vec<(u32, Position)> = Vec::new();
+    for (position, spot) in debugger.program().all() {
+        all.push((spot.ptx_line, position));
+    }
+    let here = all.iter().filter(|(own, _)| *own == line);
+    let mut here: Vec<Position> = here.map(|(_, position)| *position).collect();
+    if here.is_empty() {
+        all.sort_by_key(|(own, _)| own.abs_diff(line));
+        let near = all.first().map_or(0, |(line, _)| *line);
+        return Err(NoValue(format!(
+            "there is no instruction in line {line} of the PTX text; the nearest is in line {near}"
+        )));
+    }
+    here.sort_unstable();
+    Ok(At::Instructions(Arc::new(here)))
+}
+
+/// The memory that a text names: an element, or all of a buffer or a variable.
+fn memory_of(
+    debugger: &Debugger<'_, '_, '_>,
+    text: &str,
+) -> Result<(Space, Option<u64>, Range<u64>), NoValue> {
+    if let Some(named) = debugger.names().find(text) {
+        let range = named.address..named.address + named.size_bytes;
+        return Ok((named.space, None, range));
+    }
+    let expression = Expression::read(text, debugger.names())?;
+    let place = expression.place(&Looked::at_focus(debugger))?;
+    let range = place.address..place.address + place.element.bytes();
+    let block = (place.space == Space::Shared).then_some(debugger.focus().block);
+    Ok((place.space, block, range))
+}

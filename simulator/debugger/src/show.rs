@@ -1,0 +1,505 @@
+//! Everything as text.
+
+use std::fmt::Write as _;
+
+use ptx::ir::{self, Address, AddressBase, Function, Instruction, Operand, Type};
+use ptx_sim::debug::{BlockState, Frame, Known, Position, Value, Waits, WarpState};
+
+use crate::debugger::{Debugger, Reason, Stop};
+use crate::element::{self, Element, Number};
+use crate::names::Named;
+
+/// Lines shown before and after a line of source.
+const AROUND: u32 = 3;
+
+/// A value as a number.
+pub fn number_of(value: Value) -> Number {
+    let element = match value.ty {
+        Type::Pred => return Number::Integer((value.bits & 1) as i128),
+        Type::B128 => return Number::Integer(value.bits as i128),
+        Type::S8 => Element::Signed(1),
+        Type::S16 => Element::Signed(2),
+        Type::S32 => Element::Signed(4),
+        Type::S64 => Element::Signed(8),
+        Type::F16 => Element::F16,
+        Type::Bf16 => Element::Bf16,
+        Type::F32 | Type::Tf32 => Element::F32,
+        Type::F64 => Element::F64,
+        other => Element::Unsigned(other.size_bytes().clamp(1, 8) as u8),
+    };
+    element::number(
+        element,
+        &value.bits.to_le_bytes()[..element.bytes() as usize],
+    )
+}
+
+/// A number.
+pub fn number(number: Number) -> String {
+    match number {
+        Number::Integer(value) => value.to_string(),
+        Number::Float(value) => format!("{value:?}"),
+    }
+}
+
+/// What is known of a register. Bits without a type are shown as a number, and as what else they
+/// may be.
+pub fn known(known: Known) -> String {
+    match known {
+        Known::Is(value) => value_text(value),
+        Known::InFlight => "in flight: a product will write it".to_owned(),
+        Known::NotWritten => "not written yet".to_owned(),
+        Known::NotKept { last_used } => {
+            format!("no longer kept: last used in line {last_used} of the PTX text")
+        }
+        Known::Unused => "not used by any instruction".to_owned(),
+    }
+}
+
+fn value_text(value: Value) -> String {
+    let bits = value.bits;
+    match value.ty {
+        Type::Pred => (bits & 1 != 0).to_string(),
+        Type::B16 => format!("{} ({bits:#x})", bits as u16),
+        Type::B32 => {
+            let mut text = format!("{}", bits as u32);
+            let (signed, float) = (bits as u32 as i32, f32::from_bits(bits as u32));
+            if signed < 0 {
+                let _ = write!(text, ", i32 {signed}");
+            }
+            if is_likely(f64::from(float)) {
+                let _ = write!(text, ", f32 {float:?}");
+            }
+            text
+        }
+        Type::B64 => match is_likely(f64::from_bits(bits as u64)) {
+            true => format!("{bits:#x}, f64 {:?}", f64::from_bits(bits as u64)),
+            false => format!("{bits:#x}"),
+        },
+        Type::B128 => format!("{bits:#x}"),
+        Type::F32 | Type::Tf32 => format!("{:?}", f32::from_bits(bits as u32)),
+        Type::F16x2 | Type::Bf16x2 => {
+            let is_f16 = value.ty == Type::F16x2;
+            let element = if is_f16 { Element::F16 } else { Element::Bf16 };
+            let bytes = (bits as u32).to_le_bytes();
+            let [a, b] = [&bytes[..2], &bytes[2..]].map(|part| element::text(element, part));
+            format!("({a}, {b})")
+        }
+        _ => number(number_of(value)),
+    }
+}
+
+/// Whether bits are likely to be this float, and not an integer or an address.
+fn is_likely(float: f64) -> bool {
+    (1e-10..1e12).contains(&float.abs())
+}
+
+/// Lanes, such as `0-15, 20`.
+pub fn lanes(mask: u32) -> String {
+    let mut text = String::new();
+    let mut lane = 0;
+    while lane < 32 {
+        if mask >> lane & 1 == 0 {
+            lane += 1;
+            continue;
+        }
+        let n = (mask >> lane).trailing_ones();
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        let _ = match n {
+            1 => write!(text, "{lane}"),
+            n => write!(text, "{lane}-{}", lane + n - 1),
+        };
+        lane += n;
+    }
+    match text.is_empty() {
+        true => "none".to_owned(),
+        false => text,
+    }
+}
+
+/// A number with commas.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn triple([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (0, 0) => format!("{x}"),
+        (_, 0) => format!("{x},{y}"),
+        _ => format!("{x},{y},{z}"),
+    }
+}
+
+/// What lanes wait for.
+pub fn waits(waits: Option<Waits>) -> String {
+    match waits {
+        None => "can run".to_owned(),
+        Some(Waits::Barrier) => "wait at a barrier".to_owned(),
+        Some(Waits::Cluster) => "wait for their cluster".to_owned(),
+        Some(Waits::Warpgroup) => "wait for their warpgroup".to_owned(),
+        Some(Waits::Lanes(mask)) => format!("wait for lanes {}", lanes(mask)),
+        Some(Waits::Join(mask)) => format!("wait to meet lanes {}", lanes(mask)),
+    }
+}
+
+/// An instruction as PTX.
+pub fn instruction(module: &ir::Module, function: &Function, at: &Instruction) -> String {
+    let mut text = String::new();
+    if let Some(guard) = at.guard {
+        let not = if guard.negated { "!" } else { "" };
+        let name = &function.registers[guard.register.0 as usize].name;
+        let _ = write!(text, "@{not}{name} ");
+    }
+    text.push_str(&at.opcode);
+    let operands = at.operands.iter().map(|o| operand(module, function, o));
+    let operands: Vec<String> = operands.collect();
+    if !operands.is_empty() {
+        let _ = write!(text, " {}", operands.join(", "));
+    }
+    text
+}
+
+fn operand(module: &ir::Module, function: &Function, of: &Operand) -> String {
+    let register = |id: &ir::RegId| function.registers[id.0 as usize].name.clone();
+    let inner = |o: &Operand| operand(module, function, o);
+    match of {
+        Operand::Reg(id) => register(id),
+        Operand::NotReg(id) => format!("!{}", register(id)),
+        Operand::Pair(a, b) => format!("{}|{}", inner(a), inner(b)),
+        Operand::Sink => "_".to_owned(),
+        Operand::Int(value) => value.to_string(),
+        Operand::F32(bits) => format!("{:?}", f32::from_bits(*bits)),
+        Operand::F64(bits) => format!("{:?}", f64::from_bits(*bits)),
+        Operand::Vector(all) => {
+            let all: Vec<String> = all.iter().map(inner).collect();
+            format!("{{{}}}", all.join(", "))
+        }
+        Operand::Address(at) => address(module, function, at),
+        Operand::Label(id) => function.labels[id.0 as usize].name.clone(),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+fn address(module: &ir::Module, function: &Function, at: &Address) -> String {
+    let base = match &at.base {
+        AddressBase::Reg(id) => function.registers[id.0 as usize].name.clone(),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    let _ = module;
+    match at.offset {
+        0 => format!("[{base}]"),
+        offset => format!("[{base}{offset:+}]"),
+    }
+}
+
+impl Debugger<'_, '_, '_> {
+    /// Why and where the launch was halted.
+    pub fn stop_text(&self, stop: &Stop) -> String {
+        let why = match &stop.reason {
+            Reason::Begin => "at the beginning of the launch".to_owned(),
+            Reason::Time | Reason::Step => String::new(),
+            Reason::Breakpoint(id) => {
+                let mut all = self.breakpoints().iter();
+                let text = all.find(|breakpoint| breakpoint.id == *id);
+                format!("breakpoint {id}: {}", text.map_or("", |b| b.text.as_str()))
+            }
+            Reason::ThreadEnded => "the thread has ended".to_owned(),
+            Reason::End(None) => "the launch has ended".to_owned(),
+            Reason::End(Some(error)) => format!("the launch fails here:\n{error}"),
+            Reason::Finding { error, is_other } => match is_other {
+                false => format!("the checks find this:\n{error}"),
+                true => "the other side of what the checks find".to_owned(),
+            },
+            Reason::LastWrite(what) => format!("the last write of {what} is about to happen"),
+            Reason::NeverWritten(what) => format!("nothing before this moment writes {what}"),
+            Reason::Interrupted => "interrupted".to_owned(),
+        };
+        match why.is_empty() {
+            true => self.where_text(),
+            false => format!("{why}\n{}", self.where_text()),
+        }
+    }
+
+    /// The moment, the thread, its source line and its instruction.
+    pub fn where_text(&self) -> String {
+        let focus = self.focus();
+        let session = self.session();
+        let (ctaid, tid) = session.thread(focus.block, focus.warp, focus.lane);
+        let mut text = format!(
+            "time {}, block {}, thread {} (warp {}, lane {})",
+            count(session.time()),
+            triple(ctaid),
+            triple(tid),
+            focus.warp,
+            focus.lane
+        );
+        let Some(path) = self.path() else {
+            text.push_str(": it has not begun, or has ended");
+            return text;
+        };
+        let _ = write!(text, ", with lanes {}", lanes(path.lanes));
+        if path.waits.is_some() {
+            let _ = write!(text, ", which {}", waits(path.waits));
+        }
+        text.push('\n');
+        if let Some(frame) = path.frames.first() {
+            text.push_str(&self.frame_text(frame));
+            text.push_str(&self.instruction_text(frame.position));
+        }
+        text
+    }
+
+    fn instruction_text(&self, position: Position) -> String {
+        let module = self.session().module();
+        let function = &module.functions[position.function];
+        let body = function.body.as_deref().unwrap_or_default();
+        let Some(at) = body.get(position.instruction as usize) else {
+            return String::new();
+        };
+        let is_here = self.session().here().is_some_and(|(b, w, _, own)| {
+            (b, w) == (self.focus().block, self.focus().warp) && own == position
+        });
+        let active = self.session().active();
+        let guarded = match is_here && at.guard.is_some() {
+            true => format!("   (for lanes {})", lanes(active)),
+            false => String::new(),
+        };
+        let text = instruction(module, function, at);
+        format!("  ptx:{}  {text}{guarded}", at.line)
+    }
+
+    /// A call, with its source line and what it was inlined in.
+    fn frame_text(&self, frame: &Frame) -> String {
+        let place = self.session().place(frame.position);
+        let mut text = String::new();
+        if let Some(source) = &place.source {
+            let line = self.sources().line(&source.file, source.line);
+            let line = line.map_or(String::new(), |line| format!("  {}", line.trim()));
+            let _ = writeln!(text, "  {}:{}{line}", source.file, source.line);
+        }
+        for outer in &place.inlined_at {
+            let _ = writeln!(text, "    inlined at {}:{}", outer.file, outer.line);
+        }
+        text
+    }
+
+    /// All calls of the thread, inlined ones included, the innermost first.
+    pub fn frames_text(&self) -> String {
+        let Some(path) = self.path() else {
+            return "the thread has not begun, or has ended".to_owned();
+        };
+        let mut text = String::new();
+        for frame in &path.frames {
+            let name = &self.program().function(frame.position.function).name;
+            let _ = writeln!(text, "{name}\n{}", self.frame_text(frame).trim_end());
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// The source around the thread's line, or around another.
+    pub fn list_text(&self, around: Option<u32>) -> String {
+        let place = self.position().map(|at| self.session().place(at));
+        let Some(source) = place.and_then(|place| place.source) else {
+            return "the PTX has no line table for this instruction".to_owned();
+        };
+        let middle = around.unwrap_or(source.line);
+        let mut text = String::new();
+        for line in middle.saturating_sub(AROUND).max(1)..=middle + AROUND {
+            if let Some(code) = self.sources().line(&source.file, line) {
+                let mark = if line == source.line { '>' } else { ' ' };
+                let _ = writeln!(text, "{mark}{line:>5}  {code}");
+            }
+        }
+        match text.is_empty() {
+            true => format!("the file {} is not here", source.file),
+            false => text.trim_end().to_owned(),
+        }
+    }
+
+    /// A register in all lanes of the warp that are together.
+    ///
+    /// # Errors
+    /// There is no such register.
+    pub fn lanes_text(&self, what: &str) -> Result<String, crate::expression::NoValue> {
+        let here = self.path().map_or(0, |path| path.lanes);
+        let mut text = String::new();
+        for lane in (0..32).filter(|lane| here >> lane & 1 != 0) {
+            let value = self.print_in(what, lane)?;
+            let _ = write!(text, "{lane:>3}: {value:<14}");
+            if lane % 4 == 3 {
+                text.push('\n');
+            }
+        }
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        Ok(lines.join("\n"))
+    }
+
+    /// The registers of the thread's innermost call that are known.
+    pub fn registers_text(&self) -> String {
+        let Some(frame) = self.path().and_then(|path| path.frames.first().copied()) else {
+            return "the thread has not begun, or has ended".to_owned();
+        };
+        let function = &self.session().module().functions[frame.position.function];
+        let mut text = String::new();
+        for register in &function.registers {
+            if let Ok(Known::Is(value)) = self.known_in(&frame, &register.name, self.focus().lane) {
+                let _ = writeln!(text, "{:<8} {}", register.name, value_text(value));
+            }
+        }
+        match text.is_empty() {
+            true => "no register has a value here".to_owned(),
+            false => text.trim_end().to_owned(),
+        }
+    }
+
+    /// Memory with a name, as rows.
+    pub fn tile_text(&self, named: &Named) -> String {
+        const MOST_ROWS: u64 = 64;
+        let session = self.session();
+        let row = named.row().max(1);
+        let n_rows = named.len().div_ceil(row);
+        let mut text = String::new();
+        for first in 0..n_rows.min(MOST_ROWS) {
+            let _ = write!(text, "{:>6}", first * row);
+            for index in first * row..((first + 1) * row).min(named.len()) {
+                let (at, n) = (named.address_of(index), named.element.bytes());
+                let bytes = match named.space {
+                    ir::Space::Shared => session.shared(self.focus().block, at, n),
+                    _ => session.global(at, n),
+                };
+                let value = bytes.map_or("?".to_owned(), |b| element::text(named.element, &b));
+                let _ = write!(text, " {value:>6}");
+            }
+            text.push('\n');
+        }
+        if n_rows > MOST_ROWS {
+            let _ = writeln!(text, "{} more rows", n_rows - MOST_ROWS);
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// Memory with names.
+    pub fn memory_text(&self) -> String {
+        let mut text = String::new();
+        for named in self.names().all() {
+            let space = format!("{:?}", named.space).to_lowercase();
+            let shape = named
+                .columns
+                .map_or(String::new(), |n| format!(", rows of {n}"));
+            let _ = writeln!(
+                text,
+                "{:<12} {space:<7} {} x {}{shape}, at {:#x}",
+                named.name,
+                count(named.len()),
+                named.element,
+                named.address
+            );
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// Where the warps of the thread's block are.
+    pub fn warps_text(&self) -> String {
+        let Some(block) = self.session().block(self.focus().block) else {
+            return format!("block {} does not run now", self.focus().block);
+        };
+        let warps = block.warps.iter().map(|warp| self.warp_text(warp));
+        warps.collect::<Vec<_>>().join("\n")
+    }
+
+    fn warp_text(&self, warp: &WarpState) -> String {
+        let mut text = String::new();
+        if warp.live == 0 {
+            return format!("warp {:>2}  has ended", warp.index);
+        }
+        for path in &warp.paths {
+            let place = path
+                .frames
+                .first()
+                .map(|f| self.session().place(f.position));
+            let place = place.map_or(String::new(), |place| match &place.source {
+                Some(source) => format!("{}:{}", source.file, source.line),
+                None => format!("ptx:{}", place.ptx_line),
+            });
+            let _ = writeln!(
+                text,
+                "warp {:>2}  lanes {:<12} {place}  {}",
+                warp.index,
+                lanes(path.lanes),
+                waits(path.waits)
+            );
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// The blocks that run.
+    pub fn blocks_text(&self) -> String {
+        let state = self.session().state();
+        let of_block = |block: &BlockState| {
+            let live: u32 = block.warps.iter().map(|warp| warp.live.count_ones()).sum();
+            format!(
+                "block {} ({}): {live} threads",
+                block.number,
+                triple(block.ctaid)
+            )
+        };
+        let blocks: Vec<String> = state.blocks.iter().map(of_block).collect();
+        match blocks.is_empty() {
+            true => "no block runs".to_owned(),
+            false => blocks.join("\n"),
+        }
+    }
+
+    /// Barriers of the thread's block, and who has arrived; copies and products in flight.
+    pub fn waiting_text(&self) -> String {
+        let Some(block) = self.session().block(self.focus().block) else {
+            return format!("block {} does not run now", self.focus().block);
+        };
+        let mut text = String::new();
+        for barrier in &block.barriers {
+            let _ = writeln!(text, "{barrier}");
+        }
+        for barrier in &block.in_memory {
+            let name = self.names().at(ir::Space::Shared, barrier.address);
+            let name = name.map_or(format!("{:#x}", barrier.address), |n| {
+                n.name_of(barrier.address)
+            });
+            let _ = writeln!(
+                text,
+                "mbarrier {name}: {} of {} arrivals and {} bytes still to come, phase {}",
+                barrier.to_come,
+                barrier.of_phase,
+                barrier.bytes,
+                u32::from(barrier.parity)
+            );
+        }
+        for copy in &block.copies {
+            let who = copy.warp.map_or(String::new(), |(warp, mask)| {
+                format!(" of warp {warp}, lanes {}", lanes(mask))
+            });
+            let (first, bytes) = copy.shared.first().copied().unwrap_or_default();
+            let n: u32 = copy.shared.iter().map(|(_, n)| n).sum();
+            let way = if copy.to_shared { "to" } else { "from" };
+            let name = self.names().at(ir::Space::Shared, first);
+            let name = name.map_or(format!("{first:#x}"), |named| named.name_of(first));
+            let _ = bytes;
+            let _ = writeln!(text, "copy{who} in flight: {n} bytes {way} {name}");
+        }
+        for warp in block.warps.iter().filter(|warp| warp.has_products) {
+            let _ = writeln!(text, "warp {}: sums of products are in flight", warp.index);
+        }
+        match text.is_empty() {
+            true => "nobody waits at a barrier, and nothing is in flight".to_owned(),
+            false => text.trim_end().to_owned(),
+        }
+    }
+}
