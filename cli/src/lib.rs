@@ -5,7 +5,8 @@
 //! neighbour lists; [`profile`]: a kernel's memory work, line by line; [`explain`]: what its
 //! accesses touch, as maps; [`web`]: a page of all lessons; [`accesses`]: single memory accesses,
 //! with which the counting rules are checked; [`book`]: the book's chapters; and [`sim_bench`]:
-//! the simulator's speed. Files that a user names are read by [`input`] and written by [`output`].
+//! the simulator's speed. Files that a user names are read by [`input`] and written by [`output`],
+//! sizes by [`shape`].
 //!
 //! Left out: the lessons and their list (`host`), launching kernels (`lockstep`), the simulation
 //! of PTX (`ptx_sim`).
@@ -20,5 +21,6 @@ pub mod neighbors;
 pub mod output;
 pub mod profile;
 pub mod report;
+pub mod shape;
 pub mod sim_bench;
 pub mod web;

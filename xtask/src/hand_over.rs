@@ -10,7 +10,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Names of tools, which are those of their binaries, and what they do.
-const TOOLS: [(&str, &str); 2] = [
+const TOOLS: [(&str, &str); 3] = [
+    (
+        "debug",
+        "Step through a kernel, forwards and backwards, on the simulator",
+    ),
     (
         "sim-run",
         "Run any CUDA program on the simulator, and report what it finds",

@@ -2,12 +2,13 @@
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
-use super::profile::{Arch, shape_among, stopped};
+use super::profile::{Arch, stopped};
 use super::progress::say;
 use crate::explain::tile::{self, Question};
 use crate::explain::{self, Explained, text};
 use crate::profile::with_helpers;
 use crate::report::width::Width;
+use crate::shape;
 use host::{kernels, registry};
 use lesson::footprint;
 use lockstep::engine::EngineKind;
@@ -124,7 +125,7 @@ fn of_kernel(args: &Args, kernel: &str) -> Result<Exit, Stop> {
     let (name, line) = named(kernel)?;
     let registered = registry::kernel(name).map_err(usage)?;
     let default = explain::default_shape(registered);
-    let shape = shape_among(registered, args.shape.as_deref(), default).map_err(usage)?;
+    let shape = shape::among(registered, args.shape.as_deref(), default).map_err(usage)?;
     footprint::check((registered.lesson.memory)(&shape), EngineKind::Sim, false)
         .map_err(|what| usage(format!("{name} at {shape}: {what}")))?;
     let arch = args.arch.map(Arch::name);

@@ -9,6 +9,7 @@ use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text};
 use crate::report::metrics;
 use crate::report::width::{self, Width};
+use crate::shape;
 use clap::ValueEnum;
 use host::registry;
 use host::{hints, kernels};
@@ -248,41 +249,7 @@ fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
 
 /// The requested shape; else one with claims about the counts, or the largest.
 fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String> {
-    shape_among(registered, asked, profile::default_shape(registered))
-}
-
-/// The requested shape, else a default.
-pub(super) fn shape_among(
-    registered: Registered,
-    asked: Option<&str>,
-    default: Option<Shape>,
-) -> Result<Shape, String> {
-    let lesson = registered.lesson;
-    let Some(asked) = asked else {
-        return default.ok_or_else(|| {
-            format!(
-                "the lesson {} has no single size; name one with --shape",
-                lesson.id
-            )
-        });
-    };
-    let dims: Option<Vec<u32>> = asked
-        .split(['x', '×'])
-        .map(|side| side.parse().ok().filter(|&side| side > 0))
-        .collect();
-    let dims = dims.ok_or_else(|| {
-        format!("--shape {asked}: numbers above 0, separated by x, are expected: 1024x1024")
-    })?;
-    if let Some(example) = default
-        && example.dims().len() != dims.len()
-    {
-        return Err(format!(
-            "--shape {asked}: the lesson {} has sizes such as {}",
-            lesson.id,
-            example.name()
-        ));
-    }
-    Ok(Shape::of(&dims))
+    shape::among(registered, asked, profile::default_shape(registered))
 }
 
 /// The module, if it has the kernel.

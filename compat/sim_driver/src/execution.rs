@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ptx_sim::LaunchOptions;
+use ptx_sim::{LaunchError, LaunchOptions, Report};
 
 use crate::driver::driver;
 use crate::in_turn::{self, Ended};
@@ -35,6 +35,10 @@ impl KernelLaunch {
         self.search(settings, &options)?;
         let started = Instant::now();
         let Ended { result, is_checked } = match settings.check {
+            _ if is_debugged() => Ended {
+                result: self.in_debugger(&options),
+                is_checked: true,
+            },
             true => in_turn::run(self, &options),
             false => Ended {
                 result: self.run_with(&options),
@@ -54,6 +58,16 @@ impl KernelLaunch {
         }
     }
 
+    #[cfg(feature = "debug")]
+    fn in_debugger(&self, options: &LaunchOptions) -> Result<Report, LaunchError> {
+        self.debug(options)
+    }
+
+    #[cfg(not(feature = "debug"))]
+    fn in_debugger(&self, options: &LaunchOptions) -> Result<Report, LaunchError> {
+        self.run_with(options)
+    }
+
     /// Tries it in other orders, if that is requested.
     fn search(&self, settings: &Settings, options: &LaunchOptions) -> Outcome {
         let (module, name) = (self.module(), self.function().name());
@@ -61,6 +75,11 @@ impl KernelLaunch {
         let launch = self.in_simulator(&params, options);
         orders::search(settings, &module.device, &module.loaded, name, &launch)
     }
+}
+
+/// Whether launches are halted in the debugger.
+fn is_debugged() -> bool {
+    cfg!(feature = "debug") && std::env::var_os("LOCKSTEP_DEBUG").is_some_and(|v| !v.is_empty())
 }
 
 /// How all launches run.

@@ -190,6 +190,25 @@ impl KernelLaunch {
         device.sim.launch(loaded, self.function.name(), &launch)
     }
 
+    /// The same in the debugger. Its order is that of checked launches.
+    #[cfg(feature = "debug")]
+    pub(crate) fn debug(&self, options: &LaunchOptions) -> Result<Report, LaunchError> {
+        let options = LaunchOptions {
+            check: true,
+            ..options.clone()
+        };
+        let params = self.params();
+        let launch = self.in_simulator(&params, &options);
+        let Module { device, loaded, .. } = &*self.module;
+        let name = self.function.name();
+        let debugged = device.sim.debug(loaded, name, &launch, |session| {
+            if let Err(error) = debugger::front::control(session, &[]) {
+                eprintln!("lockstep: the debugger: {error}");
+            }
+        });
+        debugged?.1
+    }
+
     /// The launch in the simulator's form.
     pub(crate) fn in_simulator<'a>(
         &self,

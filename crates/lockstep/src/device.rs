@@ -144,6 +144,36 @@ impl Device {
         Ok(buffer)
     }
 
+    /// Halts every launch of this simulator from now on in a debugger, which goes forwards and
+    /// backwards. It talks in the terminal, or as the variable `LOCKSTEP_DEBUG` says.
+    ///
+    /// ```no_run
+    /// let device = lockstep::Device::simulator();
+    /// device.debug()?;
+    /// # Ok::<(), lockstep::Error>(())
+    /// ```
+    ///
+    /// In a test: `cargo test -- --nocapture name_of_the_test`.
+    ///
+    /// # Errors
+    ///
+    /// It is a GPU.
+    #[cfg(feature = "debug")]
+    pub fn debug(&self) -> Result<(), Error> {
+        let Machine::Sim(sim) = self.machine() else {
+            let what = "the debugger works on the simulator: open the device with \
+                        `Device::simulator`";
+            return Err(EngineError::Devices(what.to_owned()).into());
+        };
+        sim.launch_by(Some(Rc::new(|sim, launch| {
+            let talked = sim.debug(launch, None, |session| {
+                debugger::front::control(session, &[])
+            });
+            talked?.map_err(|error| EngineError::Devices(format!("the debugger: {error}")))
+        })));
+        Ok(())
+    }
+
     /// The untyped engine underneath.
     pub fn engine(&self) -> &dyn Engine {
         self.machine.engine()

@@ -11,11 +11,13 @@
 //! - [`places`]: breakpoints as they are written;
 //! - [`sources`]: the text of source files;
 //! - [`show`]: everything as text;
-//! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts.
+//! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts;
+//! - [`front`]: where it talks, for programs that do not know of it.
 
 pub mod debugger;
 pub mod element;
 pub mod expression;
+pub mod front;
 pub mod lines;
 pub mod names;
 pub mod places;

@@ -34,7 +34,7 @@ Looking
   memory             what has a name; tile NAME: its elements
   shape NAME 32x33   says how many columns NAME has; type NAME f32: of which type it is
   thread X [Y Z]     looks at a thread of this block; block X [Y Z]: of another block
-  quit q             lets the launch run to its end
+  quit q             lets the launch run to its end; detach: all others of the program, too
 ";
 
 /// What a command leads to.
@@ -43,6 +43,17 @@ pub enum Outcome {
     Text(String),
     /// The end of the conversation.
     Quit,
+    /// The same, and later launches are not to be halted.
+    Detach,
+}
+
+/// What a conversation was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Talked {
+    /// Commands that were refused.
+    pub n_refused: u32,
+    /// Whether later launches are not to be halted.
+    pub has_detached: bool,
 }
 
 /// Carries out a command.
@@ -117,6 +128,7 @@ fn looking(
         "" => String::new(),
         "help" | "h" | "?" => HELP.trim_end().to_owned(),
         "quit" | "q" | "exit" => return Ok(Outcome::Quit),
+        "detach" => return Ok(Outcome::Detach),
         "goto" => {
             let time = match rest {
                 "end" => u64::MAX,
@@ -267,8 +279,7 @@ fn thread(debugger: &mut Debugger<'_, '_, '_>, word: &str, rest: &str) -> Result
     Ok(debugger.where_text())
 }
 
-/// Talks with someone who writes commands. An empty line repeats the last one that goes somewhere.
-/// Gives how many commands were refused.
+/// Talks with someone who writes commands. An empty line repeats the last one.
 ///
 /// # Errors
 /// Reading or writing fails.
@@ -277,18 +288,19 @@ pub fn talk(
     input: &mut dyn BufRead,
     output: &mut dyn Write,
     prompt: &str,
-) -> io::Result<u32> {
-    let mut n_refused = 0;
+) -> io::Result<Talked> {
+    let mut talked = Talked::default();
     let mut last = String::new();
     loop {
         write!(output, "{prompt}")?;
         output.flush()?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
-            return Ok(n_refused);
+            return Ok(talked);
         }
         let line = line.trim();
-        if line.starts_with('#') {
+        let is_for_no_one = line.starts_with('#') || (line.is_empty() && prompt.is_empty());
+        if is_for_no_one {
             continue;
         }
         if prompt.is_empty() {
@@ -301,9 +313,13 @@ pub fn talk(
         match command(debugger, &line) {
             Ok(Outcome::Text(text)) if text.is_empty() => {}
             Ok(Outcome::Text(text)) => writeln!(output, "{text}")?,
-            Ok(Outcome::Quit) => return Ok(n_refused),
+            Ok(Outcome::Quit) => return Ok(talked),
+            Ok(Outcome::Detach) => {
+                talked.has_detached = true;
+                return Ok(talked);
+            }
             Err(error) => {
-                n_refused += 1;
+                talked.n_refused += 1;
                 writeln!(output, "error: {error}")?;
             }
         }

@@ -34,6 +34,14 @@ struct Options {
     #[arg(long)]
     counters: bool,
 
+    /// Halt every launch in a debugger, which goes forwards and backwards
+    #[arg(long, conflicts_with = "schedules")]
+    debug: bool,
+
+    /// The same, with commands from a file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["debug", "schedules"])]
+    debug_script: Option<PathBuf>,
+
     /// End the program at the first finding
     #[arg(long)]
     stop: bool,
@@ -216,6 +224,9 @@ fn command(options: &Options, library: &Path, report: &Path) -> Command {
             command.env(name, "1");
         }
     }
+    if let Some(value) = debugger(options) {
+        command.env("LOCKSTEP_DEBUG", value);
+    }
     for (name, value) in [
         (
             "LOCKSTEP_SIM_DEVICES",
@@ -236,6 +247,17 @@ fn command(options: &Options, library: &Path, report: &Path) -> Command {
         }
     }
     command
+}
+
+/// Where the debugger talks, as its variable says it.
+fn debugger(options: &Options) -> Option<OsString> {
+    if let Some(script) = &options.debug_script {
+        let script = std::path::absolute(script).unwrap_or_else(|_| script.clone());
+        let mut value = OsString::from("script:");
+        value.push(script);
+        return Some(value);
+    }
+    options.debug.then(|| "terminal".into())
 }
 
 /// The program's own exit code; for a signal, the one that a shell gives.

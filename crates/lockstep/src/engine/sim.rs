@@ -238,6 +238,42 @@ impl Sim {
         })
     }
 
+    /// Runs a launch under a debugger. `f` gets it before its first instruction; afterwards it runs
+    /// to its end. Orders are those of checked launches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::launch`].
+    #[cfg(feature = "debug")]
+    pub fn debug<R>(
+        &self,
+        launch: &Prepared,
+        schedule: Option<Schedule>,
+        f: impl FnOnce(&mut ptx_sim::debug::Session<'_, '_>) -> R,
+    ) -> Result<R, EngineError> {
+        let loaded = self.module_with(launch)?;
+        let params = bytes_of(launch);
+        let options = LaunchOptions {
+            schedule,
+            check: true,
+            ..self.options()
+        };
+        let simulated = simulated(launch, &params, options);
+        let device = &self.state.borrow().device;
+        if launch.is_cooperative() {
+            check_room(device, &loaded, launch)?;
+        }
+        let debugged = device.debug(&loaded.on_device, launch.entry(), &simulated, f);
+        let ended = debugged.and_then(|(result, ended)| ended.map(|_| result));
+        ended.map_err(|error| {
+            let place = Place {
+                schedule,
+                ..launch.place()
+            };
+            self.failed(&loaded, place, &error)
+        })
+    }
+
     /// A launch's error, with the message of a panic that caused it.
     fn failed(&self, loaded: &Loaded, place: Place, error: &LaunchError) -> EngineError {
         let error = launch_error(place, error);

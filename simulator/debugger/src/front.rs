@@ -1,0 +1,187 @@
+//! Where a debugger talks with its user, for programs that do not know of it: their launches halt
+//! one after the other.
+//!
+//! The variable `LOCKSTEP_DEBUG` says where: `terminal`, or `script:FILE`, whose lines are commands
+//! for every launch. In a terminal it is the one that the process belongs to, whatever its input and
+//! output are.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ptx_sim::debug::Session;
+
+use crate::debugger::{Debugger, Direction, Reason};
+use crate::lines;
+use crate::sources::Sources;
+
+/// The variable that says where to talk.
+pub const VARIABLE: &str = "LOCKSTEP_DEBUG";
+/// What a terminal shows when it waits for a command.
+pub const PROMPT: &str = "(lockstep) ";
+
+/// Where a debugger talks.
+enum Way {
+    Terminal,
+    Script(Vec<u8>),
+}
+
+/// A debugger's user, for all launches of a process.
+pub struct Front {
+    way: Way,
+    folders: Vec<PathBuf>,
+    /// Breakpoints of earlier launches, as they are written.
+    breakpoints: Vec<String>,
+    n_launches: u64,
+    is_detached: bool,
+}
+
+impl Front {
+    /// As the variable says; none if it is not set.
+    ///
+    /// # Errors
+    /// It says something else, or the script cannot be read.
+    pub fn from_environment() -> Result<Option<Self>, String> {
+        let Some(value) = std::env::var_os(VARIABLE) else {
+            return Ok(None);
+        };
+        let value = value.to_string_lossy();
+        let way = match value.split_once(':') {
+            None if matches!(&*value, "terminal" | "1") => Way::Terminal,
+            None if matches!(&*value, "" | "0") => return Ok(None),
+            Some(("script", file)) => {
+                let text = std::fs::read(file)
+                    .map_err(|error| format!("{VARIABLE}: the script {file}: {error}"))?;
+                Way::Script(text)
+            }
+            _ => {
+                return Err(format!(
+                    "{VARIABLE}={value}: it is `terminal`, or `script:FILE`"
+                ));
+            }
+        };
+        Ok(Some(Self::new(way)))
+    }
+
+    /// In the terminal.
+    pub fn terminal() -> Self {
+        Self::new(Way::Terminal)
+    }
+
+    fn new(way: Way) -> Self {
+        Self {
+            way,
+            folders: Vec::new(),
+            breakpoints: Vec::new(),
+            n_launches: 0,
+            is_detached: false,
+        }
+    }
+
+    /// Looks for source files in a folder, too.
+    pub fn add_folder(&mut self, folder: PathBuf) {
+        if !self.folders.contains(&folder) {
+            self.folders.push(folder);
+        }
+    }
+
+    /// Talks about a launch, until it is to run to its end. If there are breakpoints from an
+    /// earlier one, it begins where this one first comes to one of them.
+    ///
+    /// # Errors
+    /// Reading or writing fails.
+    pub fn control(&mut self, session: &mut Session<'_, '_>) -> io::Result<()> {
+        self.n_launches += 1;
+        if self.is_detached {
+            return Ok(());
+        }
+        let (mut input, mut output, prompt) = self.streams()?;
+        let kernel = session.module().functions[session.kernel()].name.clone();
+        let mut debugger = Debugger::new(session, Sources::new(self.folders.clone()));
+        let is_script = matches!(self.way, Way::Script(_));
+        if let Some(stop) = self.first_stop(&mut debugger, is_script) {
+            let kernel = crate::program::demangled(&kernel);
+            writeln!(output, "launch {}: {kernel}\n{stop}", self.n_launches)?;
+            let talked = lines::talk(&mut debugger, &mut input, &mut output, prompt)?;
+            self.is_detached = talked.has_detached;
+        }
+        let known = debugger.breakpoints().iter();
+        self.breakpoints = known.map(|breakpoint| breakpoint.text.clone()).collect();
+        Ok(())
+    }
+
+    /// Where a launch is halted first; none if it passes all breakpoints.
+    fn first_stop(&self, debugger: &mut Debugger<'_, '_, '_>, is_script: bool) -> Option<String> {
+        let mut n_known = 0;
+        for text in self.breakpoints.iter().filter(|_| !is_script) {
+            // A breakpoint may be in a kernel that this module does not have.
+            n_known += u32::from(debugger.add_breakpoint(text).is_ok());
+        }
+        if self.breakpoints.is_empty() || is_script {
+            return Some(debugger.where_text());
+        }
+        if n_known == 0 {
+            return None;
+        }
+        let stop = debugger.go_on(Direction::Forwards);
+        match stop.reason {
+            Reason::End(None) => None,
+            _ => Some(debugger.stop_text(&stop)),
+        }
+    }
+
+    fn streams(&self) -> io::Result<(Box<dyn BufRead>, Box<dyn Write>, &'static str)> {
+        match &self.way {
+            Way::Script(text) => {
+                let input = Box::new(io::Cursor::new(text.clone()));
+                Ok((input, Box::new(io::stderr()), ""))
+            }
+            Way::Terminal => {
+                let open = || OpenOptions::new().read(true).write(true).open("/dev/tty");
+                let as_file = |file: File| -> (Box<dyn BufRead>, Box<dyn Write>, &'static str) {
+                    match file.try_clone() {
+                        Ok(output) => (Box::new(BufReader::new(file)), Box::new(output), PROMPT),
+                        Err(_) => (
+                            Box::new(BufReader::new(file)),
+                            Box::new(io::stderr()),
+                            PROMPT,
+                        ),
+                    }
+                };
+                Ok(match open() {
+                    Ok(file) => as_file(file),
+                    // Not in a terminal: commands come from a pipe.
+                    Err(_) => (
+                        Box::new(BufReader::new(io::stdin())),
+                        Box::new(io::stderr()),
+                        "",
+                    ),
+                })
+            }
+        }
+    }
+}
+
+/// Talks about a launch as `LOCKSTEP_DEBUG` says, in the terminal if it says nothing.
+///
+/// # Errors
+/// The variable says what is not there; or reading or writing fails.
+pub fn control(session: &mut Session<'_, '_>, folders: &[PathBuf]) -> io::Result<()> {
+    static FRONT: OnceLock<Mutex<Result<Front, String>>> = OnceLock::new();
+    let new = || {
+        let known = Front::from_environment();
+        Mutex::new(known.map(|front| front.unwrap_or_else(Front::terminal)))
+    };
+    let mut front = FRONT
+        .get_or_init(new)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    match &mut *front {
+        Ok(front) => {
+            folders.iter().for_each(|f| front.add_folder(f.clone()));
+            front.control(session)
+        }
+        Err(error) => Err(io::Error::other(error.clone())),
+    }
+}
