@@ -16,8 +16,9 @@ pub enum DebugInfo {
     None,
     /// The source line of each instruction.
     LineTables,
-    /// Also the variables: their types, and where their values are. The instructions are the same,
-    /// but the PTX gets several times as long.
+    /// Also the variables: their types, and where their values are. LLVM then optimises a little
+    /// differently in places, so an instruction may not be the same one, and the PTX gets several
+    /// times as long.
     Full,
 }
 

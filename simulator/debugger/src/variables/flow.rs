@@ -324,3 +324,100 @@ fn blocks(function: &Function, body: &[Instruction]) -> Vec<Block> {
     }
     blocks
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Claim, Flow, Ranges, RegisterFlow};
+    use std::ops::Range;
+
+    /// The flow of a body, and one of its registers.
+    fn check(body: &str, name: &str, ranges: Ranges, then: impl FnOnce(RegisterFlow<'_>)) {
+        let text = format!(
+            ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n\
+             .reg .pred %p<3>;\n.reg .b32 %r<5>;\n{body}\n}}\n"
+        );
+        let module = ptx::parse::parse(&text).unwrap();
+        let function = &module.functions[0];
+        let mut registers = (0..).map(ptx::ir::RegId).zip(&function.registers);
+        let (register, _) = registers.find(|(_, known)| known.name == name).unwrap();
+        then(Flow::of(function).of_register(register, ranges));
+    }
+
+    fn claim(there: &[Range<usize>]) -> Claim {
+        Claim {
+            there: there.to_vec(),
+            elsewhere: Vec::new(),
+        }
+    }
+
+    const LOOP: &str = "\
+        mov.u32 %r1, 0;
+        LOOP:
+        add.u32 %r1, %r1, 1;
+        setp.lt.u32 %p1, %r1, 8;
+        @%p1 bra LOOP;
+        mov.u32 %r2, %r1;
+        ret;";
+
+    #[test]
+    fn a_claim_that_is_repeated_after_a_write_is_not_believed() {
+        check(LOOP, "%r1", Ranges::Restated, |flow| {
+            let claim = claim(&[1..2, 4..6]);
+            assert!(flow.holds(&claim, 1), "the claim is made here");
+            assert!(!flow.holds(&claim, 4), "it ended with the addition");
+        });
+    }
+
+    #[test]
+    fn a_claim_that_is_made_again_after_a_write_is_believed() {
+        check(LOOP, "%r1", Ranges::Restated, |flow| {
+            let claim = claim(std::slice::from_ref(&(1..6)));
+            assert!((1..6).all(|at| flow.holds(&claim, at)));
+        });
+    }
+
+    const JOIN: &str = "\
+        setp.eq.u32 %p1, 0, 0;
+        @%p1 bra ELSE;
+        mov.u32 %r2, 1;
+        bra JOIN;
+        ELSE:
+        mov.u32 %r3, 2;
+        JOIN:
+        ret;";
+
+    #[test]
+    fn a_range_by_text_ends_where_control_comes_from_elsewhere() {
+        check(JOIN, "%r2", Ranges::ByText, |flow| {
+            let claim = claim(std::slice::from_ref(&(3..6)));
+            assert!(flow.holds(&claim, 3));
+            assert!(!flow.holds(&claim, 4));
+            assert!(!flow.holds(&claim, 5));
+            assert!(flow.is_assigned(3));
+            assert!(!flow.is_assigned(5), "not if the branch is taken");
+        });
+    }
+
+    #[test]
+    fn a_single_write_outside_of_loops_is_one_value() {
+        check(JOIN, "%r2", Ranges::Restated, |flow| {
+            assert!(flow.has_one_value(false));
+        });
+        check(LOOP, "%r1", Ranges::Restated, |flow| {
+            assert!(!flow.has_one_value(true), "two writes");
+        });
+        let body = "LOOP: mov.u32 %r1, 0; bra LOOP;";
+        check(body, "%r1", Ranges::Restated, |flow| {
+            assert!(!flow.has_one_value(false), "a write per turn");
+            assert!(flow.has_one_value(true));
+        });
+    }
+
+    #[test]
+    fn what_is_written_last_is_not_there_before() {
+        check("mov.u32 %r1, 0; ret;", "%r1", Ranges::ByText, |flow| {
+            assert!(!flow.is_assigned(0));
+            assert!(flow.is_assigned(1));
+        });
+    }
+}

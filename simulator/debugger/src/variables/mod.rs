@@ -18,8 +18,9 @@
 //! A wrong value is worse than none. A location that is not understood is [`Location::Lost`], and
 //! so is a register that may have been overwritten since, whatever DWARF says.
 //!
-//! Left out: variables of no function, values computed from registers, DWARF 5, and the memory
-//! that a pointer points to.
+//! Left out: variables outside of functions, values computed from registers, DWARF from version 4 on,
+//! and the memory that a pointer points to. Memory is believed: a store that the optimiser has dropped
+//! is not noticed.
 
 mod entries;
 mod expression;

@@ -230,3 +230,56 @@ fn fits(number: i64, width: usize) -> bool {
     let bits = 8 * width as u32;
     bits == 64 || (-(1_i64 << (bits - 1))..1_i64 << bits).contains(&number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::assemble;
+
+    const TEXT: &str = "\
+.version 7.8
+$L__a:
+\tret;
+$L__b:
+\t.section .debug_info
+\t{
+.b8 1,255 // comment
+$L__inside:
+.b16 $L__b-$L__a
+.b32 $L__inside+1
+.b64 depot
+.b64 depot+8
+.b64 other
+\t}
+\t.section .debug_macinfo { }
+";
+
+    #[test]
+    fn lines_offsets_and_variables_have_addresses() {
+        let sections = assemble(TEXT).unwrap();
+        let info = sections.get(".debug_info");
+        assert_eq!(info[..8], [1, 255, 2, 0, 3, 0, 0, 0]);
+        let address = |at: usize| u64::from_le_bytes(info[at..at + 8].try_into().unwrap());
+        assert_eq!(sections.symbol(address(8)), Some(("depot", 0)));
+        assert_eq!(sections.symbol(address(16)), Some(("depot", 8)));
+        assert_eq!(sections.symbol(address(24)), Some(("other", 0)));
+        assert_eq!(sections.symbol(4), None);
+        assert!(sections.get(".debug_line").is_empty());
+    }
+
+    #[test]
+    fn malformed_sections_are_errors() {
+        for (from, to) in [
+            ("1,255", "1,256"),
+            ("1,255", "1,"),
+            ("$L__b-$L__a", "$L__b $L__a"),
+            ("$L__b-$L__a", "depot"),
+            ("$L__b-$L__a", "$L__c"),
+            (".b16", ".b84"),
+            ("{ }", "{"),
+            (".debug_macinfo", ".debug_info"),
+        ] {
+            let text = TEXT.replace(from, to);
+            assert!(assemble(&text).is_err(), "{to}");
+        }
+    }
+}

@@ -233,3 +233,117 @@ fn mask(size: u64) -> u128 {
         .checked_shr(128_u32.saturating_sub(8 * size.min(16) as u32))
         .unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::location::{Frame, Location, Piece, Place, Variable};
+    use super::super::types::{Field, Type, Variant};
+    use std::sync::Arc;
+
+    /// A value of a type, from its bytes.
+    fn show(ty: Type, bytes: &[u8]) -> String {
+        let place = Place::Register("%r1".into());
+        let variable = Variable {
+            name: "v".into(),
+            is_parameter: false,
+            frame: Arc::new(Frame {
+                function: "k".into(),
+                depth: 0,
+                called_at: None,
+            }),
+            location: Location::Pieces(vec![Piece {
+                offset: 0,
+                size: ty.size(),
+                place,
+            }]),
+            ty: Arc::new(ty),
+        };
+        variable.show(|_| Some(bytes.to_vec()))
+    }
+
+    fn integer(is_signed: bool, size: u64) -> Type {
+        Type::Integer { is_signed, size }
+    }
+
+    fn field(name: &str, offset: u64, ty: Type) -> Field {
+        Field {
+            name: name.into(),
+            offset,
+            ty: Arc::new(ty),
+        }
+    }
+
+    #[test]
+    fn scalars() {
+        assert_eq!(show(integer(true, 1), &[255]), "-1");
+        assert_eq!(show(integer(false, 8), &[255; 8]), u64::MAX.to_string());
+        assert_eq!(show(integer(true, 16), &[255; 16]), "-1");
+        let float = Type::Float { size: 8 };
+        assert_eq!(show(float, &0.1_f64.to_le_bytes()), "0.1");
+        assert_eq!(show(Type::Bool, &[1]), "true");
+        assert_eq!(show(Type::Bool, &[2]), "<not a bool: 2>");
+        assert_eq!(show(Type::Char, &[0xe9, 0, 0, 0]), "'é'");
+        assert_eq!(show(Type::Char, &[0, 0xd8, 0, 0]), "<not a char: 0xd800>");
+        let pointer = Type::Pointer {
+            to: "f32".into(),
+            size: 8,
+        };
+        assert_eq!(show(pointer, &[16, 0, 0, 0, 0, 0, 0, 0]), "0x10");
+    }
+
+    #[test]
+    fn tuples_slices_and_long_arrays() {
+        let tuple = Type::Struct {
+            name: "(u8, bool)".into(),
+            size: 2,
+            fields: vec![
+                field("__0", 0, integer(false, 1)),
+                field("__1", 1, Type::Bool),
+            ],
+        };
+        assert_eq!(show(tuple, &[7, 0]), "(7, false)");
+        let slice = Type::Slice {
+            name: "&[u8]".into(),
+            pointer: 0,
+            length: 8,
+        };
+        let bytes = [32_u64.to_le_bytes(), 3_u64.to_le_bytes()].concat();
+        assert_eq!(show(slice, &bytes), "0x20, 3 elements");
+        let array = Type::Array {
+            element: Arc::new(integer(false, 1)),
+            count: 40,
+        };
+        assert!(show(array, &[0; 40]).ends_with(", 0, … 8 more]"));
+    }
+
+    #[test]
+    fn variants_are_told_apart_by_their_tag() {
+        let of = |tag, name: &str, fields| Variant {
+            tag,
+            name: name.into(),
+            ty: Arc::new(Type::Struct {
+                name: name.into(),
+                size: 8,
+                fields,
+            }),
+        };
+        let option = Type::Enum {
+            name: "Option<u32>".into(),
+            size: 8,
+            tag: Some((0, 4)),
+            variants: vec![
+                of(Some(0), "None", Vec::new()),
+                of(Some(1), "Some", vec![field("__0", 4, integer(false, 4))]),
+            ],
+        };
+        assert_eq!(show(option.clone(), &[0; 8]), "None");
+        assert_eq!(show(option.clone(), &[1, 0, 0, 0, 9, 0, 0, 0]), "Some(9)");
+        let unknown = show(option, &[2, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(unknown, "Option<u32>::<unknown variant>");
+    }
+
+    #[test]
+    fn a_reader_that_returns_too_little_is_noticed() {
+        assert_eq!(show(integer(false, 4), &[1]), "<no longer kept>");
+    }
+}
