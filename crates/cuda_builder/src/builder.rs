@@ -1,6 +1,7 @@
 //! The builder: from a kernel crate's path to PTX files.
 
 use crate::arch::Arch;
+use crate::debug_info::DebugInfo;
 use crate::error::BuildError;
 use crate::nested::{Compiled, Features, Nested};
 use crate::output::{self, BuildOutput, Ptx};
@@ -22,7 +23,7 @@ pub struct CudaBuilder {
     exported_as: String,
     channel: String,
     release: bool,
-    pub(crate) line_tables: bool,
+    pub(crate) debug: DebugInfo,
     extra_args: Vec<String>,
     llvm_ir: Option<PathBuf>,
     features: Features,
@@ -44,7 +45,7 @@ impl CudaBuilder {
             exported_as: output::VARIABLE.into(),
             channel: PINNED.into(),
             release: true,
-            line_tables: true,
+            debug: DebugInfo::LineTables,
             extra_args: Vec::new(),
             llvm_ir: None,
             features: Features::default(),
@@ -121,7 +122,10 @@ impl CudaBuilder {
     /// Whether the PTX names the source line of each instruction (`.loc`; the default). The code is
     /// the same either way.
     pub fn emit_line_tables(mut self, emit: bool) -> Self {
-        self.line_tables = emit;
+        self.debug = match emit {
+            true => DebugInfo::LineTables,
+            false => DebugInfo::None,
+        };
         self
     }
 
@@ -347,7 +351,7 @@ impl Setup {
             target_dir: &self.target_dir,
             core_cache: &self.core_cache,
             release: builder.release,
-            line_tables: builder.line_tables,
+            debug: builder.debug,
             extra_args: &builder.extra_args,
             llvm_ir: builder.llvm_ir.as_deref().map(|path| (&builder.arch, path)),
             features,

@@ -24,6 +24,7 @@
 //! Left out: finding out which module has a kernel. Whoever launches the kernel knows.
 
 use crate::builder::{CudaBuilder, Setup, write_if_different};
+use crate::debug_info::DebugInfo;
 use crate::error::BuildError;
 use crate::nested::{self, Features};
 use crate::record::{self, Record};
@@ -45,6 +46,7 @@ pub struct KernelCrate {
     name: String,
     modules: Vec<String>,
     build_args: Vec<String>,
+    debug: DebugInfo,
     setup: OnceLock<Setup>,
     setting_up: Mutex<()>,
 }
@@ -81,11 +83,19 @@ impl KernelCrate {
                 .replace('-', "_"),
             modules: texts(modules),
             build_args: texts(build_args),
+            debug: DebugInfo::LineTables,
             dir,
             target_dir: target_dir.as_ref().into(),
             setup: OnceLock::new(),
             setting_up: Mutex::new(()),
         })
+    }
+
+    /// What the PTX says about sources; by default [`DebugInfo::LineTables`]. Each kind is kept in
+    /// files of its own.
+    pub fn debug(mut self, debug: DebugInfo) -> Self {
+        self.debug = debug;
+        self
     }
 
     /// Its modules, in the manifest's order; none if it is compiled as a whole.
@@ -157,6 +167,7 @@ impl KernelCrate {
         CudaBuilder::new(&self.dir)
             .target_dir(&self.target_dir)
             .build_args(&self.build_args)
+            .debug(self.debug)
     }
 
     /// Called once per process, and only when something is to be compiled.
@@ -173,17 +184,23 @@ impl KernelCrate {
     fn settings(&self, arch: &Arch) -> String {
         let named = std::env::var_os("LOCKSTEP_RUSTC").unwrap_or_default();
         record::settings(&format!(
-            "{arch}, PTX {}, compiler {}, {:?}",
+            "{arch}, PTX {}, compiler {}, {:?}, {:?}",
             arch.ptx_version(),
             named.display(),
-            self.build_args
+            self.build_args,
+            self.debug
         ))
     }
 
     fn files(&self, module: Option<&str>, arch: &Arch) -> Files {
+        let debug = match self.debug {
+            DebugInfo::LineTables => "",
+            DebugInfo::None => ".plain",
+            DebugInfo::Full => ".debug",
+        };
         let name = match module {
-            Some(module) => format!("{}.{module}.{arch}", self.name),
-            None => format!("{}.{arch}", self.name),
+            Some(module) => format!("{}.{module}.{arch}{debug}", self.name),
+            None => format!("{}.{arch}{debug}", self.name),
         };
         // A crate that shares the target folder with another copy of it has its own place there,
         // the same one after both were moved together.

@@ -42,6 +42,7 @@ mod capabilities;
 mod cargo;
 mod comments;
 mod copies;
+mod debug_info;
 pub mod dep_info;
 mod device_errors;
 mod error;
@@ -64,12 +65,13 @@ pub mod tensor_maps;
 pub use arch::Arch;
 pub use builder::CudaBuilder;
 pub use comments::UnreadableComment;
+pub use debug_info::DebugInfo;
 pub use device_errors::DeviceErrors;
 pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
 pub use output::{BuildOutput, Ptx};
-pub use rust_cuda::{DebugInfo, NvvmArch};
+pub use rust_cuda::NvvmArch;
 
 /// The README's examples, as tests.
 #[cfg(doctest)]

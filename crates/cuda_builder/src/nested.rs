@@ -4,13 +4,14 @@ use crate::arch::Arch;
 use crate::built_core::BuiltCore;
 use crate::cargo::TARGET;
 use crate::copies::Copies;
+use crate::debug_info::DebugInfo;
 use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
 use crate::{
-    capabilities, cargo, dep_info, inlining, launch_bounds, local_memory, nolink, shared_statics,
-    tensor_maps,
+    capabilities, cargo, debug_info, dep_info, inlining, launch_bounds, local_memory, nolink,
+    shared_statics, tensor_maps,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -52,7 +53,7 @@ pub(crate) struct Nested<'a> {
     /// Where `core` is kept for other projects.
     pub core_cache: &'a Path,
     pub release: bool,
-    pub line_tables: bool,
+    pub debug: DebugInfo,
     pub extra_args: &'a [String],
     /// The architecture whose LLVM IR is written, and the file for it.
     pub llvm_ir: Option<(&'a Arch, &'a Path)>,
@@ -118,14 +119,19 @@ impl Nested<'_> {
             return Err(no_ptx());
         }
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
-        let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
+        let compiled = self.packages.own_paths_relative(&ptx);
+        let ptx = inlining::apply(&compiled);
         if self.release {
             let owner = |file: &str| self.packages.owner(file);
             let findings = local_memory::find(&ptx, owner).into_iter();
             warnings.extend(findings.map(|finding| finding.warning()));
         }
+        let ptx = tensor_maps::apply(&launch_bounds::apply(&shared_statics::apply(&ptx)?)?)?;
         Ok(Compiled {
-            ptx: tensor_maps::apply(&launch_bounds::apply(&shared_statics::apply(&ptx)?)?)?,
+            ptx: match self.debug {
+                DebugInfo::Full => debug_info::keep(&ptx, &compiled),
+                DebugInfo::LineTables | DebugInfo::None => ptx,
+            },
             warnings,
             sources,
             other_copy,
@@ -167,9 +173,15 @@ impl Nested<'_> {
     /// would recompile `core` at every switch between two sets.
     fn profile_name(&self, arch: &Arch) -> String {
         let mut hasher = DefaultHasher::new();
-        (self.release, self.line_tables).hash(&mut hasher);
+        (self.release, self.line_tables()).hash(&mut hasher);
         self.rustflags(arch).hash(&mut hasher);
         format!("{arch}-{:08x}", hasher.finish() as u32)
+    }
+
+    /// Whether the PTX names source lines. The crates that kernels depend on are compiled for that
+    /// alone, even where the kernels' variables are described too: they are then not compiled again.
+    fn line_tables(&self) -> bool {
+        self.debug != DebugInfo::None
     }
 
     /// Where rustc writes the PTX: under a separate name for each set of features, and for each
@@ -178,7 +190,12 @@ impl Nested<'_> {
         let mut hasher = DefaultHasher::new();
         self.manifest.hash(&mut hasher);
         let (name, place) = (&self.packages.crate_name, hasher.finish() as u32);
-        let name = format!("{name}.{}.{place:08x}.s", self.features.tag());
+        // cargo does not make it again when the flags change back.
+        let debug = match self.debug {
+            DebugInfo::Full => ".debug",
+            DebugInfo::LineTables | DebugInfo::None => "",
+        };
+        let name = format!("{name}.{}.{place:08x}{debug}.s", self.features.tag());
         self.profile_dir(profile).join(name)
     }
 
@@ -271,9 +288,13 @@ impl Nested<'_> {
             // What one part of the crate leaves unused, others may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
         }
-        if self.line_tables {
+        if self.line_tables() {
             // For the kernel crate, also which calls were inlined; see `inlining`.
-            command.args(["-Cdebuginfo=line-tables-only", "-Zverbose-asm"]);
+            command.arg("-Zverbose-asm");
+            command.arg(match self.debug {
+                DebugInfo::Full => "-Cdebuginfo=full",
+                DebugInfo::LineTables | DebugInfo::None => "-Cdebuginfo=line-tables-only",
+            });
             // What a macro of the crate expands to belongs to the line that uses the macro.
             command.arg("-Ccollapse-macro-debuginfo=yes");
         }
@@ -288,7 +309,7 @@ impl Nested<'_> {
             .arg(name)
             .arg(format!("--target={TARGET}"))
             .arg(format!("--profile={profile}"))
-            .args(cargo::profile(profile, self.release, self.line_tables))
+            .args(cargo::profile(profile, self.release, self.line_tables()))
             .args(cargo::without_build_script(self.packages.links.as_deref()))
             .arg("--manifest-path")
             .arg(self.manifest)

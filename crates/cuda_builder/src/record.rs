@@ -13,8 +13,9 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What shapes the PTX besides inputs and settings: the text of this crate.
-const MAKERS: [&str; 6] = [
+const MAKERS: [&str; 7] = [
     include_str!("cargo.rs"),
+    include_str!("debug_info.rs"),
     include_str!("inlining.rs"),
     include_str!("launch_bounds.rs"),
     include_str!("nested.rs"),

@@ -3,7 +3,8 @@
 //! | Rust-CUDA | here |
 //! |---|---|
 //! | `arch(NvvmArch::Compute80)` | `arch("sm_80")`; the default is `sm_80`, not 7.5 |
-//! | `debug(…)`, `generate_line_info(…)` | [`CudaBuilder::emit_line_tables`], which is on by default |
+//! | `debug(…)` | the same; line tables are on by default |
+//! | `generate_line_info(…)` | [`CudaBuilder::emit_line_tables`] |
 //! | `fma_contraction(…)` | off by default: Rust rounds products and sums by themselves |
 //! | `ftz(true)` | a warning: rustc has no option for it |
 //! | `final_module_path(…)` | the LLVM IR that the PTX is made from |
@@ -15,6 +16,7 @@
 use crate::arch::Arch;
 use crate::builder::CudaBuilder;
 use crate::cargo;
+use crate::debug_info::DebugInfo;
 
 macro_rules! architectures {
     ($($variant:ident = $name:literal,)*) => {
@@ -66,19 +68,11 @@ architectures! {
     Compute121a = "sm_121a",
 }
 
-/// How much the PTX says about sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DebugInfo {
-    /// Nothing.
-    None,
-    /// The source line of each instruction.
-    LineTables,
-}
-
 impl CudaBuilder {
-    /// What the PTX says about sources: [`CudaBuilder::emit_line_tables`].
-    pub fn debug(self, debug: DebugInfo) -> Self {
-        self.emit_line_tables(debug == DebugInfo::LineTables)
+    /// What the PTX says about sources: by default [`DebugInfo::LineTables`].
+    pub fn debug(mut self, debug: DebugInfo) -> Self {
+        self.debug = debug;
+        self
     }
 
     /// [`CudaBuilder::emit_line_tables`]; unlike Rust-CUDA's, for optimised code too.
@@ -124,7 +118,8 @@ mod tests {
     #[test]
     fn line_tables_are_by_both_names() {
         let named = |name: &str| CudaBuilder::new(name).debug(DebugInfo::None);
-        assert!(!named("kernels").line_tables);
-        assert!(named("kernels").generate_line_info(true).line_tables);
+        assert_eq!(named("kernels").debug, DebugInfo::None);
+        let with_lines = named("kernels").generate_line_info(true);
+        assert_eq!(with_lines.debug, DebugInfo::LineTables);
     }
 }

@@ -12,6 +12,7 @@
 //! - [`sources`]: the text of source files;
 //! - [`show`]: everything as text;
 //! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts;
+//! - [`variables`]: where the source's variables are at an instruction of the PTX;
 //! - [`front`]: where it talks, for programs that do not know of it.
 
 pub mod debugger;
@@ -24,6 +25,7 @@ pub mod places;
 pub mod program;
 pub mod show;
 pub mod sources;
+pub mod variables;
 mod watcher;
 
 pub use debugger::{Debugger, Direction, Reason, Stop};
