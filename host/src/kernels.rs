@@ -2,7 +2,7 @@
 
 use crate::home::{Home, NoHome, home};
 use cuda_builder::toolchain::Lines;
-use cuda_builder::{Arch, BuildError, KernelCrate};
+use cuda_builder::{Arch, BuildError, DebugInfo, KernelCrate};
 use lesson::Registered;
 use lesson::registry::BASE_SM;
 use lockstep::engine::{EngineError, PtxModule};
@@ -35,9 +35,9 @@ struct Workshop {
 
 impl Workshop {
     /// The workshop of the checkout with this root.
-    fn open(root: &std::path::Path) -> Result<Self, BuildError> {
+    fn open(root: &std::path::Path, debug: DebugInfo) -> Result<Self, BuildError> {
         let target = cuda_builder::target_dir_of(root);
-        let kernels = KernelCrate::open(root.join("gpu-kernels"), target)?;
+        let kernels = KernelCrate::open(root.join("gpu-kernels"), target)?.debug(debug);
         Ok(Self {
             kernels: Arc::new(kernels),
         })
@@ -72,7 +72,7 @@ pub fn modules() -> Result<Vec<PtxModule>, KernelsError> {
     }
     let modules = match home()? {
         Home::Checkout { root } => {
-            let workshop = Workshop::open(root)?;
+            let workshop = Workshop::open(root, DebugInfo::LineTables)?;
             of_each(workshop.kernels.modules(), |topic, arch| {
                 workshop.module(topic, arch)
             })
@@ -148,6 +148,30 @@ pub fn with_entry(modules: &[PtxModule], registered: Registered) -> Option<&PtxM
         let is_candidate = module.topic().is_none() || module.topic() == kernel.topic;
         is_candidate && module.names(kernel.id)
     })
+}
+
+/// The module of a kernel with the source's variables, for a debugger; in a bundle, the one that is
+/// there.
+///
+/// # Errors
+///
+/// As [`module_with`].
+pub fn module_for_debugging(
+    registered: Registered,
+    arch: Option<&str>,
+) -> Result<PtxModule, KernelsError> {
+    let kernel = registered.kernel;
+    let (Home::Checkout { root }, Some(topic)) = (home()?, kernel.topic) else {
+        return module_with(kernel.id, arch);
+    };
+    let least = usize::from(kernel.min_sm > BASE_SM);
+    let named = ARCHES.into_iter().find(|known| arch == Some(known));
+    let workshop = Workshop::open(root, DebugInfo::Full)?;
+    let module = workshop.module(topic, named.unwrap_or(ARCHES[least]));
+    let module = module.with_sources(&home()?.source(""));
+    // An error of the compilation is reported, not passed over.
+    module.text()?;
+    Ok(module)
 }
 
 /// The module that has the kernel of this name, for an architecture or the first that

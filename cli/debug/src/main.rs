@@ -70,7 +70,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 /// A simulator with the kernel's module.
 fn simulator(registered: Registered, options: &Options) -> anyhow::Result<Sim> {
-    let module = kernels::module_with(registered.kernel.id, options.arch.as_deref());
+    let module = kernels::module_for_debugging(registered, options.arch.as_deref());
     let module = module.context("the kernels could not be compiled")?;
     Ok(Sim::new(cli::profile::with_helpers(&module)))
 }

@@ -6,15 +6,17 @@ use ptx::ir::Space;
 use ptx_sim::LaunchError;
 use ptx_sim::debug::{Found, Frame, Known, PathState, Position, Session, Stopped};
 
-use crate::element::Number;
+use crate::element::{Element, Number};
 use crate::expression::{Expression, NoValue, Quantity, Thread};
 use crate::names::Names;
 use crate::places;
 use crate::program::Program;
 use crate::show;
 use crate::sources::Sources;
+use crate::variables::{Type, Variable, Variables};
+use crate::vars;
 use crate::watcher::{
-    At, Backwards, Breakpoint, Focus, Hit, Reach, Run, Search, Step, Unit, Watcher,
+    At, Backwards, Breakpoint, Focus, Hit, NamedVariables, Reach, Run, Search, Step, Unit, Watcher,
 };
 
 /// Which way to go.
@@ -69,18 +71,24 @@ pub struct Stop {
 pub struct Debugger<'s, 'w, 'o> {
     session: &'s mut Session<'w, 'o>,
     program: Program,
+    variables: Arc<Variables>,
     names: Names,
     sources: Sources,
     breakpoints: Arc<Vec<Breakpoint>>,
     n_breakpoints: u32,
     focus: Focus,
+    /// Conditions that had no value when the launch last went on: how often, and why.
+    unknown: Option<(u32, String)>,
 }
 
 impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// For a launch, whose sources are found like this.
     pub fn new(session: &'s mut Session<'w, 'o>, sources: Sources) -> Self {
         let program = Program::of(session);
-        let names = Names::of(session);
+        let variables = vars::of(session);
+        let mut names = Names::of(session);
+        names.call_by_lines(session, &sources);
+        names.type_by_parameters(session, &pointed_to(session, &variables));
         session.go_to(0);
         let focus = Focus {
             block: 0,
@@ -88,6 +96,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             lane: 0,
         };
         let mut debugger = Self {
+            variables,
             session,
             program,
             names,
@@ -95,6 +104,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             breakpoints: Arc::default(),
             n_breakpoints: 0,
             focus,
+            unknown: None,
         };
         debugger.look_at_here();
         debugger
@@ -203,6 +213,12 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         all.len() != n
     }
 
+    /// Whether conditions had no value when the launch last went on: how often, and why.
+    pub fn unknown(&self) -> Option<(u32, &str)> {
+        let (n, why) = self.unknown.as_ref()?;
+        Some((*n, why))
+    }
+
     /// Goes to a time.
     pub fn go_to(&mut self, time: u64) -> Stop {
         let stopped = self.session.go_to(time);
@@ -263,14 +279,28 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     fn watcher(&self, step: Option<Step>) -> Watcher {
         let program = self.program.clone();
         let mut watcher = Watcher::new(program, Arc::clone(&self.breakpoints), Some(self.focus));
+        watcher.variables = self.named_variables();
         watcher.step = step;
         watcher
+    }
+
+    /// What conditions need to find variables: nothing, if no condition names one.
+    fn named_variables(&self) -> Option<Arc<NamedVariables>> {
+        let mut conditions = self.breakpoints.iter().filter_map(|b| b.condition.as_ref());
+        conditions.any(Expression::names_variables).then(|| {
+            let functions = self.session.module().functions.iter();
+            Arc::new(NamedVariables {
+                functions: functions.map(|function| function.name.clone()).collect(),
+                variables: Arc::clone(&self.variables),
+            })
+        })
     }
 
     fn forwards(&mut self, step: Option<Step>) -> Stop {
         let has_step = step.is_some();
         let watcher = self.watcher(step);
         let (stopped, watcher) = self.session.forwards(watcher);
+        self.unknown.clone_from(&watcher.unknown);
         if let Some(hit) = watcher.hit {
             return self.at_hit(hit);
         }
@@ -367,10 +397,12 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         self.session.finding()
     }
 
-    /// Goes to what the checks find, or to its other side. None if they find nothing, or there is
-    /// no other side.
+    /// Goes to what the checks find, or to its other side; if they find nothing, to where the launch
+    /// fails by itself. None if it does not, or there is no other side.
     pub fn go_to_finding(&mut self, is_other: bool) -> Option<Stop> {
-        let found = self.session.finding()?;
+        let Some(found) = self.session.finding() else {
+            return if is_other { None } else { self.go_to_fault() };
+        };
         let party = match is_other {
             false => found.this,
             true => found.other?,
@@ -388,6 +420,19 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             },
             time: party.time,
         })
+    }
+
+    /// Goes to where the launch fails; none if it does not, and stays where it is.
+    fn go_to_fault(&mut self) -> Option<Stop> {
+        let time = self.session.time();
+        let stop = self.go_to(u64::MAX);
+        match stop.reason {
+            Reason::End(Some(_)) => Some(stop),
+            _ => {
+                self.go_to(time);
+                None
+            }
+        }
     }
 
     fn stop(&mut self, stopped: &Stopped, reason: Reason) -> Stop {
@@ -443,10 +488,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             let bytes = thread.memory(place.space, place.address, place.element.bytes())?;
             return Ok(crate::element::text(place.element, &bytes));
         }
-        if let Expression::Register(name) = &expression {
-            return self.register_text(name);
-        }
-        Ok(show::number(expression.value(&thread)?))
+        self.text_of(&expression, self.focus.lane)
     }
 
     /// [`print`](Self::print) for another lane of the warp.
@@ -455,18 +497,65 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// Why it has no value.
     pub fn print_in(&self, text: &str, lane: u32) -> Result<String, NoValue> {
         let expression = Expression::read(text, &self.names)?;
-        if let Expression::Register(name) = &expression {
-            return Ok(show::known(self.known(name, lane)?));
-        }
-        let focus = Focus { lane, ..self.focus };
-        Ok(show::number(expression.value(&Looked {
-            debugger: self,
-            focus,
-        })?))
+        self.text_of(&expression, lane)
     }
 
-    fn register_text(&self, name: &str) -> Result<String, NoValue> {
-        Ok(show::known(self.known(name, self.focus.lane)?))
+    fn text_of(&self, expression: &Expression, lane: u32) -> Result<String, NoValue> {
+        match expression {
+            Expression::Register(name) => Ok(show::known(self.known(name, lane)?)),
+            Expression::Variable(name) => {
+                let (frame, variable) = self.variable(name)?;
+                Ok(self.variable_text(&frame, &variable, lane))
+            }
+            _ => {
+                let focus = Focus { lane, ..self.focus };
+                let thread = Looked {
+                    debugger: self,
+                    focus,
+                };
+                Ok(show::number(expression.value(&thread)?))
+            }
+        }
+    }
+
+    /// The source's variables in scope in a call of the thread, those of the outermost inlined call
+    /// first.
+    pub fn variables_in(&self, frame: &Frame) -> Vec<Variable> {
+        let Position {
+            function,
+            instruction,
+        } = frame.position;
+        let name = &self.session.module().functions[function].name;
+        self.variables.at(name, instruction as usize)
+    }
+
+    /// Why there are no variables, if the module has none.
+    pub fn no_variables(&self) -> Option<&str> {
+        self.variables.missing()
+    }
+
+    /// A variable's value in a call of the thread, as text.
+    pub fn variable_text(&self, frame: &Frame, variable: &Variable, lane: u32) -> String {
+        let call = vars::Looked {
+            debugger: self,
+            frame: *frame,
+            lane,
+        };
+        variable.show(|piece| vars::bytes(&call, piece))
+    }
+
+    /// A variable by its name, the innermost of that name, and the call that it belongs to.
+    fn variable(&self, name: &str) -> Result<(Frame, Variable), NoValue> {
+        let missing = || match self.no_variables() {
+            Some(why) => NoValue(format!("there is nothing called `{name}`: {why}")),
+            None => NoValue(format!("there is no variable `{name}` here")),
+        };
+        let path = self.path().ok_or_else(missing)?;
+        let mut found = path.frames.iter().filter_map(|frame| {
+            let mut all = self.variables_in(frame).into_iter().rev();
+            Some((*frame, all.find(|variable| variable.name == name)?))
+        });
+        found.next().ok_or_else(missing)
     }
 
     /// What is known of a register of the innermost call, in a lane of the warp.
@@ -501,6 +590,19 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     }
 }
 
+/// What the kernel's parameters that are pointers point to, in the order of the source, as far as
+/// those are elements.
+fn pointed_to(session: &Session<'_, '_>, variables: &Variables) -> Vec<Element> {
+    let kernel = &session.module().functions[session.kernel()].name;
+    let all = variables.at(kernel, 0);
+    let parameters = all.iter().filter(|v| v.is_parameter && v.frame.depth == 0);
+    let pointed_to = parameters.filter_map(|parameter| match &*parameter.ty {
+        Type::Pointer { to, .. } => Element::named(to),
+        _ => None,
+    });
+    pointed_to.collect()
+}
+
 /// The thread that is looked at.
 pub struct Looked<'a, 's, 'w, 'o> {
     /// By whom.
@@ -525,7 +627,13 @@ impl Thread for Looked<'_, '_, '_, '_> {
     }
 
     fn variable(&self, name: &str) -> Result<Number, NoValue> {
-        Err(NoValue(format!("there is nothing called `{name}` here")))
+        let (frame, variable) = self.debugger.variable(name)?;
+        let call = vars::Looked {
+            debugger: self.debugger,
+            frame,
+            lane: self.focus.lane,
+        };
+        vars::value(&call, &variable)
     }
 
     fn quantity(&self, quantity: Quantity) -> i128 {

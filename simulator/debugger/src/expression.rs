@@ -149,6 +149,19 @@ impl Expression {
         }
     }
 
+    /// Whether it names a variable of the source.
+    pub fn names_variables(&self) -> bool {
+        match self {
+            Self::Variable(_) => true,
+            Self::Number(_) | Self::Register(_) | Self::Of(_) => false,
+            Self::Element(_, index, column) => {
+                index.names_variables() || column.as_ref().is_some_and(|c| c.names_variables())
+            }
+            Self::At(_, _, of) | Self::Negated(of) | Self::Not(of) => of.names_variables(),
+            Self::Both(_, a, b) => a.names_variables() || b.names_variables(),
+        }
+    }
+
     /// Its value for a thread.
     ///
     /// # Errors

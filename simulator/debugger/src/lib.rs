@@ -13,6 +13,7 @@
 //! - [`show`]: everything as text;
 //! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts;
 //! - [`variables`]: where the source's variables are at an instruction of the PTX;
+//! - `vars`: their values, at a moment of a launch;
 //! - [`front`]: where it talks, for programs that do not know of it.
 
 pub mod debugger;
@@ -26,6 +27,7 @@ pub mod program;
 pub mod show;
 pub mod sources;
 pub mod variables;
+mod vars;
 mod watcher;
 
 pub use debugger::{Debugger, Direction, Reason, Stop};

@@ -29,7 +29,8 @@ Breakpoints
   delete N           delete one; breaks: list them
 
 Looking
-  where w, list l, frames bt, registers r, print X  p, lanes X (all lanes of the warp)
+  where w, list l, frames bt, variables v, registers r
+  print X p, lanes X (X in all lanes of the warp)
   warps, blocks, waiting (barriers, copies and products in flight), printed
   memory             what has a name; tile NAME: its elements
   shape NAME 32x33   says how many columns NAME has; type NAME f32: of which type it is
@@ -151,6 +152,7 @@ fn looking(
         "list" | "l" => debugger.list_text(rest.parse().ok()),
         "frames" | "bt" | "backtrace" => debugger.frames_text(),
         "registers" | "r" => debugger.registers_text(),
+        "variables" | "v" => debugger.variables_text(),
         "print" | "p" => format!("{rest} = {}", debugger.print(rest)?),
         "lanes" => debugger.lanes_text(rest)?,
         "warps" => debugger.warps_text(),

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use ptx::ir::Space;
+use ptx::ir::{Operand, Space, Symbol};
 use ptx_sim::debug::{Moment, Position, Probe, Session, Touch};
 
 use crate::element::Element;
 use crate::program::demangled;
+use crate::sources::Sources;
 
 /// Instructions that are looked at to find out how memory is accessed.
 const MOST_LOOKED_AT: u64 = 1 << 21;
@@ -85,6 +86,7 @@ impl Names {
             all.push((last_part(&demangled(&variable.name)), at));
         }
         let mut names = Self::default();
+        all.retain(|(_, (_, _, size_bytes))| *size_bytes > 0);
         for (label, (space, address, size_bytes)) in all {
             let element = element_of(session, &seen, space, address..address + size_bytes);
             names.0.push(Named {
@@ -97,6 +99,43 @@ impl Names {
             });
         }
         names
+    }
+
+    /// Calls a shared array of a Rust kernel by the name that its line gives it
+    /// (`let tile = shared_array![f32; N]`), with the type that is written there.
+    pub fn call_by_lines(&mut self, session: &Session<'_, '_>, sources: &Sources) {
+        for (variable, (file, line)) in symbols(session) {
+            let Some(line) = sources.line(&file, line) else {
+                continue;
+            };
+            let Some((name, element)) = declared(&line) else {
+                continue;
+            };
+            let old = identifier(&last_part(&demangled(&variable)));
+            let name = self.unused(name);
+            if let Some(named) = self.0.iter_mut().find(|named| named.name == old) {
+                named.name = name;
+                named.element = element.unwrap_or(named.element);
+            }
+        }
+    }
+
+    /// Gives buffers the types that the kernel's parameters have, in the order of the source.
+    pub fn type_by_parameters(&mut self, session: &Session<'_, '_>, types: &[Element]) {
+        let kernel = &session.module().functions[session.kernel()];
+        let bytes = session.parameters();
+        let pointers = kernel.params.iter().filter(|param| param.size_bytes == 8);
+        let addresses = pointers.filter_map(|param| {
+            let at = param.offset as usize;
+            let address = u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
+            self.0.iter().position(|named| named.has(Space::Global, address))
+        });
+        let buffers: Vec<usize> = addresses.collect();
+        if buffers.len() == types.len() {
+            for (buffer, &element) in buffers.into_iter().zip(types) {
+                self.0[buffer].element = element;
+            }
+        }
     }
 
     fn unused(&self, name: &str) -> String {
@@ -134,6 +173,48 @@ impl Names {
         let found = self.0.iter_mut().find(|named| named.name == name);
         found.map(|named| named.element = element).is_some()
     }
+}
+
+/// Shared variables, and the source lines at which their addresses are first taken.
+fn symbols(session: &Session<'_, '_>) -> Vec<(String, (String, u32))> {
+    let module = session.module();
+    let mut found: Vec<(String, (String, u32))> = Vec::new();
+    for (function, of) in module.functions.iter().enumerate() {
+        for (instruction, at) in (0..).zip(of.body.as_deref().unwrap_or_default()) {
+            for operand in &at.operands {
+                let Operand::Symbol { base: symbol, .. } = operand else {
+                    continue;
+                };
+                let Symbol::Variable(id) = symbol else {
+                    continue;
+                };
+                let variable = &module.variables[id.0 as usize];
+                let is_known = found.iter().any(|(name, _)| *name == variable.name);
+                if variable.space != Space::Shared || is_known {
+                    continue;
+                }
+                let place = session.place(Position {
+                    function,
+                    instruction,
+                });
+                if let Some(source) = place.source {
+                    found.push((variable.name.clone(), (source.file, source.line)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The name and the type of a shared array, by the line that declares it.
+fn declared(line: &str) -> Option<(&str, Option<Element>)> {
+    let (before, after) = line.split_once("shared_array!")?;
+    let name = before.trim_start().strip_prefix("let ")?;
+    let name = name.trim_start_matches("mut ").trim_start();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+    let ty = after.trim_start_matches(['[', '(']).split(';').next()?;
+    (!name.is_empty()).then(|| (name, Element::named(ty.trim())))
 }
 
 /// The last part of a path, such as `TILE` of `transpose::TILE`.

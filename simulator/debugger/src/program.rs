@@ -50,15 +50,25 @@ impl Program {
         let mut functions = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
             let body = function.body.as_deref().unwrap_or_default();
-            let spots = (0..).zip(body).map(|(instruction, at)| {
+            let mut spots: Vec<Spot> = Vec::new();
+            for (instruction, at) in (0..).zip(body) {
                 let position = Position {
                     function: index,
                     instruction,
                 };
-                keys.spot(&session.place(position), at)
-            });
+                let place = session.place(position);
+                let mut spot = keys.spot(&place, at);
+                // A line of a library whose caller is not known belongs to the line before it.
+                if is_librarys(&place)
+                    && let Some(before) = spots.last()
+                {
+                    (spot.line_key, spot.depth) = (before.line_key, before.depth);
+                    spot.source = before.source;
+                }
+                spots.push(spot);
+            }
             functions.push(Function {
-                spots: spots.collect(),
+                spots,
                 name: demangled(&function.name),
                 registers: (0..)
                     .zip(&function.registers)
@@ -164,6 +174,16 @@ impl Keys {
             self.files.len() - 1
         }) as u32
     }
+}
+
+/// Whether a place is in Rust's library, and nothing says what it was inlined in.
+fn is_librarys(place: &Place) -> bool {
+    let is_library = |file: &str| {
+        let folders = ["core/", "alloc/", "std/"];
+        folders.iter().any(|folder| file.starts_with(folder)) || file.contains("/rustlib/src/")
+    };
+    let source = place.source.as_ref();
+    place.inlined_at.is_empty() && source.is_some_and(|source| is_library(&source.file))
 }
 
 fn without_column(source: &Source) -> Source {

@@ -213,7 +213,12 @@ impl Debugger<'_, '_, '_> {
                 format!("breakpoint {id}: {}", text.map_or("", |b| b.text.as_str()))
             }
             Reason::ThreadEnded => "the thread has ended".to_owned(),
-            Reason::End(None) => "the launch has ended".to_owned(),
+            Reason::End(None) => match self.unknown() {
+                None => "the launch has ended".to_owned(),
+                Some((n, why)) => format!(
+                    "the launch has ended; {n} times a condition had no value: {why}"
+                ),
+            },
             Reason::End(Some(error)) => format!("the launch fails here:\n{error}"),
             Reason::Finding { error, is_other } => match is_other {
                 false => format!("the checks find this:\n{error}"),
@@ -343,6 +348,33 @@ impl Debugger<'_, '_, '_> {
         Ok(lines.join("\n"))
     }
 
+    /// The source's variables in scope, by the calls that they belong to.
+    pub fn variables_text(&self) -> String {
+        let Some(path) = self.path() else {
+            return "the thread has not begun, or has ended".to_owned();
+        };
+        if let Some(why) = self.no_variables() {
+            return why.to_owned();
+        }
+        let mut text = String::new();
+        for frame in &path.frames {
+            let mut last = None;
+            for variable in self.variables_in(frame).iter().rev() {
+                if last.as_ref() != Some(&variable.frame) {
+                    let _ = writeln!(text, "{}", variable.frame.function);
+                    last = Some(variable.frame.clone());
+                }
+                let value = self.variable_text(frame, variable, self.focus().lane);
+                let (name, ty) = (&variable.name, variable.ty.name());
+                let _ = writeln!(text, "  {name}: {ty} = {value}");
+            }
+        }
+        match text.is_empty() {
+            true => "no variable is in scope here".to_owned(),
+            false => text.trim_end().to_owned(),
+        }
+    }
+
     /// The registers of the thread's innermost call that are known.
     pub fn registers_text(&self) -> String {
         let Some(frame) = self.path().and_then(|path| path.frames.first().copied()) else {
@@ -412,14 +444,33 @@ impl Debugger<'_, '_, '_> {
         let Some(block) = self.session().block(self.focus().block) else {
             return format!("block {} does not run now", self.focus().block);
         };
-        let warps = block.warps.iter().map(|warp| self.warp_text(warp));
-        warps.collect::<Vec<_>>().join("\n")
+        // Those that are at the same place together.
+        let mut all: Vec<(u32, u32, String)> = Vec::new();
+        for warp in &block.warps {
+            let text = self.warp_text(warp);
+            match all.last_mut() {
+                Some((_, last, same)) if *same == text => *last = warp.index,
+                _ => all.push((warp.index, warp.index, text)),
+            }
+        }
+        let mut text = String::new();
+        for (first, last, places) in all {
+            let who = match first == last {
+                true => format!("warp {first}"),
+                false => format!("warps {first}-{last}"),
+            };
+            for (i, place) in places.lines().enumerate() {
+                let who = if i == 0 { who.as_str() } else { "" };
+                let _ = writeln!(text, "{who:<12} {place}");
+            }
+        }
+        text.trim_end().to_owned()
     }
 
     fn warp_text(&self, warp: &WarpState) -> String {
         let mut text = String::new();
         if warp.live == 0 {
-            return format!("warp {:>2}  has ended", warp.index);
+            return "has ended".to_owned();
         }
         for path in &warp.paths {
             let place = path
@@ -432,8 +483,7 @@ impl Debugger<'_, '_, '_> {
             });
             let _ = writeln!(
                 text,
-                "warp {:>2}  lanes {:<12} {place}  {}",
-                warp.index,
+                "lanes {:<12} {place}  {}",
                 lanes(path.lanes),
                 waits(path.waits)
             );

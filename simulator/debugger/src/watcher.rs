@@ -8,6 +8,8 @@ use ptx_sim::debug::{Known, Moment, Position, Probe, Touch};
 use crate::element::Number;
 use crate::expression::{Expression, NoValue, Quantity, Thread};
 use crate::program::{Program, Spot};
+use crate::variables::Variables;
+use crate::vars;
 
 /// A thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -166,16 +168,27 @@ pub struct Hit {
     pub focus: Focus,
 }
 
+/// The source's variables, and the functions that have them.
+pub struct NamedVariables {
+    /// By number.
+    pub functions: Vec<String>,
+    pub variables: Arc<Variables>,
+}
+
 /// Looks for the end of a step and for breakpoints, forwards.
 #[derive(Clone)]
 pub struct Watcher {
     pub program: Program,
     pub breakpoints: Arc<Vec<Breakpoint>>,
     pub step: Option<Step>,
+    /// The source's variables, if a condition names some.
+    pub variables: Option<Arc<NamedVariables>>,
     /// The thread that is kept as long as it is there.
     pub focus: Option<Focus>,
     /// What was found.
     pub hit: Option<Hit>,
+    /// How often a condition had no value, and why it last had none.
+    pub unknown: Option<(u32, String)>,
     /// When the step's unit last did anything.
     pub last_of_unit: Option<u64>,
     /// The block, warp and lanes that are at work.
@@ -188,8 +201,10 @@ impl Watcher {
             program,
             breakpoints,
             step: None,
+            variables: None,
             focus,
             hit: None,
+            unknown: None,
             last_of_unit: None,
             active: (0, 0, 0),
         }
@@ -208,12 +223,13 @@ impl Watcher {
     }
 
     /// The breakpoint that lanes are at.
-    fn breakpoint(&self, at: &Moment<'_>, spot: &Spot) -> Option<Hit> {
+    fn breakpoint(&mut self, at: &Moment<'_>, spot: &Spot) -> Option<Hit> {
         let position = Position {
             function: at.function(),
             instruction: at.instruction(),
         };
-        self.breakpoints.iter().find_map(|breakpoint| {
+        let breakpoints = Arc::clone(&self.breakpoints);
+        breakpoints.iter().find_map(|breakpoint| {
             let is_here = match &breakpoint.at {
                 At::Instructions(all) => all.binary_search(&position).is_ok(),
                 At::Barrier => spot.is_barrier,
@@ -231,21 +247,35 @@ impl Watcher {
     }
 
     /// The lanes for which a condition holds.
-    fn lanes_where(&self, condition: Option<&Expression>, at: &Moment<'_>, lanes: u32) -> u32 {
+    fn lanes_where(&mut self, condition: Option<&Expression>, at: &Moment<'_>, lanes: u32) -> u32 {
         let Some(condition) = condition else {
             return lanes;
         };
+        let mut unknown = None;
         let holds = |&lane: &u32| {
-            lanes >> lane & 1 != 0
-                && condition
-                    .value(&ThreadAt {
-                        at,
-                        lane,
-                        program: &self.program,
-                    })
-                    .is_ok_and(Number::is_true)
+            if lanes >> lane & 1 == 0 {
+                return false;
+            }
+            let thread = ThreadAt {
+                at,
+                lane,
+                program: &self.program,
+                variables: self.variables.as_deref(),
+            };
+            match condition.value(&thread) {
+                Ok(value) => value.is_true(),
+                Err(why) => {
+                    unknown = Some(why);
+                    false
+                }
+            }
         };
-        (0..32).filter(holds).fold(0, |all, lane| all | 1 << lane)
+        let all = (0..32).filter(holds).fold(0, |all, lane| all | 1 << lane);
+        if let Some(NoValue(why)) = unknown {
+            let n = self.unknown.take().map_or(0, |(n, _)| n);
+            self.unknown = Some((n + 1, why));
+        }
+        all
     }
 
     /// Whether a step ends at an instruction.
@@ -451,6 +481,7 @@ struct ThreadAt<'a> {
     at: &'a Moment<'a>,
     lane: u32,
     program: &'a Program,
+    variables: Option<&'a NamedVariables>,
 }
 
 impl Thread for ThreadAt<'_> {
@@ -464,7 +495,17 @@ impl Thread for ThreadAt<'_> {
     }
 
     fn variable(&self, name: &str) -> Result<Number, NoValue> {
-        Err(NoValue(format!("`{name}` is not known")))
+        let not_known = || NoValue(format!("there is no variable `{name}` here"));
+        let known = self.variables.ok_or_else(not_known)?;
+        let function = &known.functions[self.at.function()];
+        let all = known.variables.at(function, self.at.instruction() as usize);
+        let variable = all.iter().rev().find(|variable| variable.name == name);
+        let call = vars::Now {
+            at: self.at,
+            lane: self.lane,
+            program: self.program,
+        };
+        vars::value(&call, variable.ok_or_else(not_known)?)
     }
 
     fn quantity(&self, quantity: Quantity) -> i128 {

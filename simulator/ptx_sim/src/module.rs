@@ -21,6 +21,7 @@ pub struct Module {
 }
 
 struct Inner {
+    text: Option<Arc<str>>,
     ir: ir::Module,
     program: Program,
     /// By function; made when a kernel is first launched.
@@ -111,7 +112,18 @@ impl Module {
     pub fn parse(source: &str) -> Result<Self, ir::ParseError> {
         let ir = ptx::parse::parse(source)?;
         let program = decode::decode(&ir, &[source]).map_err(|decoding| decoding.error)?;
-        Ok(Self::new(ir, program))
+        let mut module = Self::new(ir, program);
+        if cfg!(feature = "debug")
+            && let Some(inner) = Arc::get_mut(&mut module.inner)
+        {
+            inner.text = Some(source.into());
+        }
+        Ok(module)
+    }
+
+    /// The text, which only a debugger keeps; none if it was linked from several.
+    pub(crate) fn text(&self) -> Option<&Arc<str>> {
+        self.inner.text.as_ref()
     }
 
     pub(crate) fn new(ir: ir::Module, program: Program) -> Self {
@@ -119,6 +131,7 @@ impl Module {
         let live_registers = ir.functions.iter().map(|_| OnceLock::new()).collect();
         Self {
             inner: Arc::new(Inner {
+                text: None,
                 ir,
                 program,
                 plans,

@@ -6,92 +6,21 @@
 //! `BLESS=1 cargo test -p ptx_sim-tests --test checked fail` rewrites the reports and the
 //! list: read the diff before committing it.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::defect::{ptx_files, settings, with_launch};
 use common::expected;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
-
-/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
-/// `poisoned`: the buffer of that many 8-byte words is unwritten.
-fn settings(text: &str) -> HashMap<String, Vec<u64>> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("// launch:"))
-        .expect("a line `// launch: …`");
-    line.split(',')
-        .map(|part| {
-            let mut words = part.split_whitespace();
-            let name = words.next().expect("a setting's name").to_owned();
-            (name, words.map(|w| w.parse().expect("a number")).collect())
-        })
-        .collect()
-}
 
 /// Launches the kernel `k` of a file and gives the report.
 fn report(text: &str) -> String {
-    let settings = settings(text);
-    let triple = |name: &str| match settings.get(name).map(Vec::as_slice) {
-        Some([x, y, z]) => [*x as u32, *y as u32, *z as u32],
-        _ => [1, 1, 1],
-    };
-    let number = |name: &str, default| settings.get(name).map_or(default, |v| v[0]);
-    let module = match Module::parse(text) {
-        Ok(module) => module,
-        Err(error) => return format!("parse error: {error}"),
-    };
-    let device = Device::new();
-    let loaded = match device.load(&module) {
-        Ok(loaded) => loaded,
-        Err(error) => return format!("load error: {error}"),
-    };
-    let buffer = device
-        .alloc(8 * number("words", 32), "buffer")
-        .expect("enough memory");
-    let n_bytes = 8 * number("words", 32);
-    if settings.contains_key("poisoned") {
-        device.fill(buffer, n_bytes, 0xFF).expect("the buffer");
-        device.mark_unwritten(buffer, n_bytes).expect("the buffer");
-    } else {
-        device.fill(buffer, n_bytes, 0).expect("the buffer");
-    }
-    let freed = device.alloc(256, "freed").expect("enough memory");
-    device.free(freed).expect("just allocated");
-    let bytes = [buffer.to_le_bytes(), freed.to_le_bytes()];
-    let n_params = number("params", 1) as usize;
-    let params: Vec<&[u8]> = bytes.iter().take(n_params).map(|b| &b[..]).collect();
-    let launch = Launch {
-        grid: triple("grid"),
-        block: triple("block"),
-        dynamic_shared_bytes: number("shared", 0) as u32,
-        params: &params,
-        options: LaunchOptions {
-            fuel: settings.get("fuel").map(|v| v[0]),
-            threads: Some(1),
-            check: settings.contains_key("check"),
-            cluster: settings.contains_key("cluster").then(|| triple("cluster")),
-            ..Default::default()
-        },
-    };
-    match device.launch(&loaded, "k", &launch) {
-        Ok(_) => "no error".to_owned(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn ptx_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files.extend(ptx_files(&path));
-        } else if path.extension().is_some_and(|e| e == "ptx") {
-            files.push(path);
+    let launched = with_launch(text, |device, loaded, launch| {
+        match device.launch(loaded, "k", launch) {
+            Ok(_) => "no error".to_owned(),
+            Err(error) => error.to_string(),
         }
-    }
-    files.sort();
-    files
+    });
+    launched.unwrap_or_else(|refused| refused)
 }
 
 /// What the folders hold, in the list's order.

@@ -9,7 +9,7 @@ use super::finding::{Found, bytes_of, parts};
 use super::kept::Moments;
 use super::probe::Probe;
 use super::state::{self, BlockState, Position, SharedVariable, State};
-use super::values::{Known, Reader, global_bytes, shared_bytes};
+use super::values::{Known, Reader, address_of, global_bytes, parameters, shared_bytes};
 use super::walk::Walk;
 use crate::block::BlockRun;
 use crate::bulk::Span;
@@ -27,7 +27,7 @@ use crate::launch::prepared::Prepared;
 use crate::launch::workers::{Failure, Work, Worker};
 use crate::memory::written::Written;
 use crate::report::Report;
-use ptx::ir::RegId;
+use ptx::ir::{RegId, Space};
 
 /// Why a launch stands where it does.
 #[derive(Clone, Debug)]
@@ -56,6 +56,7 @@ pub struct Session<'w, 'o> {
     moments: Moments,
     launch: &'w LaunchContext<'w>,
     device: &'w Device,
+    text: Option<Arc<str>>,
     /// What was known of memory before.
     written: Vec<Written>,
     time: u64,
@@ -126,6 +127,7 @@ impl Device {
             worker,
             launch: &context,
             device: self,
+            text: loaded.module().text().cloned(),
             written,
             time: 0,
             end: None,
@@ -474,13 +476,23 @@ impl<'w> Session<'w, '_> {
 
     /// The kernel's parameters, as they lie in memory.
     pub fn parameters(&self) -> Vec<u8> {
-        let words = self.launch.params.iter();
-        words.flat_map(|word| word.to_le_bytes()).collect()
+        parameters(self.launch)
     }
 
     /// The module.
     pub fn module(&self) -> &'w ptx::ir::Module {
         self.launch.module
+    }
+
+    /// Its text, unless it was linked from several.
+    pub fn text(&self) -> Option<&Arc<str>> {
+        self.text.as_ref()
+    }
+
+    /// Where memory is that a function knows by a name: of local memory, from the call's first byte
+    /// on; of parameters, in [`parameters`](Self::parameters).
+    pub fn address_of(&self, function: usize, space: Space, name: &str) -> Option<u64> {
+        address_of(self.launch, function, space, name)
     }
 
     /// The kernel's number among the module's functions.

@@ -8,7 +8,7 @@ use crate::memory::journal::byte_at;
 use crate::memory::shared::SharedMemory;
 use crate::program::Terminator;
 use crate::warp::{FrameId, Warp};
-use ptx::ir::{RegId, Type};
+use ptx::ir::{self, RegId, Space, Type};
 
 /// A register's value in one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,45 @@ pub(crate) fn global_bytes(
     (address..end)
         .map(|at| byte_at(launch.memory, at))
         .collect()
+}
+
+/// The kernel's parameters, as they lie in memory.
+pub(crate) fn parameters(launch: &LaunchContext<'_>) -> Vec<u8> {
+    let words = launch.params.iter();
+    words.flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Where memory is that a function knows by a name: of local memory, from the call's first byte on.
+pub(crate) fn address_of(
+    launch: &LaunchContext<'_>,
+    function: usize,
+    space: Space,
+    name: &str,
+) -> Option<u64> {
+    let ir = launch.module.functions.get(function)?;
+    match space {
+        Space::Local => {
+            let index = ir.locals.iter().position(|local| local.name == name)?;
+            let offsets = &launch.function(function).local_offsets;
+            offsets.get(index).map(|&offset| u64::from(offset))
+        }
+        Space::Param if function == launch.kernel => {
+            let parameter = ir.params.iter().find(|param| param.name == name)?;
+            Some(u64::from(parameter.offset))
+        }
+        Space::Param => None,
+        _ => {
+            let mut variables = launch.module.variables.iter();
+            let index = variables.position(|v| v.name == name && v.space == space)?;
+            match space {
+                Space::Shared => {
+                    let id = ir::VarId(index as u32);
+                    Some(u64::from(launch.plan.shared.offset(id)))
+                }
+                _ => launch.variables.get(index).copied(),
+            }
+        }
+    }
 }
 
 /// A moment: an instruction is about to be executed.
@@ -256,6 +295,17 @@ impl<'a> Moment<'a> {
     /// Bytes of a thread's local memory; none if some are not there.
     pub fn local(&self, lane: u32, address: u32, n_bytes: u32) -> Option<Vec<u8>> {
         self.reader().local(lane, address, n_bytes)
+    }
+
+    /// Where memory is that the function knows by a name; see
+    /// [`Session::address_of`](super::Session::address_of).
+    pub fn address_of(&self, space: Space, name: &str) -> Option<u64> {
+        address_of(self.launch, self.now.function, space, name)
+    }
+
+    /// The kernel's parameters, as they lie in memory.
+    pub fn parameters(&self) -> Vec<u8> {
+        parameters(self.launch)
     }
 
     /// Where the local memory of the call begins.

@@ -82,6 +82,8 @@ pub(crate) struct Function {
     pub local_align: u32,
     /// Where that is in a kernel, whose call is the first.
     pub local_start: u32,
+    /// Offsets of its `.local` variables in that memory.
+    pub local_offsets: Vec<u32>,
     /// Offsets of the parameters in that memory (device functions only).
     pub param_offsets: Vec<u32>,
     /// Offsets of the return values in that memory.

@@ -1,6 +1,7 @@
 //! The common part of the integration tests.
 
 pub mod accesses;
+pub mod defect;
 pub mod expected;
 pub mod lanewise;
 pub mod plainly;

@@ -1,0 +1,84 @@
+//! Kernels with one defect each (`fail/`), and how they are launched.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ptx_sim::{Device, Launch, LaunchOptions, LoadedModule, Module};
+
+/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
+/// `poisoned`: the buffer of that many 8-byte words is unwritten.
+pub fn settings(text: &str) -> HashMap<String, Vec<u64>> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("// launch:"))
+        .expect("a line `// launch: …`");
+    line.split(',')
+        .map(|part| {
+            let mut words = part.split_whitespace();
+            let name = words.next().expect("a setting's name").to_owned();
+            (name, words.map(|w| w.parse().expect("a number")).collect())
+        })
+        .collect()
+}
+
+/// Prepares the launch of kernel `k` of a file; why its module is refused, if it is.
+pub fn with_launch<R>(
+    text: &str,
+    f: impl FnOnce(&Device, &LoadedModule, &Launch<'_>) -> R,
+) -> Result<R, String> {
+    let settings = settings(text);
+    let triple = |name: &str| match settings.get(name).map(Vec::as_slice) {
+        Some([x, y, z]) => [*x as u32, *y as u32, *z as u32],
+        _ => [1, 1, 1],
+    };
+    let number = |name: &str, default| settings.get(name).map_or(default, |v| v[0]);
+    let module = Module::parse(text).map_err(|error| format!("parse error: {error}"))?;
+    let device = Device::new();
+    let loaded = device.load(&module);
+    let loaded = loaded.map_err(|error| format!("load error: {error}"))?;
+    let buffer = device
+        .alloc(8 * number("words", 32), "buffer")
+        .expect("enough memory");
+    let n_bytes = 8 * number("words", 32);
+    if settings.contains_key("poisoned") {
+        device.fill(buffer, n_bytes, 0xFF).expect("the buffer");
+        device.mark_unwritten(buffer, n_bytes).expect("the buffer");
+    } else {
+        device.fill(buffer, n_bytes, 0).expect("the buffer");
+    }
+    let freed = device.alloc(256, "freed").expect("enough memory");
+    device.free(freed).expect("just allocated");
+    let bytes = [buffer.to_le_bytes(), freed.to_le_bytes()];
+    let n_params = number("params", 1) as usize;
+    let params: Vec<&[u8]> = bytes.iter().take(n_params).map(|b| &b[..]).collect();
+    let launch = Launch {
+        grid: triple("grid"),
+        block: triple("block"),
+        dynamic_shared_bytes: number("shared", 0) as u32,
+        params: &params,
+        options: LaunchOptions {
+            fuel: settings.get("fuel").map(|v| v[0]),
+            threads: Some(1),
+            check: settings.contains_key("check"),
+            cluster: settings.contains_key("cluster").then(|| triple("cluster")),
+            ..Default::default()
+        },
+    };
+    Ok(f(&device, &loaded, &launch))
+}
+
+/// All PTX files of a folder and of those in it, in order.
+pub fn ptx_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(ptx_files(&path));
+        } else if path.extension().is_some_and(|e| e == "ptx") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
