@@ -5,6 +5,7 @@ use super::exit::{Exit, Stop};
 use super::modules::read_module;
 use super::ncu;
 use super::progress::say;
+use crate::explain;
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text};
 use crate::report::metrics;
@@ -16,6 +17,7 @@ use lesson::footprint;
 use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep_page::Player;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -101,7 +103,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (profile, exit) = question.profile()?;
     let mut ending = outputs.end(exit);
     ending.json("--json", &profile);
-    ending.file("--html", || Ok(html::page(&profile).into_bytes()));
+    ending.file("--html", || {
+        Ok(html::page(&profile, question.player()).into_bytes())
+    });
     ending.print(|out| text::write(out, &profile, Width::of_stdout()));
     Ok(ending.exit())
 }
@@ -188,6 +192,13 @@ impl Question {
             &hints::shell_words(&self.launch),
         );
         Ok((profile, exit))
+    }
+
+    /// The run of a block at a small size, for the page. A failure is in the profile already.
+    fn player(&self) -> Option<Player> {
+        let shape = explain::default_shape(self.registered)?;
+        let modules = profile::with_helpers(&self.module);
+        explain::player::of(self.registered, &shape, modules, 0).ok()?
     }
 
     /// Nsight Compute's figures of the same launches.
