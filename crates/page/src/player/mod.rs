@@ -237,3 +237,104 @@ fn code(text: &str) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Player;
+    use maps::{Tile, TileMap};
+    use ptx_sim::trace::Trace;
+    use ptx_sim::{Device, Launch, LaunchOptions, Module, TraceOptions};
+
+    const PTX: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.file 1 \"src/k.rs\"
+.visible .entry k()
+{
+    .reg .b32 %r<3>;
+    .shared .align 4 .b8 tile[4096];
+    .loc 1 10 0
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r1, %r1, 7;
+    mov.u32 %r2, tile;
+    add.u32 %r2, %r2, %r1;
+    .loc 1 20 0
+    st.shared.b32 [%r2], %r1;
+    .loc 1 40 0
+    bar.sync 0;
+    ret;
+}
+";
+
+    fn trace() -> Trace {
+        let device = Device::new();
+        let loaded = device.load(&Module::parse(PTX).unwrap()).unwrap();
+        let launch = Launch {
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &[],
+            options: LaunchOptions {
+                trace: Some(TraceOptions::default()),
+                ..LaunchOptions::default()
+            },
+        };
+        *device.launch(&loaded, "k", &launch).unwrap().trace.unwrap()
+    }
+
+    fn player() -> Player {
+        let text: String = (1..=50)
+            .map(|line| format!("line {line};</script>\n"))
+            .collect();
+        Player::of("`k`", &trace(), "src/k.rs", |file| {
+            (file == "src/k.rs").then(|| text.clone())
+        })
+    }
+
+    #[test]
+    fn frames_have_their_lines_and_the_lines_around_them() {
+        let player = player();
+        let [excerpt] = &*player.files else {
+            panic!("{:?}", player.files)
+        };
+        let numbers: Vec<u32> = excerpt.lines.iter().map(|(number, _)| *number).collect();
+        let expected: Vec<u32> = (17..=23).chain(37..=43).collect();
+        assert_eq!(numbers, expected);
+        let lines: Vec<u32> = player.places.iter().flatten().map(|at| at.line).collect();
+        assert_eq!(lines, [20, 40]);
+    }
+
+    #[test]
+    fn the_page_has_the_data_and_a_table() {
+        let html = player().html();
+        assert!(html.contains(
+            "<td>1</td><td><code>k.rs:20</code></td><td>Warp 0: lanes 0–31 store 4 bytes each to \
+             shared memory: 32 wavefronts where 1 would do, 31 bank conflicts (32-way).</td>"
+        ));
+        // The data end where their element ends.
+        assert_eq!(html.matches("</script>").count(), 1, "{html}");
+        let (_, data) = html.split_once("class=\"player-data\">").unwrap();
+        let (data, _) = data.split_once("</script>").unwrap();
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!(data["film"]["frames"][0]["touch"]["conflicts"], 31);
+        assert_eq!(data["files"][0]["lines"][0][1], "line 17;</script>");
+    }
+
+    #[test]
+    fn a_tile_has_its_words_row_by_row() {
+        let map = |rows, columns, bytes, layout: &str| {
+            let tile = Tile::new(rows, columns, bytes).unwrap();
+            TileMap::new(tile, layout.parse().unwrap()).unwrap()
+        };
+        let player = player()
+            .with_tile(&map(32, 32, 4, "swizzle:5,0,5"))
+            .unwrap();
+        let tile = player.tile.clone().unwrap();
+        assert_eq!((tile.n_rows, tile.words.len()), (32, 1024));
+        assert_eq!(tile.words[32..36], [33, 32, 35, 34]);
+        let refused = |map| player.clone().with_tile(&map).unwrap_err();
+        assert!(refused(map(32, 64, 4, "plain")).contains("more than 32 words"));
+        assert!(refused(map(32, 32, 2, "pad:1")).contains("only 2 bytes"));
+    }
+}

@@ -385,7 +385,7 @@ window.lockstepPlayer = (() => {
       if (products) words.push(`${plural(products, "group")} of products in flight`);
     }
     const place = data.places[frame.instruction];
-    if (words.length === 0 && place) words.push(`line ${place.line}`);
+    if (words.length === 0 && place) words.push(place.name);
     return words.join(", ");
   }
 
@@ -507,7 +507,10 @@ window.lockstepPlayer = (() => {
     };
     const legend = make("p", "legend");
     for (const [kind, name] of Object.entries(names)) {
-      if (paths.has(kind)) legend.append(make("i", `of-${kind}`), `${name} `);
+      if (!paths.has(kind)) continue;
+      const item = make("span", "kind");
+      item.append(make("i", `of-${kind}`), name);
+      legend.append(item, " ");
     }
     return { svg, legend };
   }
