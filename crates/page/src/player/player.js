@@ -11,6 +11,8 @@ window.lockstepPlayer = (() => {
   const SECTOR_BYTES = 32;
   // Larger memories are drawn by lines, not by words.
   const MOST_ROWS_OF_WORDS = 64;
+  // Grids with more rows than this have lower ones.
+  const DENSE_ROWS = 16;
   const MS_PER_FRAME = 400;
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -193,8 +195,13 @@ window.lockstepPlayer = (() => {
   // Where an access goes: banks by wavefront, or the words of lines of global memory.
   function touchPart(data) {
     const part = grid("touch", "Where the lanes go", "");
-    const most = Math.max(1, ...data.film.frames.map(({ touch }) => touch?.wavefronts ?? 0));
-    part.cells.style.setProperty("--least", Math.min(most, 8));
+    const linesOf = (words) => [...new Set(words.map((word) => Math.floor(word / COLUMNS)))];
+    // Room for the largest access, so that nothing below moves.
+    const rowsOf = (frame) => frame.touch?.wavefronts
+      ?? linesOf(accesses(data.film, frame).map(({ address }) => address / 4)).length;
+    const most = Math.max(1, ...data.film.frames.map(rowsOf));
+    part.cells.style.setProperty("--most", most);
+    part.cells.classList.toggle("player-dense", most > DENSE_ROWS);
 
     function banks(frame, all) {
       const n_rows = frame.touch.wavefronts;
@@ -230,8 +237,7 @@ window.lockstepPlayer = (() => {
           used.get(word).push(lane);
         }
       }
-      const numbers = [...used.keys()].map((word) => Math.floor(word / COLUMNS));
-      const rows = [...new Set(numbers)].sort((a, b) => a - b);
+      const rows = linesOf([...used.keys()]).sort((a, b) => a - b);
       const offset = (line) => `+${(line - rows[0]) * LINE_BYTES}`;
       part.title.textContent = `${frame.kind === "local" ? "Local" : "Global"} memory, a row per line of 128 bytes, four sectors each`;
       part.clear(rows.length, (at) => (at % 8 === 0 ? `sector ${at / 8}` : ""), (row) => offset(rows[row]));
@@ -304,6 +310,7 @@ window.lockstepPlayer = (() => {
       part.title.append("by bank");
     }
     order(false);
+    part.cells.classList.toggle("player-dense", rows.length > DENSE_ROWS);
     let again = null;
     select.addEventListener("change", () => { order(select.value === "tile"); again(); });
     part.show = (frame, number) => {
