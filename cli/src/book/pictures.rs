@@ -5,6 +5,7 @@ use super::facts::{self, Facts};
 use crate::explain::{self, Explained};
 use host::kernels;
 use lesson::{Registered, Shape};
+use lockstep::engine::sim::Sim;
 use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, Tile, TileMap};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
@@ -242,7 +243,7 @@ fn tile_of(arguments: &Arguments) -> Result<Option<TileMap>, String> {
 pub fn player(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let (kernel, shape) = shape_of(arguments)?;
     let modules = kernels::modules_for(&[kernel]).map_err(|error| error.to_string())?;
-    let player = explain::player::of(kernel, &shape, modules, 0);
+    let player = explain::player::on(&Sim::new(modules), kernel, &shape);
     let player = player.map_err(|error| error.to_string())?;
     let player = player.ok_or("it was not launched")?;
     let player = match tile_of(arguments)? {

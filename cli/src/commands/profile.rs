@@ -16,6 +16,7 @@ use host::{hints, kernels};
 use lesson::footprint;
 use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
 use lockstep_page::Player;
 use std::collections::BTreeMap;
@@ -197,8 +198,8 @@ impl Question {
     /// The run of a block at a small size, for the page. A failure is in the profile already.
     fn player(&self) -> Option<Player> {
         let shape = explain::default_shape(self.registered)?;
-        let modules = profile::with_helpers(&self.module);
-        explain::player::of(self.registered, &shape, modules, 0).ok()?
+        let sim = Sim::new(profile::with_helpers(&self.module));
+        explain::player::on(&sim, self.registered, &shape).ok()?
     }
 
     /// Nsight Compute's figures of the same launches.

@@ -169,7 +169,7 @@ impl Player {
         };
         let main = self.film.main_frames(line);
         html! {
-            div class="player-static table-box" tabindex="0" role="region" aria-label="The main frames" {
+            div class="player-static table-box" tabindex="0" role="group" aria-label="The main frames" {
                 table {
                     caption { (self.extent) ": the first of each kind." }
                     thead { tr {

@@ -346,7 +346,7 @@ window.lockstepPlayer = (() => {
   function warpsPart(data, last) {
     const box = make("div", "warps player-scroll");
     box.tabIndex = 0;
-    box.setAttribute("role", "region");
+    box.setAttribute("role", "group");
     box.setAttribute("aria-label", "Warps and their lanes");
     const rows = new Map();
     for (const warp of data.film.warps) {
@@ -407,7 +407,7 @@ window.lockstepPlayer = (() => {
   function sourcePart(data, last) {
     const box = make("div", "source player-scroll");
     box.tabIndex = 0;
-    box.setAttribute("role", "region");
+    box.setAttribute("role", "group");
     box.setAttribute("aria-label", "Source");
     const lines = new Map();
     data.files.forEach(({ file, lines: texts }, number) => {

@@ -1,4 +1,4 @@
-//! What is under way in a block: warps that wait, copies and products in flight, phases.
+//! The board: warps that wait, copies and products in flight, phases of barriers in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 

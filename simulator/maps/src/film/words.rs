@@ -1,4 +1,4 @@
-//! What happens in a frame, in words, without the warp.
+//! The words of a frame, without its warp.
 
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
