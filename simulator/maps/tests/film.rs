@@ -234,7 +234,9 @@ fn copies_are_in_flight_until_they_are_waited_for() {
         board(over).phases.into_iter().collect::<Vec<_>>(),
         [(512, 1)]
     );
-    at("Warp 0: lanes 0–31 test the mbarrier at byte 512");
+    let test = at("Warp 0: lanes 0–31 test the mbarrier at byte 512");
+    // All of them poll one word. That costs wavefronts, but is for waiting.
+    assert_eq!((test.kind, test.touch.as_ref()), (Kind::Mbarrier, None));
 
     let groups: Vec<u32> = film
         .frames

@@ -111,7 +111,7 @@ window.lockstepPlayer = (() => {
           for (const at of units(start, end)) written.set(at, { copy: frame.copy });
         }
       }
-      if (!isWanted(frame) || !frame.touch.writes || frame.kind === "mbarrier") return;
+      if (!isWanted(frame) || !frame.touch.writes) return;
       for (const { lane, address } of accesses(film, frame)) {
         for (const at of units(address, address + frame.touch.bytes)) {
           written.set(at, { warp: frame.warp, lane });

@@ -80,7 +80,7 @@ pub struct Frame {
     /// How often it was repeated.
     #[serde(skip_serializing_if = "is_one")]
     pub times: u32,
-    /// Memory that lanes access.
+    /// Memory that lanes access; nothing for barriers in memory, which are for waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub touch: Option<Touch>,
     /// The bulk copy that starts or arrives.
@@ -272,7 +272,9 @@ impl Cutter {
         });
         let opcode = instruction.unwrap_or_default();
         let text = words::of(event, opcode, &before, &self.board);
+        let kind = Kind::of(event, opcode);
         let touched = match &event.kind {
+            _ if kind == Kind::Mbarrier => None,
             TraceKind::Access(access) if access.mask != 0 => Some(access),
             _ => None,
         };
@@ -295,7 +297,7 @@ impl Cutter {
             _ => (None, Vec::new()),
         };
         Frame {
-            kind: Kind::of(event, opcode),
+            kind,
             warp: (event.lanes != 0).then_some(event.warp),
             lanes: touched.map_or(event.lanes, |access| access.mask),
             instruction: event.instruction,
