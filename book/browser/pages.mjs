@@ -195,6 +195,60 @@ async function push(browser) {
   await page.context().close();
 }
 
+// A reader steps through a kernel's run, back and forth, and no page is turned meanwhile.
+async function step(browser) {
+  const page = await open(browser, "reduction.html", "light", 390);
+  const player = page.locator("section.player").first();
+  await player.scrollIntoViewIfNeeded();
+  const shown = async () => ({
+    count: await player.locator(".player-count").innerText(),
+    now: await player.locator(".player-now").innerText(),
+    lanes: await player.locator(".player-warp path.player-served").first().getAttribute("d"),
+    words: await player.locator(".player-written").count(),
+  });
+  const press = async (key, n = 1) => {
+    for (let i = 0; i < n; i += 1) {
+      await page.keyboard.press(key);
+    }
+    return shown();
+  };
+  check(!(await player.locator(".player-static").isVisible()), "the player does not replace the table");
+  await player.locator(".player-slider").focus();
+  const first = await shown();
+  check(first.count.startsWith("1 /") && first.now.startsWith("Warp 0: lanes 0–31 load"), `at first: ${first.now}`);
+  const third = await press("ArrowRight", 2);
+  check(third.count.startsWith("3 /") && third.now !== first.now, `two frames on: ${third.now}`);
+  check(third.words === 32, `a warp has stored ${third.words} words`);
+  check(JSON.stringify(await press("ArrowLeft", 2)) === JSON.stringify(first), "back is not where it was");
+  const last = await press("End");
+  const [number, all] = last.count.split(" / ");
+  check(number === all && last.now.includes("to global memory"), `at the end: ${last.count}: ${last.now}`);
+  check(last.lanes !== first.lanes, "at the end of a sum all lanes are still at work");
+  check((await press("Home")).count === first.count, "Home is not the first frame");
+  const second = await press("ArrowDown", 2);
+  check(second.now.startsWith("Warp 1:"), `the next warp's first frame: ${second.now}`);
+  await player.locator("button", { hasText: "Play" }).click();
+  await page.waitForFunction(
+    (before) => document.querySelector(".player-count").textContent !== before,
+    second.count,
+    { timeout: 5_000 }
+  );
+  await player.locator("button", { hasText: "Pause" }).click();
+  check(page.url().endsWith("reduction.html"), "a key in the player turns the page");
+  await page.context().close();
+}
+
+// Without scripts there is a table of the main frames.
+async function read(browser) {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(address("reduction.html"));
+  const table = page.locator(".player-static").first();
+  check(await table.isVisible(), "without scripts there is no table of frames");
+  check((await table.locator("tbody tr").count()) > 5, "the table of frames is nearly empty");
+  await context.close();
+}
+
 mkdirSync(screenshots, { recursive: true });
 const browser = await chromium.launch({
   executablePath: browserPath,
@@ -211,6 +265,8 @@ try {
   await use(browser);
   await wait(browser);
   await push(browser);
+  await step(browser);
+  await read(browser);
 } finally {
   await browser.close();
 }

@@ -74,6 +74,7 @@ async function drive(page, name) {
   await resize(page, name);
   await choose_map(page, name);
   await choose_phase(page, name);
+  await step(page, name);
   await unfold(page, name);
   await compare(page, name, group);
   await filter(page, name);
@@ -202,6 +203,19 @@ async function choose_phase(page, name) {
   }
   notes.add("a map with several phases");
   await page.goto(start);
+}
+
+// A kernel's run, back and forth.
+async function step(page, name) {
+  const player = page.locator(".kernel.open section.player[data-ready]").first();
+  if ((await player.count()) === 0) return void notes.add("a kernel with a player");
+  const now = () => player.locator(".player-now, .player-count").allInnerTexts();
+  await player.locator(".player-slider").focus();
+  const first = await now();
+  await page.keyboard.press("ArrowRight");
+  hold(String(await now()) !== String(first), `${name}: the next frame is the same`);
+  await page.keyboard.press("ArrowLeft");
+  hold(String(await now()) === String(first), `${name}: a step back is not where it was`);
 }
 
 async function unfold(page, name) {

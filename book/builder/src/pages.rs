@@ -3,13 +3,19 @@
 use anyhow::{Context, bail};
 use mdbook_driver::MDBook;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file by which a folder is known to be a book that was made before.
 const MARK: &str = "book.js";
 
-/// Puts the book together in a folder beside the chapters, and makes pages of it in `out`.
-pub fn make(book: &Path, chapters: &Path, style: &Path, out: &Path) -> anyhow::Result<()> {
+/// Puts the book together in a folder beside the chapters, and makes pages of it in `out`. `parts`
+/// are files for the theme, by their names there.
+pub fn make(
+    book: &Path,
+    chapters: &Path,
+    parts: &[(PathBuf, &str)],
+    out: &Path,
+) -> anyhow::Result<()> {
     let is_empty =
         |dir: &Path| fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
     let is_ours = fs::read_dir(out).is_ok_and(|entries| {
@@ -32,8 +38,10 @@ pub fn make(book: &Path, chapters: &Path, style: &Path, out: &Path) -> anyhow::R
     }
     copy(chapters, &stage.join("src"))?;
     copy(&book.join("theme"), &stage.join("theme"))?;
-    fs::copy(style, stage.join("theme/maps.css"))
-        .with_context(|| format!("{} cannot be copied", style.display()))?;
+    for (part, name) in parts {
+        fs::copy(part, stage.join("theme").join(name))
+            .with_context(|| format!("{} cannot be copied", part.display()))?;
+    }
     fs::copy(book.join("book.toml"), stage.join("book.toml"))?;
     let mut pages = MDBook::load(&stage)?;
     pages.config.build.build_dir = std::path::absolute(out)?;

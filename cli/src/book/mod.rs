@@ -62,7 +62,7 @@ const fn costly(name: &'static str, expand: Expand, check: Check) -> Kind {
     }
 }
 
-static KINDS: [Kind; 22] = [
+static KINDS: [Kind; 23] = [
     cheap("kernel", excerpts::kernel),
     cheap("item", excerpts::item),
     cheap("file", excerpts::file),
@@ -83,6 +83,7 @@ static KINDS: [Kind; 22] = [
     cheap("lessons", lessons),
     costly("explain", pictures::explain_access, pictures::check_kernel),
     costly("timeline", pictures::timeline, pictures::check_kernel),
+    costly("player", pictures::player, pictures::check_player),
     costly("terminal", terminal::terminal, terminal::check),
     costly("live", live::live, live::check),
 ];

@@ -5,6 +5,7 @@ use super::facts::{self, Facts};
 use crate::explain::{self, Explained};
 use host::kernels;
 use lesson::{Registered, Shape};
+use lockstep::engine::sim::Sim;
 use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, Tile, TileMap};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
@@ -23,6 +24,11 @@ const KEYS: [&str; 7] = [
 impl Drawn {
     fn of(arguments: &Arguments) -> Result<Self, String> {
         arguments.keys(&KEYS)?;
+        Self::among(arguments)
+    }
+
+    /// Among other arguments.
+    fn among(arguments: &Arguments) -> Result<Self, String> {
         let told = |error: maps::Invalid| error.to_string();
         let number = |key: &str| -> Result<u32, String> {
             let text = arguments.need(key)?;
@@ -212,6 +218,39 @@ pub fn timeline(_: &Facts, arguments: &Arguments) -> Result<String, String> {
         explained.kernel, explained.shape, explained.block
     );
     Ok(figure(arguments, &words, &explained.timeline.svg()))
+}
+
+/// Whether `{{#player KERNEL}}` names a kernel and a size of it.
+pub fn check_player(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+    arguments.keys(&["shape", "rows", "cols", "type", "layout"])?;
+    tile_of(arguments)?;
+    shape_of(arguments).map(drop)
+}
+
+/// The tile in shared memory, if one is named.
+fn tile_of(arguments: &Arguments) -> Result<Option<TileMap>, String> {
+    if arguments.get("rows").is_none() {
+        return Ok(None);
+    }
+    let Drawn { tile, layout, .. } = Drawn::among(arguments)?;
+    TileMap::new(tile, layout)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
+
+/// `{{#player KERNEL [shape=64x64] [rows= cols= type= layout=]}}`: the run of its first block,
+/// frame by frame; with a tile at the start of shared memory, also in the tile's order.
+pub fn player(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let (kernel, shape) = shape_of(arguments)?;
+    let modules = kernels::modules_for(&[kernel]).map_err(|error| error.to_string())?;
+    let player = explain::player::on(&Sim::new(modules), kernel, &shape);
+    let player = player.map_err(|error| error.to_string())?;
+    let player = player.ok_or("it was not launched")?;
+    let player = match tile_of(arguments)? {
+        Some(map) => player.with_tile(&map)?,
+        None => player,
+    };
+    Ok(format!("{}\n", player.html()))
 }
 
 /// A picture in a scrollable box, with a caption below.

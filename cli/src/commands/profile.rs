@@ -5,6 +5,7 @@ use super::exit::{Exit, Stop};
 use super::modules::read_module;
 use super::ncu;
 use super::progress::say;
+use crate::explain;
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text};
 use crate::report::metrics;
@@ -16,7 +17,9 @@ use host::{hints, kernels};
 use lesson::footprint;
 use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep_page::Player;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -102,7 +105,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (profile, exit) = question.profile()?;
     let mut ending = outputs.end(exit);
     ending.json("--json", &profile);
-    ending.file("--html", || Ok(html::page(&profile).into_bytes()));
+    ending.file("--html", || {
+        Ok(html::page(&profile, question.player()).into_bytes())
+    });
     ending.print(|out| text::write(out, &profile, Width::of_stdout()));
     Ok(ending.exit())
 }
@@ -189,6 +194,13 @@ impl Question {
             &hints::shell_words(&self.launch),
         );
         Ok((profile, exit))
+    }
+
+    /// The run of a block at a small size, for the page. A failure is in the profile already.
+    fn player(&self) -> Option<Player> {
+        let shape = explain::default_shape(self.registered)?;
+        let sim = Sim::new(profile::with_helpers(&self.module));
+        explain::player::on(&sim, self.registered, &shape).ok()?
     }
 
     /// Nsight Compute's figures of the same launches.

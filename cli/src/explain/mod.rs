@@ -3,18 +3,20 @@
 //! A kernel's lesson is run on the simulator at a small size, and one block of its first launch
 //! is traced. The maps come from the crate `maps`; here they are joined with source lines.
 //!
-//! In reading order: this file, a kernel; [`text`], its display; [`tile`], a tile and accesses
+//! In reading order: this file, a kernel; [`text`], its display; [`player`], its run, frame by
+//! frame; [`tile`], a tile and accesses
 //! to it without a kernel; [`pictures`], those of docs/tools.md.
 //!
 //! Left out: counts of whole launches, which belong to the [`profile`](crate::profile).
 
 pub mod pictures;
+pub mod player;
 pub mod text;
 pub mod tile;
 
 use crate::profile::run_case;
 use lesson::{CaseError, Effort, Registered, Shape};
-use lockstep::engine::sim::Sim;
+use lockstep::engine::sim::{Sim, Traced};
 use lockstep::engine::{EngineKind, LaunchConfig, PtxModule};
 use lockstep::source::{Place, places_of};
 use maps::{Access, AccessMap, Timeline};
@@ -138,10 +140,8 @@ pub fn on(
         accesses: 4,
         ..TraceOptions::default()
     };
-    sim.trace_next(registered.kernel.id, options);
-    let ended = run_case(registered, shape, sim);
-    let Some(traced) = sim.traced() else {
-        return ended.map(|()| None);
+    let Some((traced, trouble)) = traced(sim, registered, shape, options)? else {
+        return Ok(None);
     };
     let source = registered.lesson.source;
     let lines = maps::by_instruction(&traced.trace).into_iter().map(|one| {
@@ -167,6 +167,22 @@ pub fn on(
         block,
         lines: lines.collect(),
         timeline: Timeline::of(&traced.trace),
-        trouble: ended.err().map(|error| error.to_string()),
+        trouble: trouble.map(|error| error.to_string()),
     }))
+}
+
+/// The trace of a kernel's first launch on a shape, and what was wrong with the run; `None` if the
+/// lesson never launched it.
+fn traced(
+    sim: &Sim,
+    registered: Registered,
+    shape: &Shape,
+    options: TraceOptions,
+) -> Result<Option<(Traced, Option<CaseError>)>, CaseError> {
+    sim.trace_next(registered.kernel.id, options);
+    let ended = run_case(registered, shape, sim);
+    match sim.traced() {
+        Some(traced) => Ok(Some((traced, ended.err()))),
+        None => ended.map(|()| None),
+    }
 }

@@ -1,15 +1,18 @@
 //! A profile as a part of a page for a browser (`lockstep_page`), and as its own page.
 
 use super::{Figure, Profile, Trouble, sources};
-use lockstep_page::{Counted, Hardware, Kernel, Page, Remark, Run, State};
+use lockstep_page::{Counted, Hardware, Kernel, Page, Player, Remark, Run, State};
 use std::collections::BTreeMap;
 
-/// The page of one profile.
-pub fn page(profile: &Profile) -> String {
+/// The page of one profile, with a player of a block's run if there is one.
+pub fn page(profile: &Profile, player: Option<Player>) -> String {
     let Profile { kernel, shape, .. } = profile;
     let mut page = Page::new(format!("{kernel} at {shape}"));
     page.group(profile.lesson, profile.title, profile.idea)
-        .add(self::kernel(profile));
+        .add(Kernel {
+            player,
+            ..self::kernel(profile)
+        });
     page.html()
 }
 

@@ -30,6 +30,7 @@ pub fn of(group: &Group, kernel: &Kernel) -> Markup {
                 Err(why) => p class="remark unsure" { (capital(why)) "." },
             }
             (maps(group, kernel))
+            (player(kernel))
             @if let Ok(counted) = &kernel.counted { (details(kernel, counted)) }
             (times(kernel))
             (ptx(kernel))
@@ -140,6 +141,16 @@ fn maps(group: &Group, kernel: &Kernel) -> Markup {
                 fieldset class="phases" hidden { legend { "Phase" } }
                 div class="map-shown" tabindex="0" role="group" aria-label=(format!("Map of {}", kernel.name)) aria-live="polite" {}
             }
+        }
+    }
+}
+
+/// A block's run; the script unpacks its data.
+fn player(kernel: &Kernel) -> Markup {
+    html! {
+        @if let Some(player) = &kernel.player {
+            h4 { "Frame by frame" }
+            (player.section(&html! {}))
         }
     }
 }

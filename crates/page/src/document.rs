@@ -2,7 +2,7 @@
 
 use crate::kernel::State;
 use crate::page::{Group, Page, Picture};
-use crate::{article, packed, table};
+use crate::{article, packed, player, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
 use std::path::Path;
@@ -31,6 +31,7 @@ impl Page {
 }
 
 fn document(page: &Page) -> Markup {
+    let (player_style, player_script) = of_players(page);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -40,7 +41,7 @@ fn document(page: &Page) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (page.title) }
-                style { (PreEscaped(maps::svg::STYLE)) (PreEscaped(STYLE)) }
+                style { (PreEscaped(maps::svg::STYLE)) (PreEscaped(STYLE)) (PreEscaped(player_style)) }
                 script { (PreEscaped(FIRST)) }
             }
             body {
@@ -53,9 +54,17 @@ fn document(page: &Page) -> Markup {
                         p class="nothing faint" role="status" hidden { "Nothing matches." }
                     }
                 }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(player_script)) (PreEscaped(SCRIPT)) }
             }
         }
+    }
+}
+
+/// The style and the script of players, if the page has any.
+fn of_players(page: &Page) -> (&'static str, &'static str) {
+    match page.kernels().any(|kernel| kernel.player.is_some()) {
+        true => (player::STYLE, player::SCRIPT),
+        false => ("", ""),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Everything that a page knows about a kernel: the outcome of its runs, their cost, their time.
 
 use crate::listing::Listing;
+use crate::player::Player;
 use crate::touched::Touched;
 use crate::work::Row;
 use lockstep::counts::Counts;
@@ -23,6 +24,8 @@ pub struct Kernel {
     pub ptx: Option<Listing>,
     /// What its lanes touch, if that was traced.
     pub touched: Option<Touched>,
+    /// A block's run, frame by frame, if that was traced.
+    pub player: Option<Player>,
     /// The command that prints its profile, if there is one.
     pub command: Option<String>,
     /// The command that prints its PTX, if there is one.
@@ -185,6 +188,7 @@ impl Kernel {
             times: Vec::new(),
             ptx: None,
             touched: None,
+            player: None,
             command: None,
             ptx_command: None,
             sources: BTreeMap::new(),

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Counted, Kernel, Measure, Run, State, Time};
 use crate::listing;
+use crate::player::Player;
 use crate::touched::Touched;
 use crate::work::rows;
 use lockstep::Report;
@@ -10,8 +11,8 @@ use std::path::Path;
 
 impl Kernel {
     /// The contents of a launch's report: counts, lines and PTX from the simulator, maps of what
-    /// lanes touch if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time
-    /// from a GPU.
+    /// lanes touch and a player of the first block if it was traced
+    /// ([`Simulator::trace`](lockstep::Simulator::trace)); the time from a GPU.
     /// Sources are read from the folder that the module names
     /// ([`PtxModule::with_sources`](lockstep::PtxModule::with_sources)).
     pub fn launched(report: &Report) -> Self {
@@ -33,6 +34,7 @@ impl Kernel {
             times: time(report).into_iter().collect(),
             ptx: listing::of(ptx, &place.kernel),
             touched: touched(report),
+            player: player(report),
             sources,
             ..Self::new(place.kernel.clone())
         }
@@ -63,6 +65,17 @@ fn touched(report: &Report) -> Option<Touched> {
     let trace = report.simulated()?.trace.as_ref()?;
     let caption = format!("The first block of {}.", report.place().config);
     Some(Touched::of(caption, trace, report.file()))
+}
+
+/// The player of the block that was traced, if there is one.
+fn player(report: &Report) -> Option<Player> {
+    let trace = report.simulated()?.trace.as_ref()?;
+    let caption = format!("The first block of {}", report.place().config);
+    let text_of = |file: &str| {
+        let folder = report.module().sources()?;
+        std::fs::read_to_string(folder.join(file)).ok()
+    };
+    Some(Player::of(caption, trace, report.file(), text_of))
 }
 
 fn time(report: &Report) -> Option<Time> {

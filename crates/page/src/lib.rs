@@ -29,10 +29,11 @@
 //! A [`Page`] has groups of kernels that solve one problem. Each kernel is a row of its group's
 //! table and an article: what is wasted and why, the source with the heat of each line, the
 //! instructions, the PTX. It suits a phone and a wide screen, light and dark, keyboards and
-//! screen readers. Without JavaScript everything is there except PTX and maps, which are packed.
+//! screen readers. Without JavaScript everything is there except PTX and maps, which are packed, and
+//! the player's frames, of which a table shows the main ones.
 //!
 //! In reading order: [`work`] (the memory work of instructions), [`verdict`] (its meaning in
-//! words), [`touched`] (maps of what lanes touch), [`listing`] (PTX), [`kernel`] (everything
+//! words), [`touched`] (maps of what lanes touch), [`player`] (a block's run, frame by frame), [`listing`] (PTX), [`kernel`] (everything
 //! known about a kernel), [`mod@page`] and its groups; then how they
 //! are drawn: `document`, `table`, `article`, `heat`, `instructions`, and `packed` for parts that
 //! are unfolded on demand; [`numbers`], `anchor`.
@@ -45,6 +46,7 @@ pub mod kernel;
 pub mod listing;
 pub mod numbers;
 pub mod page;
+pub mod player;
 pub mod touched;
 pub mod verdict;
 pub mod work;
@@ -60,6 +62,7 @@ mod table;
 
 pub use kernel::{Beside, Counted, Hardware, Kernel, Measure, Remark, Run, State, Time};
 pub use page::{Group, Page, Picture};
+pub use player::Player;
 pub use touched::{Map, Touched};
 
 /// The README's example, as a test.

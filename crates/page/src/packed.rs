@@ -2,6 +2,7 @@
 //! inflate it.
 
 use crate::page::{Group, Picture};
+use crate::player::Player;
 use crate::touched::Touched;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,17 +20,24 @@ struct Contents<'g> {
     /// Pictures of accesses.
     maps: Vec<&'g str>,
     /// By the anchors of kernels.
-    kernels: BTreeMap<String, OfKernel>,
+    kernels: BTreeMap<String, OfKernel<'g>>,
     /// Those that are packed, by their number in the group.
     pictures: BTreeMap<usize, &'g str>,
 }
 
 #[derive(Serialize)]
-struct OfKernel {
+struct OfKernel<'g> {
     /// The first line's number, and the lines; empty lines are not shown.
     ptx: Option<(usize, String)>,
     /// By the names in links: the number among the group's maps.
     maps: BTreeMap<String, usize>,
+    player: Option<&'g Player>,
+}
+
+impl OfKernel<'_> {
+    fn is_empty(&self) -> bool {
+        self.ptx.is_none() && self.maps.is_empty() && self.player.is_none()
+    }
 }
 
 /// Texts without duplicates.
@@ -67,14 +75,13 @@ pub fn of(group: &Group) -> Markup {
             maps: maps
                 .map(|(name, map)| (name, texts.number(&map.svg)))
                 .collect(),
+            player: kernel.player.as_ref(),
         };
         (group.anchor_of(kernel), contents)
     });
     let pictures = group.pictures.iter().enumerate();
     let pictures = pictures.filter(|(_, picture)| is_packed(picture));
-    let kernels: BTreeMap<_, _> = kernels
-        .filter(|(_, kernel)| kernel.ptx.is_some() || !kernel.maps.is_empty())
-        .collect();
+    let kernels: BTreeMap<_, _> = kernels.filter(|(_, kernel)| !kernel.is_empty()).collect();
     let contents = Contents {
         maps: texts.all,
         kernels,

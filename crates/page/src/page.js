@@ -64,6 +64,15 @@
     kernel.style.order = kernels.indexOf(kernel);
     tools(group, kernel, kernels);
     show_map(kernel, map);
+    play(kernel);
+  }
+
+  // The player of a kernel has its data among the packed parts.
+  async function play(kernel) {
+    const section = kernel.querySelector(".player");
+    if (!section || section.dataset.ready) return;
+    const all = await contents(kernel.closest(".group"));
+    window.lockstepPlayer(section, all.kernels[kernel.id].player);
   }
 
   const name_of = (link) => link.id.split("@")[1];

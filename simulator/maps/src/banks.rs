@@ -75,8 +75,13 @@ impl BankMap {
 
     /// What the map shows, in a sentence.
     pub fn summary(&self) -> String {
+        format!("{}: {}", self.what, self.cost_in_words())
+    }
+
+    /// The cost, in words.
+    pub fn cost_in_words(&self) -> String {
         if self.phases.is_empty() {
-            return format!("{}: it does not go through the banks", self.what);
+            return "it does not go through the banks".to_owned();
         }
         let SharedCost {
             wavefronts,
@@ -89,14 +94,9 @@ impl BankMap {
             n => format!("{n} {one}s"),
         };
         match conflicts {
-            0 => format!(
-                "{}: {}, no bank conflicts",
-                self.what,
-                plural(wavefronts, "wavefront")
-            ),
+            0 => format!("{}, no bank conflicts", plural(wavefronts, "wavefront")),
             n => format!(
-                "{}: {} where {ideal_wavefronts} would do, {} ({ways}-way)",
-                self.what,
+                "{} where {ideal_wavefronts} would do, {} ({ways}-way)",
                 plural(wavefronts, "wavefront"),
                 plural(n, "bank conflict"),
             ),

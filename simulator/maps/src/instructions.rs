@@ -44,6 +44,14 @@ impl AccessMap {
         }
     }
 
+    /// The cost, in words.
+    pub fn cost(&self) -> String {
+        match self {
+            Self::Banks(map) => map.cost_in_words(),
+            Self::Sectors(map) => map.cost_in_words(),
+        }
+    }
+
     /// The map in lines of this many columns.
     pub fn text(&self, columns: usize) -> String {
         match self {

@@ -4,13 +4,14 @@
 //!
 //! In reading order: [`tile`] and [`layout`], the places of elements; [`pattern`], accesses to a
 //! tile; [`banks`], [`sectors`], [`places`], [`fragments`], [`timeline`], the maps;
-//! [`instructions`], the accesses of a trace; [`mod@search`]; `text`
-//! and [`svg`], the display of maps.
+//! [`instructions`], the accesses of a trace; [`film`], all its events, frame by frame;
+//! [`mod@search`]; `text` and [`svg`], the display of maps.
 //!
 //! Left out: running kernels, and finding the accesses of one; see
 //! [`ptx_sim::LaunchOptions::trace`].
 
 pub mod banks;
+pub mod film;
 pub mod fragments;
 pub mod instructions;
 pub mod layout;
@@ -24,6 +25,7 @@ pub mod tile;
 pub mod timeline;
 
 pub use banks::BankMap;
+pub use film::Film;
 pub use fragments::{Fragment, FragmentMap};
 pub use instructions::{AccessMap, by_instruction};
 pub use layout::Layout;

@@ -92,8 +92,13 @@ impl SectorMap {
 
     /// What the map shows, in a sentence.
     pub fn summary(&self) -> String {
+        format!("{}: {}", self.what, self.cost_in_words())
+    }
+
+    /// The cost, in words.
+    pub fn cost_in_words(&self) -> String {
         if self.lines.is_empty() {
-            return format!("{}: it moves no sectors", self.what);
+            return "it moves no sectors".to_owned();
         }
         let GlobalCost {
             sectors,
@@ -101,7 +106,7 @@ impl SectorMap {
             ..
         } = self.cost;
         let plural = |n: u32| if n == 1 { "sector" } else { "sectors" };
-        let mut text = format!("{}: {sectors} {}", self.what, plural(sectors));
+        let mut text = format!("{sectors} {}", plural(sectors));
         if sectors > ideal_sectors {
             text.push_str(&format!(" where {ideal_sectors} would do"));
         }

@@ -124,6 +124,8 @@ fn no_more_is_kept_than_was_asked_for() {
     let is_access = |kind: &TraceKind| matches!(kind, TraceKind::Access(_));
     assert!(!trace.events.is_empty());
     assert!(!trace.events.iter().any(|event| is_access(&event.kind)));
+    // Each of 32 warps makes four.
+    assert_eq!(trace.n_omitted, 4 * 32);
     let short = TraceOptions {
         events: 5,
         ..TraceOptions::default()

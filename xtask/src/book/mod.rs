@@ -142,6 +142,7 @@ fn run_builder(chapters: &Path, out: &Path, library: Option<&Path>) -> anyhow::R
         .arg(&book)
         .arg(chapters)
         .arg(root.join("simulator/maps/src/svg/style.css"))
+        .arg(root.join("crates/page/src/player"))
         .arg(out)
         .args(library)
         .current_dir(&book);

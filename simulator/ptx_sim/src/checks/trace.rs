@@ -12,6 +12,8 @@
 //! copies](TraceKind::BulkStarted), which belong to no thread; and launches with
 //! [`check`](crate::LaunchOptions::check), which may run more than once.
 
+use std::ops::Range;
+
 use crate::checks::access::AccessClass;
 use crate::checks::count::{self, GlobalCost, Phase, SharedCost};
 use crate::diagnostics::Source;
@@ -50,6 +52,9 @@ pub struct Trace {
     pub instructions: Vec<TracedInstruction>,
     /// Whether there were more events than could be kept.
     pub is_cut: bool,
+    /// Accesses between these that were not kept, because enough of their instruction were
+    /// ([`TraceOptions::accesses`]).
+    pub n_omitted: u64,
 }
 
 /// An instruction that events name.
@@ -122,6 +127,8 @@ pub enum TraceKind {
         bytes: u64,
         /// Whether that goes to shared memory.
         to_shared: bool,
+        /// The bytes that it will write, in the memory that it goes to.
+        target: Vec<Range<u64>>,
         /// Address of the barrier in shared memory that counts its bytes, if one does.
         barrier: Option<u32>,
     },

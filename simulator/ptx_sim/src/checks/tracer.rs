@@ -13,6 +13,7 @@ pub(crate) struct Tracer {
     options: TraceOptions,
     events: Vec<TraceEvent>,
     is_cut: bool,
+    n_omitted: u64,
     /// Instructions that events name, by their number in the launch.
     places: HashMap<u32, u32>,
     numbers: Vec<u32>,
@@ -30,6 +31,7 @@ impl Tracer {
             options,
             events: Vec::new(),
             is_cut: false,
+            n_omitted: 0,
             places: HashMap::new(),
             numbers: Vec::new(),
             kept: HashMap::new(),
@@ -112,6 +114,7 @@ impl Tracer {
         }));
         let kept = self.kept.entry((instruction, access.warp)).or_default();
         if *kept >= self.options.accesses {
+            self.n_omitted += 1;
             return;
         }
         *kept += 1;
@@ -151,6 +154,7 @@ impl Tracer {
             copy,
             bytes: written.sum(),
             to_shared: start.writes.space == Space::Shared,
+            target: start.writes.ranges.to_vec(),
             barrier: start.barrier,
         };
         self.add(thread, Some(instruction), kind);
@@ -190,6 +194,7 @@ impl Tracer {
             instructions: named.collect(),
             events: self.events,
             is_cut: self.is_cut,
+            n_omitted: self.n_omitted,
         }
     }
 }
