@@ -441,7 +441,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             Stopped::Interrupted => Reason::Interrupted,
             Stopped::AtEnd => self.at_end(),
         };
-        if !matches!(reason, Reason::ThreadEnded) {
+        if !matches!(reason, Reason::ThreadEnded | Reason::End(Some(_))) {
             self.look_at_here();
         }
         Stop {
@@ -456,15 +456,19 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let Some(error) = error else {
             return Reason::End(None);
         };
-        if let LaunchError::Fault(fault) = &error {
-            let at = self
-                .session
-                .find_thread(fault.thread.block, fault.thread.thread);
+        let thread = match &error {
+            LaunchError::Fault(fault) => Some(&fault.thread),
+            LaunchError::OutOfFuel(kernel) => Some(&kernel.thread),
+            _ => None,
+        };
+        let at = thread.and_then(|thread| self.session.find_thread(thread.block, thread.thread));
+        if let Some((block, warp, lane)) = at {
+            self.focus = Focus { block, warp, lane };
+        }
+        // A thread that waits is where it waits. One that has carried something out is past that.
+        if self.path().is_none() {
             let last = self.session.time().saturating_sub(1);
             self.session.go_to(last);
-            if let Some((block, warp, lane)) = at {
-                self.focus = Focus { block, warp, lane };
-            }
         }
         Reason::End(Some(Box::new(error)))
     }

@@ -18,7 +18,7 @@ pub struct Found {
     /// The thread that it is reported for.
     pub this: Party,
     /// The other one: of a race, the thread with the earlier access; of a copy in flight, the one
-    /// that started it.
+    /// that started it; of a value that a shuffle has got from nowhere, the one that uses it.
     pub other: Option<Party>,
     /// The memory that it is about: the space, the number of the block that owns it if it is
     /// shared, and the addresses.

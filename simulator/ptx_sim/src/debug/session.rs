@@ -15,6 +15,7 @@ use crate::block::BlockRun;
 use crate::bulk::Span;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
+use crate::checks::finding::Finding;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
 use crate::context::{Among, LaunchContext};
@@ -343,7 +344,7 @@ impl<'w> Session<'w, '_> {
         let ran = self.run();
         let walk = &mut *self.worker.observer;
         walk.checks = None;
-        let before = walk.found_at.unwrap_or(walk.time);
+        let (before, end) = (walk.found_at.unwrap_or(walk.time), walk.time);
         let finding = walk.finding?;
         let Ran::Ended(Some(error)) = ran else {
             return None;
@@ -353,7 +354,11 @@ impl<'w> Session<'w, '_> {
         let is_same = other.is_some_and(|other| {
             (other.block, other.warp, other.lane) == (this.block, this.warp, this.lane)
         });
-        let before = this.time + u64::from(!is_same);
+        let before = match finding {
+            // Whoever uses the value does so later.
+            Finding::AbsentSource { .. } => end,
+            _ => this.time + u64::from(!is_same),
+        };
         let other = other.and_then(|other| self.when(other, at, before));
         Some(Found {
             error: *error,
