@@ -131,7 +131,8 @@ pub fn count(n: u64) -> String {
     text
 }
 
-fn triple([x, y, z]: [u32; 3]) -> String {
+/// A place in a grid or a block, without the zeros at its end.
+pub fn triple([x, y, z]: [u32; 3]) -> String {
     match (y, z) {
         (0, 0) => format!("{x}"),
         (_, 0) => format!("{x},{y}"),
@@ -204,7 +205,16 @@ fn address(module: &ir::Module, function: &Function, at: &Address) -> String {
 impl Debugger<'_, '_, '_> {
     /// Why and where the launch was halted.
     pub fn stop_text(&self, stop: &Stop) -> String {
-        let why = match &stop.reason {
+        let why = self.reason_text(stop);
+        match why.is_empty() {
+            true => self.where_text(),
+            false => format!("{why}\n{}", self.where_text()),
+        }
+    }
+
+    /// Why the launch was halted; empty where that needs no words.
+    pub fn reason_text(&self, stop: &Stop) -> String {
+        match &stop.reason {
             Reason::Begin => "at the beginning of the launch".to_owned(),
             Reason::Time | Reason::Step => String::new(),
             Reason::Breakpoint(id) => {
@@ -227,10 +237,6 @@ impl Debugger<'_, '_, '_> {
             Reason::LastWrite(what) => format!("the last write of {what} is about to happen"),
             Reason::NeverWritten(what) => format!("nothing before this moment writes {what}"),
             Reason::Interrupted => "interrupted".to_owned(),
-        };
-        match why.is_empty() {
-            true => self.where_text(),
-            false => format!("{why}\n{}", self.where_text()),
         }
     }
 
