@@ -1,0 +1,199 @@
+//! The view on a screen.
+//!
+//! From above: where the launch stands; the source, and the PTX of the line; the lanes of the warp;
+//! one of the panes; a line for messages and for what is typed. A wide screen has the warps beside
+//! the source.
+
+mod code;
+mod pane;
+mod popup;
+mod strip;
+mod tile;
+
+use debugger::{Debugger, Unit, show};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use crate::places::Spot;
+use crate::view::View;
+
+/// From this width on the warps are beside the source.
+const WIDE: u16 = 110;
+/// Columns of the warps there.
+const WARPS_WIDTH: u16 = 44;
+
+/// Rows of the code beside a large pane.
+const LEAST_CODE: u16 = 4;
+
+const DIM: Style = Style::new().fg(Color::DarkGray);
+const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+const REVERSED: Style = Style::new().add_modifier(Modifier::REVERSED);
+/// Where the thread is.
+const CURRENT: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+/// What has changed.
+const CHANGED: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
+/// What is touched.
+const TOUCHED: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+/// What costs time, and breakpoints.
+const BAD: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+
+/// Where everything is.
+struct Areas {
+    status: Rect,
+    source: Rect,
+    ptx: Rect,
+    warps: Rect,
+    strip: Rect,
+    pane: Rect,
+    bottom: Rect,
+}
+
+impl Areas {
+    fn of(all: Rect, has_source: bool, is_large: bool) -> Self {
+        let rest = all.height.saturating_sub(2);
+        let strip = if rest >= 8 { 2 } else { 0 };
+        let rest = rest - strip;
+        let pane = match (rest, is_large) {
+            (..10, _) => 0,
+            (_, true) => rest - LEAST_CODE,
+            (_, false) => (7 * rest / 20).max(6),
+        };
+        let code = rest - pane;
+        let ptx = match (has_source, code) {
+            (false, _) => code,
+            (true, ..6) => 0,
+            (true, _) => (2 * code / 5).max(3),
+        };
+        let warps = match all.width >= WIDE && code > 2 {
+            true => WARPS_WIDTH,
+            false => 0,
+        };
+        let left = all.width - warps;
+        let mut y = all.y;
+        let mut next = |width, height| {
+            let area = Rect::new(all.x, y, width, height).intersection(all);
+            y += height;
+            area
+        };
+        let status = next(all.width, 1);
+        let source = next(left, code - ptx);
+        let ptx = next(left, ptx);
+        Self {
+            warps: Rect::new(all.x + left, source.y, warps, code).intersection(all),
+            status,
+            source,
+            ptx,
+            strip: next(all.width, strip),
+            pane: next(all.width, pane),
+            bottom: next(all.width, 1),
+        }
+    }
+}
+
+/// Draws the view.
+pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, frame: &mut Frame<'_>) {
+    let all = frame.area();
+    let has_source = matches!(view.cursor, Some(Spot::Source { .. }));
+    let areas = Areas::of(all, has_source, view.is_large);
+    let buffer = frame.buffer_mut();
+    status(view, debugger, buffer, areas.status);
+    code::source(view, debugger, buffer, areas.source);
+    code::ptx(view, debugger, buffer, areas.ptx);
+    pane::warps_beside(debugger, buffer, areas.warps);
+    strip::draw(debugger, buffer, areas.strip);
+    pane::draw(view, debugger, buffer, areas.pane);
+    let caret = bottom(view, buffer, areas.bottom);
+    if let Some(popup) = &mut view.popup {
+        popup::draw(popup, buffer, all);
+    }
+    if let Some(x) = caret.filter(|_| !areas.bottom.is_empty()) {
+        frame.set_cursor_position((x, areas.bottom.y));
+    }
+}
+
+/// Puts a line into a row of an area, if it has that many.
+fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
+    if row < area.height && area.width > 0 {
+        buffer.set_line(area.x, area.y + row, line, area.width);
+    }
+}
+
+/// A heading: a rule with a text in it.
+fn heading(buffer: &mut Buffer, area: Rect, text: Vec<Span<'_>>) {
+    let rule = "─".repeat(usize::from(area.width));
+    put(buffer, area, 0, &Line::styled(rule, DIM));
+    let mut spans = vec![Span::styled("─ ", DIM)];
+    spans.extend(text);
+    spans.push(Span::raw(" "));
+    put(buffer, area, 0, &Line::from(spans));
+}
+
+/// An area without its first row.
+fn below_heading(area: Rect) -> Rect {
+    let n = area.height.min(1);
+    Rect::new(area.x, area.y + n, area.width, area.height - n)
+}
+
+/// When, which thread, and why the launch was halted.
+fn status(view: &View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+    let focus = debugger.focus();
+    let session = debugger.session();
+    let (ctaid, tid) = session.thread(focus.block, focus.warp, focus.lane);
+    let mut text = format!(
+        " time {}  block {}  thread {}  warp {} lane {}",
+        show::count(session.time()),
+        show::triple(ctaid),
+        show::triple(tid),
+        focus.warp,
+        focus.lane
+    );
+    text.push_str(match view.unit {
+        Unit::Thread => "",
+        Unit::Block => "  steps: block",
+        Unit::Launch => "  steps: launch",
+    });
+    let reason = if session.is_at_end() && view.reason.is_empty() {
+        "the launch has ended"
+    } else {
+        &view.reason
+    };
+    let width = usize::from(area.width);
+    let line = Line::from(vec![
+        Span::styled(format!("{text}  "), REVERSED),
+        Span::styled(
+            format!("{reason:width$}"),
+            REVERSED.add_modifier(Modifier::BOLD),
+        ),
+    ]);
+    put(buffer, area, 0, &line);
+}
+
+/// The message, or what is typed, or the keys that are used most. Gives the caret's column.
+fn bottom(view: &View, buffer: &mut Buffer, area: Rect) -> Option<u16> {
+    let Some(prompt) = &view.prompt else {
+        let line = match view.message.is_empty() {
+            false => Line::styled(view.message.clone(), STRONG),
+            true => Line::styled(
+                "n next  s step  i instruction  c continue (capitals: back)  b break  ? help",
+                DIM,
+            ),
+        };
+        put(buffer, area, 0, &line);
+        return None;
+    };
+    let label = prompt.label();
+    let before: String = prompt.text.chars().take(prompt.at).collect();
+    let before = Span::raw(before).width() + label.len();
+    // What does not fit goes out of sight on the left.
+    let width = usize::from(area.width);
+    let n_hidden = (before + 1).saturating_sub(width.max(1));
+    let text: String = format!("{label}{}", prompt.text)
+        .chars()
+        .skip(n_hidden)
+        .collect();
+    put(buffer, area, 0, &Line::styled(text, STRONG));
+    Some(area.x + (before - n_hidden) as u16)
+}
