@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ptx::ir::{self, Address, AddressBase, Function, Instruction, Operand, Type};
+use ptx::ir::{self, Address, AddressBase, Function, Instruction, Operand, Symbol, Type};
 use ptx_sim::debug::{BlockState, Frame, Known, Position, Value, Waits, WarpState};
 
 use crate::debugger::{Debugger, Reason, Stop};
@@ -184,22 +184,67 @@ fn operand(module: &ir::Module, function: &Function, of: &Operand) -> String {
             let all: Vec<String> = all.iter().map(inner).collect();
             format!("{{{}}}", all.join(", "))
         }
-        Operand::Address(at) => address(module, function, at),
+        Operand::Address(at) => format!("[{}]", address(module, function, at)),
+        Operand::IndexedAddress(at, rest) => {
+            let rest: Vec<String> = rest.iter().map(inner).collect();
+            format!(
+                "[{}, {{{}}}]",
+                address(module, function, at),
+                rest.join(", ")
+            )
+        }
+        Operand::Special(special) => ptx::parse::special_name(*special),
+        Operand::Symbol {
+            base,
+            offset,
+            generic,
+        } => {
+            let text = with_offset(symbol(module, function, *base), *offset);
+            match generic {
+                true => format!("generic({text})"),
+                false => text,
+            }
+        }
+        Operand::Element { base, offset } => with_offset(symbol(module, function, *base), *offset),
+        Operand::Function(id) => module.functions[id.0 as usize].name.clone(),
+        Operand::External(name) => name.clone(),
+        Operand::List(all) => {
+            let all: Vec<String> = all.iter().map(inner).collect();
+            format!("({})", all.join(", "))
+        }
         Operand::Label(id) => function.labels[id.0 as usize].name.clone(),
         other => format!("{other:?}").to_lowercase(),
     }
 }
 
+/// An address without its brackets.
 fn address(module: &ir::Module, function: &Function, at: &Address) -> String {
-    let base = match &at.base {
-        AddressBase::Reg(id) => function.registers[id.0 as usize].name.clone(),
-        other => format!("{other:?}").to_lowercase(),
-    };
-    let _ = module;
-    match at.offset {
-        0 => format!("[{base}]"),
-        offset => format!("[{base}{offset:+}]"),
+    match at.base {
+        AddressBase::Reg(id) => {
+            let name = &function.registers[id.0 as usize].name;
+            with_offset(name.clone(), at.offset)
+        }
+        AddressBase::Symbol(base) => with_offset(symbol(module, function, base), at.offset),
+        AddressBase::Absolute => at.offset.to_string(),
     }
+}
+
+fn with_offset(base: String, offset: i64) -> String {
+    match offset {
+        0 => base,
+        offset => format!("{base}{offset:+}"),
+    }
+}
+
+/// The name of an object with an address.
+fn symbol(module: &ir::Module, function: &Function, of: Symbol) -> String {
+    let name = match of {
+        Symbol::Variable(id) => &module.variables[id.0 as usize].name,
+        Symbol::Param(index) => &function.params[index as usize].name,
+        Symbol::Return(index) => &function.returns[index as usize].name,
+        Symbol::Local(id) => &function.locals[id.0 as usize].name,
+    };
+    name.clone()
 }
 
 impl Debugger<'_, '_, '_> {

@@ -45,7 +45,7 @@ mod tests;
 
 use crate::ir::Module;
 pub use crate::ir::ParseError;
-pub use special::OTHER_SPECIALS;
+pub use special::{OTHER_SPECIALS, special_name};
 
 /// Reads one PTX file.
 ///

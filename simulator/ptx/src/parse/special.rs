@@ -98,6 +98,24 @@ pub(super) fn has_components(name: &str) -> bool {
     VECTORS.iter().any(|(vector, _)| *vector == name)
 }
 
+/// A special register's name, as the text has it.
+pub fn special_name(special: Special) -> String {
+    let axes = [(0, "x"), (1, "y"), (2, "z")];
+    for (name, of_axis) in VECTORS {
+        if let Some((_, axis)) = axes.iter().find(|(axis, _)| of_axis(*axis) == special) {
+            return format!("{name}.{axis}");
+        }
+    }
+    match special {
+        Special::Environment(number) => format!("%envreg{number}"),
+        Special::Other(index) => OTHER_SPECIALS[usize::from(index)].to_owned(),
+        scalar => {
+            let known = SCALARS.iter().find(|(_, known)| *known == scalar);
+            known.map_or("%?", |(name, _)| name).to_owned()
+        }
+    }
+}
+
 /// The special register `name`, with `component` (`.x`) where it has one.
 pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
     if !component.is_empty() {
@@ -148,6 +166,22 @@ mod tests {
         for name in names() {
             let component = if has_components(name) { ".x" } else { "" };
             assert!(lookup(name, component).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn registers_have_the_names_that_find_them() {
+        let axes = [".x", ".y", ".z"];
+        for (vector, _) in VECTORS {
+            for axis in axes {
+                let special = lookup(vector, axis).expect("a component");
+                assert_eq!(special_name(special), format!("{vector}{axis}"));
+            }
+        }
+        let scalars = SCALARS.iter().map(|(name, _)| *name);
+        for name in scalars.chain(["%envreg7", OTHER_SPECIALS[0]]) {
+            let special = lookup(name, "").expect("a register");
+            assert_eq!(special_name(special), name);
         }
     }
 
