@@ -305,7 +305,8 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             return self.at_hit(hit);
         }
         let failed = self.session.end().is_some_and(|end| end.error.is_some());
-        if let (true, false, Some(last)) = (has_step, failed, watcher.last_of_unit) {
+        let has_ended = matches!(stopped, Stopped::AtEnd) && !failed;
+        if let (true, true, Some(last)) = (has_step, has_ended, watcher.last_of_unit) {
             let stopped = self.session.go_to(last + 1);
             return self.stop(&stopped, Reason::ThreadEnded);
         }
@@ -314,7 +315,10 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
 
     fn at_hit(&mut self, hit: Hit) -> Stop {
         if self.session.time() != hit.time {
-            self.session.go_to(hit.time);
+            let stopped = self.session.go_to(hit.time);
+            if matches!(stopped, Stopped::Interrupted) {
+                return self.stop(&stopped, Reason::Interrupted);
+            }
         }
         self.focus = hit.focus;
         Stop {
@@ -335,10 +339,19 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let found = self
             .session
             .backwards(now, &probe, |seen: &Backwards| search.stretch(seen));
+        if self.session.was_interrupted() {
+            return self.interrupted_at(now);
+        }
         match found.or_else(|| search.at_begin()) {
             Some(hit) => self.at_hit(hit),
             None => self.go_to(0),
         }
+    }
+
+    /// A search backwards was given up: back to where it began.
+    fn interrupted_at(&mut self, time: u64) -> Stop {
+        let stopped = self.session.go_to(time);
+        self.stop(&stopped, Reason::Interrupted)
     }
 
     /// Goes to the instruction that last wrote some memory before this moment.
@@ -377,6 +390,9 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let found = self
             .session
             .backwards(now, &probe, |seen: &Backwards| seen.hit);
+        if self.session.was_interrupted() {
+            return self.interrupted_at(now);
+        }
         match found {
             Some(hit) => Stop {
                 reason: Reason::LastWrite(text.to_owned()),

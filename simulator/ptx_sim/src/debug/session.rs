@@ -185,6 +185,11 @@ impl<'w> Session<'w, '_> {
         Arc::clone(&self.interrupt)
     }
 
+    /// Whether someone wanted the launch to halt since it last did so, or since this was last asked.
+    pub fn was_interrupted(&self) -> bool {
+        self.interrupt.swap(false, Ordering::Relaxed)
+    }
+
     /// Keeps a moment to go back to about every `n` instructions, instead of choosing a distance
     /// itself. It grows while there are too many.
     pub fn keep_every(&mut self, n: u64) {
@@ -215,7 +220,8 @@ impl<'w> Session<'w, '_> {
 
     /// Looks at the moments before a time, from the last to the first, in stretches: `probe` is
     /// cloned for each, sees all its moments, and `result` says what it has found there. Gives the
-    /// first result. Where the launch stands afterwards is not said.
+    /// first result; none if it is interrupted, which [`was_interrupted`](Self::was_interrupted)
+    /// tells. Where the launch stands afterwards is not said.
     pub fn backwards<P: Probe + Clone, R>(
         &mut self,
         before: u64,
@@ -228,11 +234,12 @@ impl<'w> Session<'w, '_> {
             self.worker.observer.limit = before;
             let ran = self.run();
             let seen = self.taken::<P>();
-            if let Some(found) = result(&seen) {
-                return Some(found);
-            }
+            // It has not seen the last moments of the stretch.
             if matches!(ran, Ran::Interrupted) {
                 return None;
+            }
+            if let Some(found) = result(&seen) {
+                return Some(found);
             }
             before = start;
         }
@@ -317,14 +324,18 @@ impl<'w> Session<'w, '_> {
         }
     }
 
-    /// What the checks find first in the launch, and when it happens; nothing if they find nothing.
-    /// The launch stands where it did afterwards.
+    /// What the checks find first in the launch, and when it happens; nothing if they find nothing,
+    /// or if someone wanted it to halt. The launch stands where it did afterwards.
     pub fn finding(&mut self) -> Option<Found> {
         if let Some(known) = &self.found {
             return known.clone();
         }
         let time = self.time;
         let found = self.look();
+        if self.was_interrupted() {
+            self.go_to(time);
+            return None;
+        }
         self.found = Some(found.clone());
         self.go_to(time);
         found
