@@ -502,13 +502,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// # Errors
     /// Why it has none.
     pub fn print(&self, text: &str) -> Result<String, NoValue> {
-        let expression = Expression::read(text, &self.names)?;
-        let thread = Looked::at_focus(self);
-        if let Ok(place) = expression.place(&thread) {
-            let bytes = thread.memory(place.space, place.address, place.element.bytes())?;
-            return Ok(crate::element::text(place.element, &bytes));
-        }
-        self.text_of(&expression, self.focus.lane)
+        self.print_in(text, self.focus.lane)
     }
 
     /// [`print`](Self::print) for another lane of the warp.
@@ -517,24 +511,25 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// Why it has no value.
     pub fn print_in(&self, text: &str, lane: u32) -> Result<String, NoValue> {
         let expression = Expression::read(text, &self.names)?;
-        self.text_of(&expression, lane)
-    }
-
-    fn text_of(&self, expression: &Expression, lane: u32) -> Result<String, NoValue> {
-        match expression {
-            Expression::Register(name) => Ok(show::known(self.known(name, lane)?)),
+        match &expression {
+            Expression::Register(name) => return Ok(show::known(self.known(name, lane)?)),
             Expression::Variable(name) => {
                 let (frame, variable) = self.variable(name)?;
-                Ok(self.variable_text(&frame, &variable, lane))
+                return Ok(self.variable_text(&frame, &variable, lane));
             }
-            _ => {
-                let focus = Focus { lane, ..self.focus };
-                let thread = Looked {
-                    debugger: self,
-                    focus,
-                };
-                Ok(show::number(expression.value(&thread)?))
+            _ => {}
+        }
+        let focus = Focus { lane, ..self.focus };
+        let thread = Looked {
+            debugger: self,
+            focus,
+        };
+        match expression.place(&thread) {
+            Ok(place) => {
+                let bytes = thread.memory(place.space, place.address, place.element.bytes())?;
+                Ok(crate::element::text(place.element, &bytes))
             }
+            Err(_) => Ok(show::number(expression.value(&thread)?)),
         }
     }
 
