@@ -54,8 +54,10 @@ pub enum Action {
     Large,
     /// Shows the keys.
     Help,
-    /// Ends.
+    /// Ends: the launch runs to its end.
     Quit,
+    /// The same for all launches that come after it.
+    Detach,
 }
 
 /// What is asked for.
@@ -74,7 +76,7 @@ pub enum Asked {
 }
 
 /// Every key that is one character, and some that have a name.
-pub const KEYS: [(KeyCode, Action); 60] = [
+pub const KEYS: [(KeyCode, Action); 61] = [
     (KeyCode::Char('n'), Action::Step(Reach::Over, Forwards)),
     (KeyCode::Char('N'), Action::Step(Reach::Over, Backwards)),
     (KeyCode::Char('s'), Action::Step(Reach::Into, Forwards)),
@@ -147,6 +149,7 @@ pub const KEYS: [(KeyCode, Action); 60] = [
     (KeyCode::Char('z'), Action::Large),
     (KeyCode::Char('?'), Action::Help),
     (KeyCode::Char('q'), Action::Quit),
+    (KeyCode::Char('Q'), Action::Detach),
 ];
 
 /// What the keys do, in words: the keys, and what they do. Without keys it is a heading.
@@ -201,7 +204,10 @@ pub const HELP: [(&str, &str); 45] = [
         "a command; `help` lists them, `shape tile 32x33` sets columns",
     ),
     ("?", "this help"),
-    ("q", "quits: the launch runs to its end"),
+    (
+        "q Q",
+        "quits: the launch runs to its end; all later ones, too",
+    ),
     ("", "Signs"),
     (
         "",

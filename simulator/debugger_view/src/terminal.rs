@@ -4,7 +4,8 @@
 //! the keyboard meanwhile: what is typed waits until the launch is halted, but Esc and Ctrl-C halt
 //! it.
 
-use std::io::{self, Stdout, stdout};
+use std::fs::OpenOptions;
+use std::io::{self, Write, stdout};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use debugger::Debugger;
+use debugger::lines::Talked;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
@@ -32,16 +34,17 @@ const TICK: Duration = Duration::from_millis(50);
 /// A launch that runs for longer is said to run.
 const LONG: Duration = Duration::from_millis(300);
 
-/// Shows a launch until the user quits. Standard input and output are terminals.
+/// Shows a launch until the user quits, on the terminal that the process belongs to, whatever its
+/// input and output are.
 ///
 /// # Errors
-/// The terminal does not do what it should.
-pub fn run(debugger: &mut Debugger<'_, '_, '_>) -> io::Result<()> {
+/// There is no terminal, or it does not do what it should.
+pub fn run(debugger: &mut Debugger<'_, '_, '_>) -> io::Result<Talked> {
     let interrupt = debugger.session().interrupt();
     let whole = Whole::enter()?;
     let shared = Shared {
         screen: Mutex::new(Screen {
-            terminal: Terminal::new(CrosstermBackend::new(stdout()))?,
+            terminal: Terminal::new(CrosstermBackend::new(output()))?,
             last: Buffer::default(),
         }),
         running: Mutex::default(),
@@ -73,8 +76,19 @@ struct Shared {
     is_left: AtomicBool,
 }
 
+type Output = Box<dyn Write + Send>;
+
+/// The terminal that the process belongs to.
+fn output() -> Output {
+    let terminal = OpenOptions::new().write(true).open("/dev/tty");
+    match terminal {
+        Ok(terminal) => Box::new(io::BufWriter::new(terminal)),
+        Err(_) => Box::new(stdout()),
+    }
+}
+
 struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Output>>,
     /// As it was drawn.
     last: Buffer,
 }
@@ -98,7 +112,7 @@ impl Shared {
         &self,
         debugger: &mut Debugger<'_, '_, '_>,
         events: &Receiver<io::Result<Event>>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Talked> {
         let mut view = View::new(debugger);
         loop {
             let mut screen = locked(&self.screen);
@@ -109,7 +123,7 @@ impl Shared {
             drop(screen);
             // The other thread ends only after an error, which it has sent.
             let Ok(event) = events.recv() else {
-                return Ok(());
+                return Ok(Talked::default());
             };
             let Event::Key(key) = event? else {
                 continue;
@@ -124,9 +138,13 @@ impl Shared {
             self.interrupt.store(false, Ordering::Relaxed);
             if self.was_halted.swap(false, Ordering::Relaxed) {
                 while events.try_recv().is_ok() {}
+                "interrupted".clone_into(&mut view.message);
             }
-            if flow == Flow::Quits {
-                return Ok(());
+            if flow != Flow::GoesOn {
+                return Ok(Talked {
+                    has_detached: flow == Flow::Detaches,
+                    ..Talked::default()
+                });
             }
         }
     }
@@ -223,7 +241,7 @@ impl Whole {
         }));
         let whole = Self { hook };
         enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen)?;
+        execute!(output(), EnterAlternateScreen)?;
         Ok(whole)
     }
 }
@@ -241,6 +259,6 @@ impl Drop for Whole {
 
 /// Gives the terminal back. What fails here cannot be helped.
 fn restore() {
-    let _ = execute!(stdout(), LeaveAlternateScreen, Show);
+    let _ = execute!(output(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::access;
 use crate::keys::{self, Action, Asked};
 use crate::panes::{self, Pane, Registers, Scroll};
-use crate::places::{Spot, here};
+use crate::places::{Spot, here, positions_with_breakpoints};
 use crate::popup::Popup;
 use crate::prompt::{Prompt, Typed};
 
@@ -23,6 +23,8 @@ pub enum Flow {
     GoesOn,
     /// It is to be left.
     Quits,
+    /// The same, and later launches are not to be halted.
+    Detaches,
 }
 
 /// What is shown.
@@ -71,7 +73,7 @@ impl View {
     /// Of a launch as it stands.
     pub fn new(debugger: &Debugger<'_, '_, '_>) -> Self {
         let mut view = Self {
-            reason: "at the beginning of the launch".to_owned(),
+            reason: reason_at_first(debugger),
             message: String::new(),
             pane: Pane::Registers,
             last: None,
@@ -166,6 +168,7 @@ impl View {
         }
         match keys::action(key.code) {
             Some(Action::Quit) => return Flow::Quits,
+            Some(Action::Detach) => return Flow::Detaches,
             Some(action) => self.act(debugger, action),
             None if matches!(key.code, KeyCode::Char(_)) => {
                 self.message = format!("{} does nothing; ? shows the keys", keys::name(key.code));
@@ -238,7 +241,7 @@ impl View {
             }
             Action::Large => self.is_large = !self.is_large,
             Action::Help => self.popup = Some(help()),
-            Action::Quit => {}
+            Action::Quit | Action::Detach => {}
         }
     }
 
@@ -424,6 +427,7 @@ impl View {
             self.moving(debugger, |debugger| lines::command(debugger, &command));
         match outcome {
             Ok(Outcome::Quit) => return Flow::Quits,
+            Ok(Outcome::Detach) => return Flow::Detaches,
             Ok(Outcome::Text(text)) => {
                 // Where the launch stands is shown anyway.
                 let rest = text.strip_suffix(&debugger.where_text());
@@ -446,6 +450,18 @@ impl View {
             _ => self.popup = Some(Popup::new(command, text)),
         }
     }
+}
+
+/// Why a launch may have been halted where it stands.
+fn reason_at_first(debugger: &Debugger<'_, '_, '_>) -> String {
+    let stops = positions_with_breakpoints(debugger);
+    let is_at_stop = debugger.position().is_some_and(|at| stops.contains(&at));
+    match (debugger.session().time(), is_at_stop) {
+        (0, _) => "at the beginning of the launch",
+        (_, true) => "at a breakpoint",
+        _ => "",
+    }
+    .to_owned()
 }
 
 /// The element that the current instruction touches in the lane that is looked at.

@@ -206,6 +206,7 @@ fn commands_are_answered() {
         assert_eq!(bench.type_in(":q"), Flow::GoesOn);
         assert_eq!(bench.press(KeyCode::Enter), Flow::Quits);
         assert_eq!(bench.type_in("q"), Flow::Quits);
+        assert_eq!(bench.type_in("Q"), Flow::Detaches);
     });
 }
 
@@ -213,7 +214,7 @@ fn commands_are_answered() {
 fn every_pane_and_every_key_at_every_size() {
     with_view(BARRIER, LARGE, |bench| {
         for (key, action) in keys::KEYS {
-            if action == keys::Action::Quit {
+            if [keys::Action::Quit, keys::Action::Detach].contains(&action) {
                 continue;
             }
             bench.press(key);
