@@ -99,13 +99,13 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, frame: &mut Frame<
     let has_source = matches!(view.cursor, Some(Spot::Source { .. }));
     let areas = Areas::of(all, has_source, view.is_large);
     let buffer = frame.buffer_mut();
-    status(view, debugger, buffer, areas.status);
+    let cut_off = status(view, debugger, buffer, areas.status);
     code::source(view, debugger, buffer, areas.source);
     code::ptx(view, debugger, buffer, areas.ptx);
     pane::warps_beside(debugger, buffer, areas.warps);
     strip::draw(debugger, buffer, areas.strip);
     pane::draw(view, debugger, buffer, areas.pane);
-    let caret = bottom(view, buffer, areas.bottom);
+    let caret = bottom(view, cut_off.as_deref(), buffer, areas.bottom);
     if let Some(popup) = &mut view.popup {
         popup::draw(popup, buffer, all);
     }
@@ -137,8 +137,13 @@ fn below_heading(area: Rect) -> Rect {
     Rect::new(area.x, area.y + n, area.width, area.height - n)
 }
 
-/// When, which thread, and why the launch was halted.
-fn status(view: &View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+/// When, which thread, and why the launch was halted; gives the latter if it does not fit.
+fn status(
+    view: &View,
+    debugger: &Debugger<'_, '_, '_>,
+    buffer: &mut Buffer,
+    area: Rect,
+) -> Option<String> {
     let focus = debugger.focus();
     let session = debugger.session();
     let (ctaid, tid) = session.thread(focus.block, focus.warp, focus.lane);
@@ -155,31 +160,31 @@ fn status(view: &View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, are
         Unit::Block => "  steps: block",
         Unit::Launch => "  steps: launch",
     });
-    let reason = if session.is_at_end() && view.reason.is_empty() {
-        "the launch has ended"
-    } else {
-        &view.reason
+    let reason = match session.is_at_end() && view.reason.is_empty() {
+        true => "the launch has ended",
+        false => &view.reason,
     };
     let width = usize::from(area.width);
     let line = Line::from(vec![
         Span::styled(format!("{text}  "), REVERSED),
-        Span::styled(
-            format!("{reason:width$}"),
-            REVERSED.add_modifier(Modifier::BOLD),
-        ),
+        Span::styled(format!("{reason:width$}"), REVERSED.patch(STRONG)),
     ]);
     put(buffer, area, 0, &line);
+    let fits = Span::raw(text).width() + 2 + Span::raw(reason).width() <= width;
+    (!fits).then(|| reason.to_owned())
 }
 
-/// The message, or what is typed, or the keys that are used most. Gives the caret's column.
-fn bottom(view: &View, buffer: &mut Buffer, area: Rect) -> Option<u16> {
+/// What is typed, or the message, or what the first line has no room for, or the keys that are used
+/// most. Gives the caret's column.
+fn bottom(view: &View, cut_off: Option<&str>, buffer: &mut Buffer, area: Rect) -> Option<u16> {
     let Some(prompt) = &view.prompt else {
-        let line = match view.message.is_empty() {
-            false => Line::styled(view.message.clone(), STRONG),
-            true => Line::styled(
+        let line = match (view.message.as_str(), cut_off) {
+            ("", Some(reason)) => Line::styled(reason, STRONG),
+            ("", None) => Line::styled(
                 "n next  s step  i instruction  c continue (capitals: back)  b break  ? help",
                 DIM,
             ),
+            (message, _) => Line::styled(message, STRONG),
         };
         put(buffer, area, 0, &line);
         return None;

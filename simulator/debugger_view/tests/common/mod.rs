@@ -11,7 +11,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// The source that the PTX claims to come from.
 pub const SOURCE: &str = "\
-// A tile is written by columns and read by rows.
+// A tile is written by columns, and its first one is read.
 const ROW: usize = 32;
 
 fn place(row: usize, column: usize) -> usize {
@@ -19,14 +19,14 @@ fn place(row: usize, column: usize) -> usize {
 }
 
 pub fn turn(input: &[f32], out: &mut [f32]) {
-    let (x, y) = (tid.x, tid.y);
+    let (x, y, out) = (tid.x, tid.y, &mut out[64 * ctaid.x..]);
     let mut value = input[place(y, x)];
     if x < 16 {
         value *= 2.0;
     }
     TILE[place(x, y)] = value;
     sync_threads();
-    out[place(y, x)] = TILE[place(y, x)];
+    out[place(y, x)] = TILE[place(x, 0)];
 }
 ";
 
@@ -49,6 +49,8 @@ pub const PTX: &str = "\
     ld.param.u64 %rd2, [out];
     mov.u32 %r1, %tid.x;
     mov.u32 %r2, %tid.y;
+    mov.u32 %r9, %ctaid.x;
+    mad.wide.u32 %rd2, %r9, 256, %rd2;
     .loc 1 5 5, function_name NAME, inlined_at 1 10 27
     shl.b32 %r3, %r2, 5;
     add.s32 %r4, %r3, %r1;
@@ -73,7 +75,7 @@ AFTER:
     .loc 1 15 5
     BARRIER
     .loc 1 16 24
-    shl.b32 %r8, %r4, 2;
+    shl.b32 %r8, %r5, 2;
     mov.u32 %r9, TILE;
     add.s32 %r9, %r9, %r8;
     ld.shared.f32 %f2, [%r9];
@@ -104,8 +106,8 @@ pub fn with_view<R>(
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
     let device = Device::new();
     let loaded = device.load(&module).expect("a module");
-    let [input, out] = ["input", "out"].map(|label| device.alloc(256, label).expect("room"));
-    let numbers: Vec<u8> = (0..64).flat_map(|n| (n as f32).to_le_bytes()).collect();
+    let [input, out] = ["input", "out"].map(|label| device.alloc(512, label).expect("room"));
+    let numbers: Vec<u8> = (0..128).flat_map(|n| (n as f32).to_le_bytes()).collect();
     for buffer in [input, out] {
         device.write(buffer, &numbers).expect("the buffer");
     }
