@@ -153,7 +153,7 @@ pub const KEYS: [(KeyCode, Action); 61] = [
 ];
 
 /// What the keys do, in words: the keys, and what they do. Without keys it is a heading.
-pub const HELP: [(&str, &str); 45] = [
+pub const HELP: [(&str, &str); 44] = [
     ("", "Going: small letters forwards, capitals backwards"),
     ("n N", "to the next source line, over functions"),
     ("s S", "to the next source line, into functions"),
@@ -175,7 +175,7 @@ pub const HELP: [(&str, &str); 45] = [
     ("b", "at the line of the cursor: sets or removes one"),
     (
         "B",
-        "anywhere: 41, ptx:120, write out[3], barrier; 41 if lane == 3",
+        "anywhere: 41 if lane == 3, ptx:120, barrier, write out[3]",
     ),
     ("", "Looking"),
     ("< >", "the previous or next lane"),
@@ -185,13 +185,9 @@ pub const HELP: [(&str, &str); 45] = [
     ("Home .", "moves it back to where the thread is"),
     ("Left Right", "scrolls the tile, else the source, sideways"),
     ("PgUp PgDn - +", "scrolls the pane"),
-    (
-        "1 2 3 4 5 6 7 8",
-        "panes: registers, lanes of an expression, shared memory,",
-    ),
-    ("", "   buffers, waiting, printed, calls, warps"),
+    ("1 2 3 4 5 6 7 8", "the panes, by their numbers"),
     ("Tab Shift-Tab", "the next pane, the previous one"),
-    ("m M", "the next memory with a name, the previous one"),
+    ("m M", "memory: what is touched, or always the same"),
     (
         "v",
         "a tile as values, or as the lanes that touch its words",
@@ -201,7 +197,7 @@ pub const HELP: [(&str, &str); 45] = [
     ("p", "only PTX in place of the source"),
     (
         ":",
-        "a command; `help` lists them, `shape tile 32x33` sets columns",
+        "a command, such as `shape tile 32x33`; `help` lists them",
     ),
     ("?", "this help"),
     (

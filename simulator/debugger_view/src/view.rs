@@ -2,6 +2,7 @@
 
 use debugger::lines::{self, Outcome};
 use debugger::{Debugger, Direction, Focus, Reason, Stop, Unit};
+use ptx::ir::Space;
 use ptx_sim::debug::Position;
 use ptx_sim::diagnostics::Place;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -53,8 +54,11 @@ pub struct View {
     pub expression: String,
     /// Whether tiles show which lanes touch their words.
     pub shows_lanes: bool,
-    /// The memory that is shown, by its number: shared, global.
-    pub memory: [usize; 2],
+    /// The memory that is shown, by its number: shared, global. If none is chosen, it is what an
+    /// instruction has touched last.
+    pub memory: [Option<usize>; 2],
+    /// What was touched last.
+    touched: [usize; 2],
     /// The registers, and which the last move has changed.
     pub registers: Registers,
     /// How far each pane is scrolled.
@@ -85,7 +89,8 @@ impl View {
             popup: None,
             expression: String::new(),
             shows_lanes: false,
-            memory: [0; 2],
+            memory: [None; 2],
+            touched: [0; 2],
             registers: Registers::of(debugger),
             rows: Default::default(),
             columns: Scroll::default(),
@@ -108,6 +113,14 @@ impl View {
                 instruction: 0,
             }))
         });
+        for access in access::of_current(debugger) {
+            let all = panes::named(debugger, access.space);
+            let first = access.addresses[access.mask.trailing_zeros() as usize % 32];
+            let touched = debugger.names().at(access.space, first);
+            let touched = touched.and_then(|touched| all.iter().position(|one| one == touched));
+            let own = &mut self.touched[usize::from(access.space == Space::Global)];
+            *own = touched.unwrap_or(*own);
+        }
         for scroll in &mut self.rows {
             scroll.follows = true;
         }
@@ -365,11 +378,20 @@ impl View {
             self.message = "for panes 3 and 4, which show memory".to_owned();
             return;
         };
-        let all = panes::named(debugger, space).len().max(1) as i32;
+        // One state more: what is touched.
+        let n_states = panes::named(debugger, space).len() as i32 + 1;
         let chosen = &mut self.memory[usize::from(self.pane == Pane::Buffers)];
-        *chosen = (*chosen as i32 + n).rem_euclid(all) as usize;
+        let state = chosen.map_or(0, |index| index as i32 + 1);
+        *chosen = ((state + n).rem_euclid(n_states) as usize).checked_sub(1);
         self.rows[self.pane.index()] = Scroll::default();
         self.columns = Scroll::default();
+    }
+
+    /// The number of the memory that a pane shows, and whether it was chosen.
+    pub fn shown_memory(&self) -> (usize, bool) {
+        let space = usize::from(self.pane == Pane::Buffers);
+        let chosen = self.memory[space];
+        (chosen.unwrap_or(self.touched[space]), chosen.is_some())
     }
 
     fn ask(&mut self, debugger: &Debugger<'_, '_, '_>, asked: Asked) {
@@ -480,10 +502,9 @@ fn touched(debugger: &Debugger<'_, '_, '_>) -> Option<String> {
 fn help() -> Popup {
     let mut text = String::new();
     for (keys, what) in keys::HELP {
-        text.push_str(&match (keys, what.starts_with(' ')) {
-            ("", true) => format!("  {:<16}{what}\n", ""),
-            ("", false) => format!("{what}\n"),
-            (keys, _) => format!("  {keys:<16}{what}\n"),
+        text.push_str(&match keys {
+            "" => format!("{what}\n"),
+            keys => format!("  {keys:<16}{what}\n"),
         });
     }
     Popup::new("keys", &text)

@@ -63,7 +63,11 @@ fn steps_go_both_ways_and_mark_what_changes() {
         bench.type_in(">>>");
         let first = bench.screen();
         bench.type_in("s");
-        assert!(bench.line_with("─ tile.rs").contains("inlined at tile.rs:10"));
+        assert!(
+            bench
+                .line_with("─ tile.rs")
+                .contains("inlined at tile.rs:10")
+        );
         bench.type_in("Snn");
         assert!(bench.line_with("▶   11").contains("if x < 16"));
         bench.type_in("iii");
@@ -234,6 +238,44 @@ fn every_pane_and_every_key_at_every_size() {
         for _ in Pane::ALL {
             bench.press(KeyCode::Tab);
             bench.screen();
+        }
+    });
+}
+
+#[test]
+fn memory_follows_the_instruction_until_it_is_chosen() {
+    with_view(BARRIER, SMALL, |bench| {
+        bench.type_in("4");
+        assert!(bench.screen().contains("input  128 × f32"));
+        bench.type_in(":b ptx:49");
+        bench.press(KeyCode::Enter);
+        bench.type_in("c");
+        let screen = bench.screen();
+        assert!(screen.contains("out  128 × f32"), "{screen}");
+        assert!(
+            screen.contains("store of 4 bytes by 16 lanes: 2 sectors"),
+            "{screen}"
+        );
+        assert!(
+            screen.contains("■ 0-15 here  □ 16-31 guarded off"),
+            "{screen}"
+        );
+        bench.type_in("m");
+        let chosen = bench.screen();
+        assert!(chosen.contains("input  128 × f32"), "{chosen}");
+        assert!(chosen.contains("elsewhere: store"), "{chosen}");
+        bench.type_in("mm");
+        assert_eq!(bench.screen(), screen);
+    });
+}
+
+#[test]
+fn the_help_fits_a_narrow_screen() {
+    with_view(BARRIER, SMALL, |bench| {
+        bench.type_in("?");
+        let popup = bench.view.popup.as_ref().expect("the help");
+        for line in &popup.lines {
+            assert!(line.chars().count() <= 76, "{line}");
         }
     });
 }

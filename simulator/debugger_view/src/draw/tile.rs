@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 
 use super::{BAD, DIM, STRONG, TOUCHED, put};
 use crate::access;
-use crate::panes::{Pane, named};
+use crate::panes::named;
 use crate::view::View;
 
 /// Columns for a row's number.
@@ -48,7 +48,7 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffe
     let all = named(debugger, space);
     let accesses = access::of_current(debugger);
     let access = accesses.iter().find(|access| access.space == space);
-    let chosen = view.memory[usize::from(view.pane == Pane::Buffers)];
+    let (chosen, is_chosen) = view.shown_memory();
     let Some(named) = all.get(chosen).or(all.first()) else {
         let text = match space {
             Space::Shared => "the kernel has no variables in shared memory",
@@ -66,7 +66,7 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffe
         touches: access.map_or_else(Vec::new, |access| touches(named, access, map.as_ref())),
         focus: debugger.focus().lane,
     };
-    put(buffer, area, 0, &tile.title(all.len()));
+    put(buffer, area, 0, &tile.title(all.len(), is_chosen));
     let summary = match (&map, tile.touches.is_empty()) {
         (Some(map), false) => Line::styled(map.summary(), style_of(map)),
         (Some(map), true) => Line::styled(format!("elsewhere: {}", map.summary()), DIM),
@@ -116,7 +116,7 @@ fn digit(lane: u32) -> char {
 }
 
 impl Tile<'_> {
-    fn title(&self, n_named: usize) -> Line<'static> {
+    fn title(&self, n_named: usize, is_chosen: bool) -> Line<'static> {
         let named = self.named;
         let shape = format!(
             "  {} × {}, rows of {}",
@@ -124,10 +124,11 @@ impl Tile<'_> {
             named.element,
             self.row
         );
-        let mut hint = String::from("   v: lanes or values");
-        if n_named > 1 {
-            hint.push_str(&format!(", m: another of {n_named}"));
-        }
+        let hint = match (n_named, is_chosen) {
+            (..2, _) => "   v: lanes or values",
+            (_, true) => "   v: lanes or values, m: other memory",
+            (_, false) => "   v: lanes or values, m: other memory than what is touched",
+        };
         Line::from(vec![
             Span::styled(named.name.clone(), STRONG),
             Span::raw(shape),
