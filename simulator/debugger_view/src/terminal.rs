@@ -41,7 +41,8 @@ const LONG: Duration = Duration::from_millis(300);
 /// There is no terminal, or it does not do what it should.
 pub fn run(debugger: &mut Debugger<'_, '_, '_>) -> io::Result<Talked> {
     let interrupt = debugger.session().interrupt();
-    let whole = Whole::enter()?;
+    let is_left = Arc::default();
+    let whole = Whole::enter(&is_left)?;
     let shared = Shared {
         screen: Mutex::new(Screen {
             terminal: Terminal::new(CrosstermBackend::new(output()))?,
@@ -50,7 +51,7 @@ pub fn run(debugger: &mut Debugger<'_, '_, '_>) -> io::Result<Talked> {
         running: Mutex::default(),
         interrupt,
         was_halted: AtomicBool::new(false),
-        is_left: AtomicBool::new(false),
+        is_left,
     };
     let result = thread::scope(|scope| {
         let (send, receive) = channel();
@@ -72,8 +73,8 @@ struct Shared {
     interrupt: Arc<AtomicBool>,
     /// Whether the user has halted it.
     was_halted: AtomicBool,
-    /// Whether the view is left.
-    is_left: AtomicBool,
+    /// Whether the view is left, also by a panic.
+    is_left: Arc<AtomicBool>,
 }
 
 type Output = Box<dyn Write + Send>;
@@ -93,7 +94,7 @@ struct Screen {
     last: Buffer,
 }
 
-/// Ends the other thread, also by a panic.
+/// Ends the other thread.
 struct Left<'a>(&'a AtomicBool);
 
 impl Drop for Left<'_> {
@@ -186,6 +187,9 @@ impl Shared {
 
     /// Writes in the last line that the launch runs, if it has for a while.
     fn say_that_it_runs(&self) {
+        if self.is_left.load(Ordering::Relaxed) {
+            return;
+        }
         let running = locked(&self.running);
         let Some(since) = running.map(|since| since.elapsed()).filter(|t| *t > LONG) else {
             return;
@@ -232,10 +236,12 @@ struct Whole {
 }
 
 impl Whole {
-    fn enter() -> io::Result<Self> {
+    fn enter(is_left: &Arc<AtomicBool>) -> io::Result<Self> {
         let hook: Arc<Hook> = Arc::from(panic::take_hook());
-        let before = Arc::clone(&hook);
+        let (before, is_left) = (Arc::clone(&hook), Arc::clone(is_left));
         panic::set_hook(Box::new(move |info| {
+            // Nothing is to be drawn over the message.
+            is_left.store(true, Ordering::Relaxed);
             restore();
             before(info);
         }));

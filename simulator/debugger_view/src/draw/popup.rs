@@ -9,22 +9,24 @@ use crate::popup::Popup;
 
 /// Draws the text, in a frame as large as it needs.
 pub fn draw(popup: &mut Popup, buffer: &mut Buffer, all: Rect) {
-    let widest = popup.lines.iter().map(|line| Span::raw(line).width()).max();
+    let lines = popup.wrapped(usize::from(all.width.saturating_sub(4)));
+    let widest = lines.iter().map(|line| Span::raw(line).width()).max();
     let width = (widest.unwrap_or(0).max(popup.title.len() + 2) + 4).min(all.width.into()) as u16;
-    let height = (popup.lines.len() + 2).min(all.height.into()) as u16;
+    let height = (lines.len() + 2).min(all.height.into()) as u16;
     let area = Rect::new(
         all.x + (all.width - width) / 2,
         all.y + (all.height - height) / 2,
         width,
         height,
     );
+    popup.n_rows = lines.len();
     popup.height = usize::from(height.saturating_sub(2)).max(1);
     popup.scroll(0);
     let inner = usize::from(width.saturating_sub(2));
     let rule = "─".repeat(inner);
     let edge = |left: &str, right: &str| Line::styled(format!("{left}{rule}{right}"), DIM);
     put(buffer, area, 0, &edge("┌", "┐"));
-    for (row, line) in (1..height.saturating_sub(1)).zip(&popup.lines[popup.first..]) {
+    for (row, line) in (1..height.saturating_sub(1)).zip(&lines[popup.first..]) {
         put(buffer, area, row, &Line::raw(" ".repeat(width.into())));
         put(
             buffer,
@@ -43,7 +45,7 @@ pub fn draw(popup: &mut Popup, buffer: &mut Buffer, all: Rect) {
         0,
         &Line::styled(format!(" {} ", popup.title), STRONG),
     );
-    let n = popup.lines.len();
+    let n = lines.len();
     let last = (popup.first + popup.height).min(n);
     if n > popup.height {
         let text = format!(
