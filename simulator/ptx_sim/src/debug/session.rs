@@ -206,15 +206,22 @@ impl<'w> Session<'w, '_> {
     /// Goes on to the first moment after this one at which the probe wants to halt, or to the end.
     /// Gives the probe back.
     pub fn forwards<P: Probe>(&mut self, probe: P) -> (Stopped, P) {
-        let from = self.time + 1;
-        self.start_before(self.time, Some((Box::new(probe), from)));
+        let now = self.time;
+        self.start_before(now, Some((Box::new(probe), now + 1)));
         let ran = self.run();
         let hit = self.worker.observer.hit;
         let probe = self.taken::<P>();
         match (ran, hit) {
             // During an instruction: the moment before it.
             (_, Some(time)) => (self.go_to(time), probe),
-            (ran, None) => (self.stopped(ran), probe),
+            (ran, None) => {
+                let stopped = self.stopped(ran);
+                // Interrupted on the way to where it stood.
+                if self.time < now {
+                    self.go_to(now);
+                }
+                (stopped, probe)
+            }
         }
     }
 
