@@ -1,4 +1,4 @@
-//! What the lower part of the view can show.
+//! Panes: what the lower part of the view can show.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is shown, and what keys do: all of the view but the screen.
+//! The view's state, and what keys do to it: all of it but the screen.
 
 use debugger::lines::{self, Outcome};
 use debugger::{Debugger, Direction, Focus, Reason, Stop, Unit};
@@ -213,7 +213,7 @@ impl View {
                 self.go(debugger, |debugger| debugger.step(reach, unit, direction));
             }
             Action::GoOn(direction) => self.go(debugger, |debugger| debugger.go_on(direction)),
-            Action::ToCursor(direction) => self.to_cursor(debugger, direction),
+            Action::ToCursor(direction) => self.go_to_cursor(debugger, direction),
             Action::Finding { is_other } => self.finding(debugger, is_other),
             Action::Breakpoint => self.toggle_breakpoint(debugger),
             Action::Unit => self.next_unit(),
@@ -259,7 +259,7 @@ impl View {
     }
 
     /// Runs to where the cursor is.
-    fn to_cursor(&mut self, debugger: &mut Debugger<'_, '_, '_>, direction: Direction) {
+    fn go_to_cursor(&mut self, debugger: &mut Debugger<'_, '_, '_>, direction: Direction) {
         let Some(cursor) = &self.cursor else {
             return;
         };

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{BAD, CURRENT, DIM, REVERSED, STRONG, TOUCHED, below_heading, heading, put};
+use super::parts::{BAD, CURRENT, DIM, REVERSED, STRONG, TOUCHED, below_heading, heading, put};
 use crate::panes::{Scroll, registers_in};
 use crate::places::{Spot, here, lines_with_breakpoints, positions_with_breakpoints};
 use crate::view::View;

@@ -6,6 +6,7 @@
 
 mod code;
 mod pane;
+mod parts;
 mod popup;
 mod strip;
 mod tile;
@@ -14,11 +15,11 @@ use debugger::{Debugger, Unit, show};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::places::Spot;
 use crate::view::View;
+use parts::{DIM, REVERSED, STRONG, put};
 
 /// From this width on the warps are beside the source.
 const WIDE: u16 = 110;
@@ -27,18 +28,6 @@ const WARPS_WIDTH: u16 = 44;
 
 /// Rows of the code beside a large pane.
 const LEAST_CODE: u16 = 4;
-
-const DIM: Style = Style::new().fg(Color::DarkGray);
-const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-const REVERSED: Style = Style::new().add_modifier(Modifier::REVERSED);
-/// Where the thread is.
-const CURRENT: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-/// What has changed.
-const CHANGED: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
-/// What is touched.
-const TOUCHED: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
-/// What costs time, and breakpoints.
-const BAD: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 
 /// Where everything is.
 struct Areas {
@@ -112,29 +101,6 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, frame: &mut Frame<
     if let Some(x) = caret.filter(|_| !areas.bottom.is_empty()) {
         frame.set_cursor_position((x, areas.bottom.y));
     }
-}
-
-/// Puts a line into a row of an area, if it has that many.
-fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
-    if row < area.height && area.width > 0 {
-        buffer.set_line(area.x, area.y + row, line, area.width);
-    }
-}
-
-/// A heading: a rule with a text in it.
-fn heading(buffer: &mut Buffer, area: Rect, text: Vec<Span<'_>>) {
-    let rule = "─".repeat(usize::from(area.width));
-    put(buffer, area, 0, &Line::styled(rule, DIM));
-    let mut spans = vec![Span::styled("─ ", DIM)];
-    spans.extend(text);
-    spans.push(Span::raw(" "));
-    put(buffer, area, 0, &Line::from(spans));
-}
-
-/// An area without its first row.
-fn below_heading(area: Rect) -> Rect {
-    let n = area.height.min(1);
-    Rect::new(area.x, area.y + n, area.width, area.height - n)
 }
 
 /// When, which thread, and why the launch was halted; gives the latter if it does not fit.

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{CHANGED, CURRENT, DIM, REVERSED, STRONG, below_heading, heading, put, tile};
+use super::parts::{CHANGED, CURRENT, DIM, REVERSED, STRONG, below_heading, heading, put};
+use super::tile;
 use crate::panes::{Pane, Scroll, last_register, warps};
 use crate::view::View;
 use crate::warp::active;

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{DIM, STRONG, put};
+use super::parts::{DIM, STRONG, put};
 use crate::popup::Popup;
 
 /// Draws the text, in a frame as large as it needs.

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{BAD, CURRENT, DIM, STRONG, put};
+use super::parts::{BAD, CURRENT, DIM, STRONG, put};
 use crate::warp::{self, LaneMark, lanes, sign_of};
 
 /// Lanes between gaps.

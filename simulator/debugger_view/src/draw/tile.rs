@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{BAD, DIM, STRONG, TOUCHED, put};
+use super::parts::{BAD, DIM, STRONG, TOUCHED, put};
 use crate::access;
 use crate::panes::named;
 use crate::view::View;
