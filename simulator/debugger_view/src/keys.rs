@@ -76,7 +76,7 @@ pub enum Asked {
 }
 
 /// Every key that is one character, and some that have a name.
-pub const KEYS: [(KeyCode, Action); 61] = [
+pub const KEYS: [(KeyCode, Action); 62] = [
     (KeyCode::Char('n'), Action::Step(Reach::Over, Forwards)),
     (KeyCode::Char('N'), Action::Step(Reach::Over, Backwards)),
     (KeyCode::Char('s'), Action::Step(Reach::Into, Forwards)),
@@ -132,14 +132,15 @@ pub const KEYS: [(KeyCode, Action); 61] = [
     (KeyCode::Char('+'), Action::Rows(1)),
     (KeyCode::Left, Action::Columns(-1)),
     (KeyCode::Right, Action::Columns(1)),
-    (KeyCode::Char('1'), Action::Pane(Pane::Registers)),
-    (KeyCode::Char('2'), Action::Pane(Pane::Lanes)),
-    (KeyCode::Char('3'), Action::Pane(Pane::Shared)),
-    (KeyCode::Char('4'), Action::Pane(Pane::Buffers)),
-    (KeyCode::Char('5'), Action::Pane(Pane::Waiting)),
-    (KeyCode::Char('6'), Action::Pane(Pane::Printed)),
-    (KeyCode::Char('7'), Action::Pane(Pane::Calls)),
-    (KeyCode::Char('8'), Action::Pane(Pane::Warps)),
+    (KeyCode::Char('1'), Action::Pane(Pane::Variables)),
+    (KeyCode::Char('2'), Action::Pane(Pane::Registers)),
+    (KeyCode::Char('3'), Action::Pane(Pane::Lanes)),
+    (KeyCode::Char('4'), Action::Pane(Pane::Shared)),
+    (KeyCode::Char('5'), Action::Pane(Pane::Buffers)),
+    (KeyCode::Char('6'), Action::Pane(Pane::Waiting)),
+    (KeyCode::Char('7'), Action::Pane(Pane::Printed)),
+    (KeyCode::Char('8'), Action::Pane(Pane::Calls)),
+    (KeyCode::Char('9'), Action::Pane(Pane::Warps)),
     (KeyCode::Tab, Action::PaneBy(1)),
     (KeyCode::BackTab, Action::PaneBy(-1)),
     (KeyCode::Char('m'), Action::Memory(1)),
@@ -185,7 +186,7 @@ pub const HELP: [(&str, &str); 44] = [
     ("Home .", "moves it back to where the thread is"),
     ("Left Right", "scrolls the tile, else the source, sideways"),
     ("PgUp PgDn - +", "scrolls the pane"),
-    ("1 2 3 4 5 6 7 8", "the panes, by their numbers"),
+    ("1 2 3 4 5 6 7 8 9", "the panes, by their numbers"),
     ("Tab Shift-Tab", "the next pane, the previous one"),
     ("m M", "memory: what is touched, or always the same"),
     (

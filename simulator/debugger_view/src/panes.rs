@@ -12,6 +12,8 @@ use crate::warp::{block, instruction, place_of};
 /// A part that can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
+    /// The source's variables.
+    Variables,
     /// The registers of the thread.
     Registers,
     /// An expression in all lanes.
@@ -32,7 +34,8 @@ pub enum Pane {
 
 impl Pane {
     /// All, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
+        Self::Variables,
         Self::Registers,
         Self::Lanes,
         Self::Shared,
@@ -51,7 +54,8 @@ impl Pane {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Registers => "registers",
+            Self::Variables => "vars",
+            Self::Registers => "regs",
             Self::Lanes => "lanes",
             Self::Shared => "shared",
             Self::Buffers => "buffers",
@@ -178,6 +182,35 @@ impl Registers {
             (format!("{name} {value}"), self.changed.contains(name))
         });
         texts.collect()
+    }
+}
+
+/// The variables of a thread at a moment, as lines.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    of: Option<Focus>,
+    /// Each, and whether the last move has changed it.
+    pub lines: Vec<(String, bool)>,
+}
+
+impl Variables {
+    /// Those that are in scope for the thread that is looked at.
+    pub fn of(debugger: &Debugger<'_, '_, '_>) -> Self {
+        let text = debugger.variables_text();
+        Self {
+            of: Some(debugger.focus()),
+            lines: text.lines().map(|line| (line.to_owned(), false)).collect(),
+        }
+    }
+
+    /// Marks what was not there before, if it is the same thread.
+    pub fn since(mut self, before: &Self) -> Self {
+        if self.of == before.of {
+            for (line, is_new) in &mut self.lines {
+                *is_new = !before.lines.iter().any(|(known, _)| known == line);
+            }
+        }
+        self
     }
 }
 

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::access;
 use crate::keys::{self, Action, Asked};
-use crate::panes::{self, Pane, Registers, Scroll};
+use crate::panes::{self, Pane, Registers, Scroll, Variables};
 use crate::places::{Spot, here, positions_with_breakpoints};
 use crate::popup::Popup;
 use crate::prompt::{Prompt, Typed};
@@ -61,6 +61,8 @@ pub struct View {
     touched: [usize; 2],
     /// The registers, and which the last move has changed.
     pub registers: Registers,
+    /// The source's variables.
+    pub variables: Variables,
     /// How far each pane is scrolled.
     pub rows: [Scroll; Pane::ALL.len()],
     /// How far tiles are scrolled sideways.
@@ -79,7 +81,10 @@ impl View {
         let mut view = Self {
             reason: reason_at_first(debugger),
             message: String::new(),
-            pane: Pane::Registers,
+            pane: match debugger.no_variables() {
+                None => Pane::Variables,
+                Some(_) => Pane::Registers,
+            },
             last: None,
             cursor: None,
             only_ptx: false,
@@ -92,6 +97,7 @@ impl View {
             memory: [None; 2],
             touched: [0; 2],
             registers: Registers::of(debugger),
+            variables: Variables::of(debugger),
             rows: Default::default(),
             columns: Scroll::default(),
             source_rows: Scroll::default(),
@@ -135,11 +141,13 @@ impl View {
         f: impl FnOnce(&mut Debugger<'s, 'w, 'o>) -> R,
     ) -> (R, bool) {
         let at = |debugger: &Debugger<'_, '_, '_>| (debugger.session().time(), debugger.focus());
-        let (before, was_at) = (Registers::of(debugger), at(debugger));
+        let (registers, variables) = (Registers::of(debugger), Variables::of(debugger));
+        let was_at = at(debugger);
         let result = f(debugger);
         let has_moved = at(debugger) != was_at;
         if has_moved {
-            self.registers = Registers::of(debugger).since(&before);
+            self.registers = Registers::of(debugger).since(&registers);
+            self.variables = Variables::of(debugger).since(&variables);
             self.look(debugger);
         }
         (result, has_moved)
@@ -375,7 +383,7 @@ impl View {
 
     fn other_memory(&mut self, debugger: &Debugger<'_, '_, '_>, n: i32) {
         let Some(space) = self.pane.space() else {
-            self.message = "for panes 3 and 4, which show memory".to_owned();
+            self.message = "for the panes `shared` and `buffers`".to_owned();
             return;
         };
         // One state more: what is touched.

@@ -31,7 +31,7 @@ fn a_store_with_bank_conflicts() {
             // To the store, by its line of the PTX text.
             bench.type_in(":b ptx:40");
             bench.press(KeyCode::Enter);
-            bench.type_in("c3");
+            bench.type_in("c4");
             insta::assert_snapshot!(name, bench.screen());
         });
     }
@@ -245,7 +245,7 @@ fn every_pane_and_every_key_at_every_size() {
 #[test]
 fn memory_follows_the_instruction_until_it_is_chosen() {
     with_view(BARRIER, SMALL, |bench| {
-        bench.type_in("4");
+        bench.type_in("5");
         assert!(bench.screen().contains("input  128 × f32"));
         bench.type_in(":b ptx:49");
         bench.press(KeyCode::Enter);

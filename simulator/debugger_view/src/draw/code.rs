@@ -1,6 +1,7 @@
 //! The source around the cursor, and the PTX around the thread's instruction.
 
 use debugger::{Debugger, show};
+use ptx::ir::{Function, LabelId, Operand};
 use ptx_sim::debug::{Known, Position};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -188,8 +189,12 @@ fn code(
         return Vec::new();
     };
     let labels = function.labels.iter();
-    let labels = labels.filter(|label| label.target == position.instruction);
-    let labels: String = labels.map(|label| format!("{}: ", label.name)).collect();
+    let labels = (0..).zip(labels).filter(|(id, label)| {
+        label.target == position.instruction && is_branched_to(function, LabelId(*id))
+    });
+    let labels: String = labels
+        .map(|(_, label)| format!("{}: ", label.name))
+        .collect();
     let style = if is_here { CURRENT } else { Style::new() };
     let mut spans = vec![
         Span::styled(format!(" {labels}"), DIM),
@@ -215,4 +220,15 @@ fn code(
         }
     }
     spans
+}
+
+/// Whether a branch names a label: the others are there for line tables.
+fn is_branched_to(function: &Function, label: LabelId) -> bool {
+    let body = function.body.as_deref().unwrap_or_default();
+    let mut operands = body.iter().flat_map(|at| &at.operands);
+    operands.any(|operand| *operand == Operand::Label(label))
+        || function
+            .branch_targets
+            .iter()
+            .any(|all| all.contains(&label))
 }

@@ -32,6 +32,7 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffe
     let area = below_heading(area);
     let pane = view.pane;
     match pane {
+        Pane::Variables => variables(view, buffer, area),
         Pane::Registers => registers(view, buffer, area),
         Pane::Lanes => lanes(view, debugger, buffer, area),
         Pane::Shared | Pane::Buffers => tile::draw(view, debugger, buffer, area),
@@ -117,6 +118,27 @@ fn printed(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer
     let rows = &mut view.rows[Pane::Printed.index()];
     rows.settle(lines.len(), area.height.into(), Some(lines.len() - 1));
     listed(rows, buffer, area, &lines, None);
+}
+
+/// The source's variables, changed ones marked.
+fn variables(view: &mut View, buffer: &mut Buffer, area: Rect) {
+    let lines = &view.variables.lines;
+    let changed = lines.iter().position(|(_, has_changed)| *has_changed);
+    let rows = &mut view.rows[Pane::Variables.index()];
+    rows.settle(lines.len(), area.height.into(), changed);
+    for (row, (text, has_changed)) in (0..).zip(lines.iter().skip(rows.first)) {
+        let (sign, style) = match has_changed {
+            true => ("*", CHANGED),
+            false => (" ", Style::new()),
+        };
+        put(
+            buffer,
+            area,
+            row,
+            &Line::styled(format!("{sign}{text}"), style),
+        );
+    }
+    more(buffer, area, rows, lines.len());
 }
 
 /// Registers in columns, from above to below.
