@@ -15,6 +15,7 @@ use crate::block::BlockRun;
 use crate::bulk::Span;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
+use crate::checks::finding::Finding;
 use crate::checks::watch::{Checks, Watch};
 use crate::clock::Started;
 use crate::context::{Among, LaunchContext};
@@ -316,20 +317,28 @@ impl<'w> Session<'w, '_> {
         }
     }
 
-    /// What the checks find first in the launch, and when it happens; nothing if they find nothing.
-    /// The launch stands where it did afterwards.
+    /// What the checks find first in the launch, and when it happens; nothing if they find nothing,
+    /// or if someone wanted the launch to halt before that was [known](Self::knows_finding). The
+    /// launch stands where it did afterwards.
     pub fn finding(&mut self) -> Option<Found> {
         if let Some(known) = &self.found {
             return known.clone();
         }
         let time = self.time;
         let found = self.look();
-        self.found = Some(found.clone());
-        self.go_to(time);
-        found
+        // Until it is reached: who halted the search needs the launch where it was.
+        while let Stopped::Interrupted = self.go_to(time) {}
+        self.found = found;
+        self.found.clone().flatten()
     }
 
-    fn look(&mut self) -> Option<Found> {
+    /// Whether it is known what the checks find.
+    pub fn knows_finding(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// What the checks find; none if someone wanted the launch to halt.
+    fn look(&mut self) -> Option<Option<Found>> {
         self.start_before(0, None);
         let walk = &mut *self.worker.observer;
         walk.limit = u64::MAX;
@@ -344,11 +353,22 @@ impl<'w> Session<'w, '_> {
         let walk = &mut *self.worker.observer;
         walk.checks = None;
         let before = walk.found_at.unwrap_or(walk.time);
-        let finding = walk.finding?;
-        let Ran::Ended(Some(error)) = ran else {
-            return None;
+        let found = match (ran, walk.finding) {
+            (Ran::Ended(Some(error)), Some(finding)) => self.found_by(&finding, before, error),
+            _ => None,
         };
-        let (at, this, other) = parts(&finding);
+        let is_halted = self.interrupt.load(Ordering::Relaxed);
+        (!is_halted).then_some(found)
+    }
+
+    /// When the threads of a finding do what is reported.
+    fn found_by(
+        &mut self,
+        finding: &Finding,
+        before: u64,
+        error: Box<LaunchError>,
+    ) -> Option<Found> {
+        let (at, this, other) = parts(finding);
         let this = self.when(this, at, before)?;
         let is_same = other.is_some_and(|other| {
             (other.block, other.warp, other.lane) == (this.block, this.warp, this.lane)
