@@ -77,7 +77,10 @@ fn main() {
             bytes as f64 / 1e6
         );
         let mut debugger = Debugger::new(session, Sources::default());
-        for (name, reach) in [("instruction", Reach::Instruction), ("barrier", Reach::Barrier)] {
+        for (name, reach) in [
+            ("instruction", Reach::Instruction),
+            ("barrier", Reach::Barrier),
+        ] {
             let times = (0..STEPS).map(|i| step_back(&mut debugger, reach, at(i, end)));
             let mut times: Vec<Duration> = times.collect();
             times.sort_unstable();
