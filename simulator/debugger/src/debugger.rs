@@ -1,6 +1,7 @@
 //! The debugger: breakpoints, steps both ways, and who wrote a word last.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ptx::ir::Space;
 use ptx_sim::LaunchError;
@@ -191,6 +192,19 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     pub fn add_breakpoint(&mut self, text: &str) -> Result<u32, NoValue> {
         let (place, condition) = places::split(text);
         let at = places::read(self, place)?;
+        self.add_breakpoint_at(text, at, condition)
+    }
+
+    /// Adds a breakpoint at a place that is known, with a condition as it is written.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub fn add_breakpoint_at(
+        &mut self,
+        text: &str,
+        at: At,
+        condition: Option<&str>,
+    ) -> Result<u32, NoValue> {
         let condition = condition.map(|text| Expression::read(text, &self.names));
         let condition = condition.transpose()?;
         self.n_breakpoints += 1;
@@ -217,6 +231,21 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     pub fn unknown(&self) -> Option<(u32, &str)> {
         let (n, why) = self.unknown.as_ref()?;
         Some((*n, why))
+    }
+
+    /// The breakpoint that the launch stands at, if it does.
+    pub fn breakpoint_here(&mut self) -> Option<Stop> {
+        let now = self.session.time();
+        let probe = Backwards::new(self.watcher(None));
+        let here = |seen: &Backwards| Some(seen.hit.filter(|hit| hit.time == now));
+        let hit = self.session.backwards(now + 1, &probe, here).flatten();
+        self.reach(now);
+        Some(self.at_hit(hit?))
+    }
+
+    /// Goes to a time that was passed before, even if someone wants the launch to halt.
+    fn reach(&mut self, time: u64) {
+        while let Stopped::Interrupted = self.session.go_to(time) {}
     }
 
     /// Goes to a time.
@@ -298,27 +327,32 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
 
     fn forwards(&mut self, step: Option<Step>) -> Stop {
         let has_step = step.is_some();
+        let now = self.session.time();
         let watcher = self.watcher(step);
         let (stopped, watcher) = self.session.forwards(watcher);
         self.unknown.clone_from(&watcher.unknown);
         if let Some(hit) = watcher.hit {
             return self.at_hit(hit);
         }
+        if let Stopped::Interrupted = stopped {
+            // It may have been on the way to where it began.
+            if self.session.time() < now {
+                self.reach(now);
+            }
+            return self.stop(&stopped, Reason::Interrupted);
+        }
         let failed = self.session.end().is_some_and(|end| end.error.is_some());
         let has_ended = matches!(stopped, Stopped::AtEnd) && !failed;
         if let (true, true, Some(last)) = (has_step, has_ended, watcher.last_of_unit) {
-            let stopped = self.session.go_to(last + 1);
-            return self.stop(&stopped, Reason::ThreadEnded);
+            self.reach(last + 1);
+            return self.stop(&Stopped::Here, Reason::ThreadEnded);
         }
         self.stop(&stopped, Reason::Time)
     }
 
     fn at_hit(&mut self, hit: Hit) -> Stop {
         if self.session.time() != hit.time {
-            let stopped = self.session.go_to(hit.time);
-            if matches!(stopped, Stopped::Interrupted) {
-                return self.stop(&stopped, Reason::Interrupted);
-            }
+            self.reach(hit.time);
         }
         self.focus = hit.focus;
         Stop {
@@ -339,8 +373,9 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let found = self
             .session
             .backwards(now, &probe, |seen: &Backwards| search.stretch(seen));
-        if self.session.was_interrupted() {
-            return self.interrupted_at(now);
+        if found.is_none() && self.session.interrupt().load(Ordering::Relaxed) {
+            self.reach(now);
+            return self.stop(&Stopped::Interrupted, Reason::Interrupted);
         }
         match found.or_else(|| search.at_begin()) {
             Some(hit) => self.at_hit(hit),
@@ -399,7 +434,11 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
                 ..self.at_hit(hit)
             },
             None => {
-                self.session.go_to(now);
+                let is_halted = self.session.interrupt().load(Ordering::Relaxed);
+                self.reach(now);
+                if is_halted {
+                    return self.stop(&Stopped::Interrupted, Reason::Interrupted);
+                }
                 Stop {
                     reason: Reason::NeverWritten(text.to_owned()),
                     time: now,
@@ -423,7 +462,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             false => found.this,
             true => found.other?,
         };
-        self.session.go_to(party.time);
+        self.reach(party.time);
         self.focus = Focus {
             block: party.block,
             warp: party.warp,
@@ -484,7 +523,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         // A thread that waits is where it waits. One that has carried something out is past that.
         if self.path().is_none() {
             let last = self.session.time().saturating_sub(1);
-            self.session.go_to(last);
+            self.reach(last);
         }
         Reason::End(Some(Box::new(error)))
     }

@@ -12,10 +12,12 @@
 //! - [`sources`]: the text of source files;
 //! - [`show`]: everything as text;
 //! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts;
+//! - [`dap`]: the debugger in editors;
 //! - [`variables`]: where the source's variables are at an instruction of the PTX;
 //! - `vars`: their values, at a moment of a launch;
 //! - [`front`]: where it talks, for programs that do not know of it.
 
+pub mod dap;
 pub mod debugger;
 pub mod element;
 pub mod expression;

@@ -2,6 +2,7 @@
 //!
 //! - `tiles.rs:41`: a source line; also `41`, in the file that the thread is in;
 //! - `ptx:120`: a line of the PTX text;
+//! - `transpose`: the first instruction of a function, such as a kernel;
 //! - `barrier`, `divergence`;
 //! - `write out[37]`, `read tile[3][5]`, `access out`: memory, an element or all of it.
 //!
@@ -57,18 +58,38 @@ pub fn read(debugger: &Debugger<'_, '_, '_>, text: &str) -> Result<At, NoValue> 
     if let Some(line) = text.strip_prefix("ptx:") {
         return ptx_line(debugger, number(line)?);
     }
-    match text.rsplit_once(':') {
+    match text.rsplit_once(':').filter(|_| !text.contains("::")) {
         Some((file, line)) => source_line(debugger, file.trim(), number(line)?),
-        None => {
-            let line = number(text).map_err(|_| {
+        None => match number(text) {
+            Ok(line) => source_line(debugger, &current_file(debugger)?, line),
+            Err(_) => function(debugger, text).ok_or_else(|| {
                 NoValue(format!(
-                    "`{text}` is no place: give `file.rs:41`, `41`, `ptx:120`, `barrier`, \
-                     `divergence`, `write out[3]`, `read out[3]` or `access out`"
+                    "`{text}` is no place: give `file.rs:41`, `41`, `ptx:120`, a function, \
+                     `barrier`, `divergence`, `write out[3]`, `read out[3]` or `access out`"
                 ))
-            })?;
-            source_line(debugger, &current_file(debugger)?, line)
-        }
+            }),
+        },
     }
+}
+
+/// Where functions of a name begin, with or without the modules that they are in.
+pub fn function(debugger: &Debugger<'_, '_, '_>, name: &str) -> Option<At> {
+    let program = debugger.program();
+    let is_named = |own: &str| {
+        own.strip_suffix(name)
+            .is_some_and(|path| path.is_empty() || path.ends_with("::"))
+    };
+    let all = (0..program.n_functions()).filter(|&index| {
+        let function = program.function(index);
+        !function.spots.is_empty() && is_named(&function.name)
+    });
+    let first: Vec<Position> = all
+        .map(|function| Position {
+            function,
+            instruction: 0,
+        })
+        .collect();
+    (!first.is_empty() && !name.is_empty()).then(|| At::Instructions(Arc::new(first)))
 }
 
 fn number(text: &str) -> Result<u32, NoValue> {
@@ -95,7 +116,10 @@ fn current_file(debugger: &Debugger<'_, '_, '_>) -> Result<String, NoValue> {
 }
 
 /// The instructions of a source line that others do not lead to from within it.
-fn source_line(debugger: &Debugger<'_, '_, '_>, file: &str, line: u32) -> Result<At, NoValue> {
+///
+/// # Errors
+/// There are none: the nearest lines with code.
+pub fn source_line(debugger: &Debugger<'_, '_, '_>, file: &str, line: u32) -> Result<At, NoValue> {
     let program = debugger.program();
     let files = program.files_named(file);
     if files.is_empty() {

@@ -332,23 +332,27 @@ impl<'w> Session<'w, '_> {
     }
 
     /// What the checks find first in the launch, and when it happens; nothing if they find nothing,
-    /// or if someone wanted it to halt. The launch stands where it did afterwards.
+    /// or if someone wanted the launch to halt before that was [known](Self::knows_finding). The
+    /// launch stands where it did afterwards.
     pub fn finding(&mut self) -> Option<Found> {
         if let Some(known) = &self.found {
             return known.clone();
         }
         let time = self.time;
         let found = self.look();
-        if self.was_interrupted() {
-            self.go_to(time);
-            return None;
-        }
-        self.found = Some(found.clone());
-        self.go_to(time);
-        found
+        // Until it is reached: who halted the search needs the launch where it was.
+        while let Stopped::Interrupted = self.go_to(time) {}
+        self.found = found;
+        self.found.clone().flatten()
     }
 
-    fn look(&mut self) -> Option<Found> {
+    /// Whether it is known what the checks find.
+    pub fn knows_finding(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// What the checks find; none if someone wanted the launch to halt.
+    fn look(&mut self) -> Option<Option<Found>> {
         self.start_before(0, None);
         let walk = &mut *self.worker.observer;
         walk.limit = u64::MAX;
@@ -362,12 +366,23 @@ impl<'w> Session<'w, '_> {
         let ran = self.run();
         let walk = &mut *self.worker.observer;
         walk.checks = None;
-        let (before, end) = (walk.found_at.unwrap_or(walk.time), walk.time);
-        let finding = walk.finding?;
-        let Ran::Ended(Some(error)) = ran else {
-            return None;
+        let when = (walk.found_at.unwrap_or(walk.time), walk.time);
+        let found = match (ran, walk.finding) {
+            (Ran::Ended(Some(error)), Some(finding)) => self.found_by(&finding, when, error),
+            _ => None,
         };
-        let (at, this, other) = parts(&finding);
+        let is_halted = self.interrupt.load(Ordering::Relaxed);
+        (!is_halted).then_some(found)
+    }
+
+    /// When the threads of a finding, which was made before a time, do what is reported.
+    fn found_by(
+        &mut self,
+        finding: &Finding,
+        (before, end): (u64, u64),
+        error: Box<LaunchError>,
+    ) -> Option<Found> {
+        let (at, this, other) = parts(finding);
         let this = self.when(this, at, before)?;
         let is_same = other.is_some_and(|other| {
             (other.block, other.warp, other.lane) == (this.block, this.warp, this.lane)
