@@ -1,26 +1,28 @@
 //! `cargo xtask debug KERNEL`: a lesson's kernel under the debugger.
 //!
-//! The lesson runs as always, on the simulator. Launches of the kernel are halted at their
-//! beginning; when the debugger lets one go, it runs to its end, and the lesson checks its result.
+//! The lesson runs as always, on the simulator. The launch that is asked for is halted at its
+//! beginning; when the debugger lets it go, it runs to its end, and the lesson checks its result.
+//!
+//! [`options`] says what is to be debugged; [`talk`] who talks with the debugger.
 
 mod options;
+mod talk;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Parser;
-use debugger::{Debugger, lines, sources::Sources};
-use host::home::home;
+use debugger::dap::Server;
 use host::{kernels, registry};
 use lesson::{Registered, Shape};
-use lockstep::engine::sim::Sim;
-use options::{Options, Way};
-use ptx_sim::debug::Session;
-use std::cell::{Cell, RefCell};
-use std::io::{self, BufRead, IsTerminal};
+use lockstep::engine::sim::{Launcher, Sim};
+use options::{Asked, Options};
+use ptx_sim::LaunchOptions;
+use std::cell::Cell;
 use std::process::ExitCode;
 use std::rc::Rc;
+use talk::Talk;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    match run(Options::parse()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -29,115 +31,88 @@ fn main() -> ExitCode {
     }
 }
 
-/// Who talks with the debugger.
-struct Talk {
-    options: Options,
-    /// Commands that could not be carried out.
-    n_refused: Cell<u32>,
-    n_launches: Cell<u64>,
-    input: RefCell<Box<dyn BufRead>>,
+fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let Some(port) = options.dap else {
+        let asked = options.asked.clone();
+        return debug(&asked, Talk::in_text(options)?);
+    };
+    let mut server = match port {
+        None => Server::standard(),
+        Some(port) => Server::listen(port, |port| {
+            eprintln!("the debugger waits for an editor at 127.0.0.1:{port}");
+        })?,
+    };
+    // The editor names the kernel, unless the command did.
+    let asked = server.start(|arguments| {
+        let asked = options.asked.or(arguments)?;
+        registered(&asked).map_err(|error| format!("{error:#}"))?;
+        Ok(asked)
+    });
+    match asked {
+        Some(asked) => debug(&asked, Talk::with_editor(server)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
-fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let registered = registry::kernel(&options.kernel).map_err(|error| anyhow!("{error}"))?;
+/// The kernel, and its problem's size.
+fn registered(asked: &Asked) -> anyhow::Result<(Registered, Shape)> {
+    let Some(kernel) = &asked.kernel else {
+        bail!("name a kernel, as `cargo xtask list` shows it");
+    };
+    let registered = registry::kernel(kernel).map_err(|error| anyhow!("{error}"))?;
     let default = cli::explain::default_shape(registered);
-    let shape = cli::shape::among(registered, options.shape.as_deref(), default);
-    let shape = shape.map_err(|what| anyhow!(what))?;
-    let talk = Rc::new(Talk {
-        options: options.clone(),
-        n_refused: Cell::new(0),
-        n_launches: Cell::new(0),
-        input: RefCell::new(options.input()?),
-    });
-    let sim = simulator(registered, options)?;
-    sim.launch_by(Some(launcher(registered, Rc::clone(&talk))));
-    eprintln!("{} at {shape} on the simulator", registered.kernel.id);
+    let shape = cli::shape::among(registered, asked.shape.as_deref(), default);
+    Ok((registered, shape.map_err(|what| anyhow!(what))?))
+}
+
+fn debug(asked: &Asked, talk: Talk) -> anyhow::Result<ExitCode> {
+    let (registered, shape) = registered(asked)?;
+    let module = kernels::module_for_debugging(registered, asked.arch.as_deref());
+    let module = module.context("the kernels could not be compiled")?;
+    let sim = Sim::new(cli::profile::with_helpers(&module));
+    let talk = Rc::new(talk);
+    let n_launches = Rc::new(Cell::new(0));
+    let launcher = launcher(
+        registered,
+        asked.clone(),
+        (talk.clone(), n_launches.clone()),
+    );
+    sim.launch_by(Some(launcher));
+    let name = format!("{} at {shape}", registered.kernel.id);
+    talk.say(&format!("{name} on the simulator"));
     let ended = cli::profile::run_case(registered, &shape, &sim);
-    if talk.n_launches.get() < options.launch {
+    sim.launch_by(None);
+    if n_launches.get() < asked.launch {
         bail!(
             "the lesson launches `{}` {} times at {shape}: there is no launch {}",
             registered.kernel.id,
-            talk.n_launches.get(),
-            options.launch
+            n_launches.get(),
+            asked.launch
         );
     }
-    tell(registered, &shape, &ended);
-    Ok(match talk.n_refused.get() {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
-}
-
-/// A simulator with the kernel's module.
-fn simulator(registered: Registered, options: &Options) -> anyhow::Result<Sim> {
-    let module = kernels::module_for_debugging(registered, options.arch.as_deref());
-    let module = module.context("the kernels could not be compiled")?;
-    Ok(Sim::new(cli::profile::with_helpers(&module)))
-}
-
-/// How the lesson ended.
-fn tell(registered: Registered, shape: &Shape, ended: &Result<(), lesson::CaseError>) {
     match ended {
-        Ok(()) => eprintln!("{} at {shape}: the result is right", registered.kernel.id),
-        Err(error) => eprintln!("{} at {shape}: {error}", registered.kernel.id),
+        Ok(()) => talk.say(&format!("{name}: the result is right")),
+        Err(error) => talk.say(&format!("{name}: {error}")),
     }
+    Ok(talk.finish())
 }
 
-/// Halts the launches of the kernel that are asked for; all others run as always.
-fn launcher(registered: Registered, talk: Rc<Talk>) -> lockstep::engine::sim::Launcher {
+/// Halts the launch of the kernel that is asked for; all others run as always.
+fn launcher(
+    registered: Registered,
+    asked: Asked,
+    (talk, n_launches): (Rc<Talk>, Rc<Cell<u64>>),
+) -> Launcher {
     Rc::new(move |sim, launch| {
-        let schedule = talk.options.schedule;
-        if launch.entry() != registered.kernel.id {
-            let options = ptx_sim::LaunchOptions::default();
-            return sim.launch_with(launch, options).map(drop);
+        let is_it = launch.entry() == registered.kernel.id;
+        n_launches.set(n_launches.get() + u64::from(is_it));
+        if is_it && n_launches.get() == asked.launch {
+            return sim.debug(launch, asked.schedule, |session| talk.about(session));
         }
-        talk.n_launches.set(talk.n_launches.get() + 1);
-        if talk.n_launches.get() != talk.options.launch {
-            let options = ptx_sim::LaunchOptions {
-                schedule,
-                ..ptx_sim::LaunchOptions::default()
-            };
-            return sim.launch_with(launch, options).map(drop);
-        }
-        let talked = sim.debug(launch, schedule, |session| talk.about(session))?;
-        if let Err(error) = talked {
-            eprintln!("error: {error}");
-            talk.n_refused.set(talk.n_refused.get() + 1);
-        }
-        Ok(())
-    })
-}
-
-impl Talk {
-    fn about(&self, session: &mut Session<'_, '_>) -> io::Result<()> {
-        let root = home().ok().map(|home| home.source(""));
-        let mut debugger = Debugger::new(session, Sources::new(root));
-        let mut first = Vec::new();
-        if let Some(place) = &self.options.at {
-            first.push(format!("break {place}"));
-            first.push("continue".to_owned());
-        }
-        if self.options.finding {
-            first.push("finding".to_owned());
-        }
-        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        let prompt = match self.options.way() {
-            Way::Terminal if is_terminal => debugger::front::PROMPT,
-            _ => "",
+        let options = LaunchOptions {
+            schedule: asked.schedule.filter(|_| is_it),
+            ..LaunchOptions::default()
         };
-        let mut output = io::stdout();
-        let mut refused = 0;
-        if first.is_empty() {
-            println!("{}", debugger.where_text());
-        } else {
-            let text = first.join("\n") + "\n";
-            let talked = lines::talk(&mut debugger, &mut text.as_bytes(), &mut output, "")?;
-            refused += talked.n_refused;
-        }
-        let mut input = self.input.borrow_mut();
-        let talked = lines::talk(&mut debugger, &mut **input, &mut output, prompt)?;
-        self.n_refused
-            .set(self.n_refused.get() + refused + talked.n_refused);
-        Ok(())
-    }
+        sim.launch_with(launch, options).map(drop)
+    })
 }

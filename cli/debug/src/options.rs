@@ -1,27 +1,60 @@
 //! What is to be debugged, and where the debugger talks.
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{Args, Parser};
 use ptx_sim::Schedule;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-In the debugger, `help` lists the commands. For example:
+In the debugger `?` (in lines: `help`) lists what it can do. For example:
   debug transpose_shared                        from the first instruction
-  debug transpose_shared --at 01_tiles.rs:178   from the first time that line is reached
-  debug broken_reduction --finding              from what the checks find
-  echo 'finding
-  last-write output[3]' | debug KERNEL          commands from a pipe";
+  debug transpose_shared --at 01_tiles.rs:151   from the first time that line is reached
+  debug KERNEL --finding                        from what the checks find
+  echo 'lw output[3]' | debug KERNEL --at-end   commands from a pipe
+  debug --dap                                   for an editor (docs/debugging.md)";
 
 /// Step through a kernel, forwards and backwards, on the simulator.
 #[derive(Clone, Debug, Parser)]
 #[command(bin_name = "cargo xtask debug", after_help = AFTER_HELP)]
 pub struct Options {
+    #[command(flatten)]
+    pub asked: Asked,
+
+    /// Begin where this place is first reached: file.rs:41, ptx:120, barrier, `write out[3]`
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["finding", "at_end"])]
+    at: Option<String>,
+
+    /// Begin at what the checks find, or where the launch fails
+    #[arg(long, conflicts_with = "at_end")]
+    finding: bool,
+
+    /// Begin at the end of the launch
+    #[arg(long)]
+    at_end: bool,
+
+    /// Talk in lines of text, not in a view that fills the terminal
+    #[arg(long)]
+    pub lines: bool,
+
+    /// Take commands from a file, a line each
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+
+    /// Talk the Debug Adapter Protocol with an editor, over standard input and output or a port of
+    /// this machine
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["at", "finding", "at_end", "lines", "script"])]
+    pub dap: Option<Option<u16>>,
+}
+
+/// What is to be debugged.
+#[derive(Args, Clone, Debug)]
+pub struct Asked {
     /// A kernel's name, as `list` shows it
-    #[arg(value_name = "KERNEL")]
-    pub kernel: String,
+    #[arg(value_name = "KERNEL", required_unless_present = "dap")]
+    pub kernel: Option<String>,
 
     /// The problem's size, such as 256x256; by default a small one
     #[arg(long, value_name = "SIZE")]
@@ -31,14 +64,6 @@ pub struct Options {
     #[arg(long, value_name = "S")]
     pub schedule: Option<Schedule>,
 
-    /// Begin where this place is first reached: file.rs:41, ptx:120, barrier, `write out[3]`
-    #[arg(long, value_name = "PLACE")]
-    pub at: Option<String>,
-
-    /// Begin at what the checks find
-    #[arg(long, conflicts_with = "at")]
-    pub finding: bool,
-
     /// Which of the kernel's launches
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub launch: u64,
@@ -46,27 +71,44 @@ pub struct Options {
     /// The architecture whose PTX is run
     #[arg(long, value_name = "ARCH", value_parser = ["sm_80", "sm_90a"])]
     pub arch: Option<String>,
-
-    /// Take commands from a file, a line each
-    #[arg(long, value_name = "FILE")]
-    script: Option<PathBuf>,
 }
 
-/// Where the debugger talks.
-pub enum Way {
-    /// In a terminal or a pipe.
-    Terminal,
-    /// By a script.
-    Script,
+impl Asked {
+    /// The same, with what an editor's `launch` says: `kernel`, `shape`, `schedule`, `launch` and
+    /// `arch`.
+    pub fn or(&self, arguments: &Value) -> Result<Self, String> {
+        let text = |name: &str| arguments[name].as_str().map(str::to_owned);
+        let schedule = text("schedule")
+            .map(|schedule| schedule.parse())
+            .transpose()?;
+        let launch = arguments["launch"].as_u64().filter(|&n| n > 0);
+        Ok(Self {
+            kernel: text("kernel").or_else(|| self.kernel.clone()),
+            shape: text("shape").or_else(|| self.shape.clone()),
+            schedule: schedule.or(self.schedule),
+            launch: launch.unwrap_or(self.launch),
+            arch: text("arch").or_else(|| self.arch.clone()),
+        })
+    }
 }
 
 impl Options {
-    /// Where to talk.
-    pub fn way(&self) -> Way {
-        match self.script {
-            Some(_) => Way::Script,
-            None => Way::Terminal,
+    /// The commands with which to begin, a line each.
+    pub fn first_commands(&self) -> String {
+        if let Some(place) = &self.at {
+            return format!("break {place}\ncontinue\n");
         }
+        let first = match (self.finding, self.at_end) {
+            (true, _) => "finding\n",
+            (_, true) => "goto end\n",
+            _ => "",
+        };
+        first.to_owned()
+    }
+
+    /// Whether commands come from a file.
+    pub fn is_scripted(&self) -> bool {
+        self.script.is_some()
     }
 
     /// Where commands come from.

@@ -1,8 +1,8 @@
 //! Where a debugger talks with its user, for programs that do not know of it: their launches halt
 //! one after the other.
 //!
-//! The variable `LOCKSTEP_DEBUG` says where: `terminal`, or `script:FILE`, whose lines are commands
-//! for every launch. In a terminal it is the one that the process belongs to, whatever its input and
+//! The variable `LOCKSTEP_DEBUG` says where: `terminal`; `script:FILE`, whose lines are commands for
+//! every launch; or `dap:PORT`, where an editor connects (0 is any free port). In a terminal it is the one that the process belongs to, whatever its input and
 //! output are.
 
 use std::fs::{File, OpenOptions};
@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ptx_sim::debug::Session;
 
+use crate::dap::{Server, Then};
 use crate::debugger::{Debugger, Direction, Reason};
 use crate::lines;
 use crate::sources::Sources;
@@ -25,6 +26,7 @@ pub const PROMPT: &str = "(lockstep) ";
 enum Way {
     Terminal,
     Script(Vec<u8>),
+    Editor(Box<Server>),
 }
 
 /// A debugger's user, for all launches of a process.
@@ -55,9 +57,10 @@ impl Front {
                     .map_err(|error| format!("{VARIABLE}: the script {file}: {error}"))?;
                 Way::Script(text)
             }
+            Some(("dap", port)) => Way::Editor(Box::new(editor(port)?)),
             _ => {
                 return Err(format!(
-                    "{VARIABLE}={value}: it is `terminal`, or `script:FILE`"
+                    "{VARIABLE}={value}: it is `terminal`, `script:FILE` or `dap:PORT`"
                 ));
             }
         };
@@ -94,6 +97,13 @@ impl Front {
     pub fn control(&mut self, session: &mut Session<'_, '_>) -> io::Result<()> {
         self.n_launches += 1;
         if self.is_detached {
+            return Ok(());
+        }
+        if let Way::Editor(server) = &mut self.way {
+            let mut debugger = Debugger::new(session, Sources::new(self.folders.clone()));
+            if server.control(&mut debugger) == Then::Terminate {
+                std::process::exit(1);
+            }
             return Ok(());
         }
         let (mut input, mut output, prompt) = self.streams()?;
@@ -137,7 +147,7 @@ impl Front {
                 let input = Box::new(io::Cursor::new(text.clone()));
                 Ok((input, Box::new(io::stderr()), ""))
             }
-            Way::Terminal => {
+            Way::Terminal | Way::Editor(_) => {
                 let open = || OpenOptions::new().read(true).write(true).open("/dev/tty");
                 let as_file = |file: File| -> (Box<dyn BufRead>, Box<dyn Write>, &'static str) {
                     match file.try_clone() {
@@ -161,6 +171,15 @@ impl Front {
             }
         }
     }
+}
+
+/// Waits for an editor.
+fn editor(port: &str) -> Result<Server, String> {
+    let number = port
+        .parse()
+        .map_err(|_| format!("{VARIABLE}=dap:{port}: it is no port"))?;
+    let said = |port| eprintln!("lockstep: the debugger waits for an editor at 127.0.0.1:{port}");
+    Server::listen(number, said).map_err(|error| format!("{VARIABLE}=dap:{port}: {error}"))
 }
 
 /// Talks about a launch as `LOCKSTEP_DEBUG` says, in the terminal if it says nothing.

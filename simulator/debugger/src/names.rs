@@ -128,7 +128,9 @@ impl Names {
         let addresses = pointers.filter_map(|param| {
             let at = param.offset as usize;
             let address = u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
-            self.0.iter().position(|named| named.has(Space::Global, address))
+            self.0
+                .iter()
+                .position(|named| named.has(Space::Global, address))
         });
         let buffers: Vec<usize> = addresses.collect();
         if buffers.len() == types.len() {

@@ -270,9 +270,9 @@ impl Debugger<'_, '_, '_> {
             Reason::ThreadEnded => "the thread has ended".to_owned(),
             Reason::End(None) => match self.unknown() {
                 None => "the launch has ended".to_owned(),
-                Some((n, why)) => format!(
-                    "the launch has ended; {n} times a condition had no value: {why}"
-                ),
+                Some((n, why)) => {
+                    format!("the launch has ended; {n} times a condition had no value: {why}")
+                }
             },
             Reason::End(Some(error)) => format!("the launch fails here:\n{error}"),
             Reason::Finding { error, is_other } => match is_other {

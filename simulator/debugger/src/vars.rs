@@ -105,13 +105,19 @@ impl Call for Looked<'_, '_, '_, '_> {
     fn memory(&self, space: Space, name: &str, offset: u64, n_bytes: u64) -> Option<Vec<u8>> {
         let session = self.debugger.session();
         let function = self.frame.position.function;
-        let address = session.address_of(function, space, name)?.checked_add(offset)?;
+        let address = session
+            .address_of(function, space, name)?
+            .checked_add(offset)?;
         let focus = self.debugger.focus();
         match space {
             Space::Local => {
                 let address = u64::from(self.frame.local_base).checked_add(address)?;
                 let thread = (focus.block, focus.warp, self.lane);
-                session.local(thread, u32::try_from(address).ok()?, u32::try_from(n_bytes).ok()?)
+                session.local(
+                    thread,
+                    u32::try_from(address).ok()?,
+                    u32::try_from(n_bytes).ok()?,
+                )
             }
             Space::Shared => session.shared(focus.block, address, n_bytes),
             Space::Param => part(&session.parameters(), address, n_bytes),
@@ -145,7 +151,8 @@ impl Call for Now<'_> {
             Space::Local => {
                 let address = u64::from(self.at.local_base()).checked_add(address)?;
                 let address = u32::try_from(address).ok()?;
-                self.at.local(self.lane, address, u32::try_from(n_bytes).ok()?)
+                self.at
+                    .local(self.lane, address, u32::try_from(n_bytes).ok()?)
             }
             Space::Shared => self.at.shared(address, n_bytes),
             Space::Param => part(&self.at.parameters(), address, n_bytes),

@@ -73,12 +73,18 @@ fn commands_lead_from_every_defect_to_its_line() {
         if script.contains("other") && places.len() == 2 {
             n_other += 1;
             if !answers.contains(places[0].as_str()) {
-                wrong.push(format!("{name}: no {}of the other side in\n{answers}", places[0]));
+                wrong.push(format!(
+                    "{name}: no {}of the other side in\n{answers}",
+                    places[0]
+                ));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(n_found > 100 && n_other > 20, "{n_found} defects, {n_other} with another side");
+    assert!(
+        n_found > 100 && n_other > 20,
+        "{n_found} defects, {n_other} with another side"
+    );
 }
 
 /// The commands that lead to what a report is about; none where nothing ran, or no instruction is
