@@ -130,17 +130,19 @@ fn missing_files_are_named() {
 fn cheats_say_how_they_fail() {
     for (line, words) in [
         ("", "a cheat must say how it fails"),
-        ("//! fails: somehow", "`somehow` is not a kind of failure"),
+        ("/// fails: somehow", "`somehow` is not a kind of failure"),
     ] {
         let (_outside, dir) = exercise();
-        let path = dir.join("cheats/one_thread.rs");
+        let path = dir.join("cheats.rs");
         let text = fs::read_to_string(&path).expect("it was made");
-        let told = text.lines().find(|line| line.starts_with("//! fails:"));
+        let told = text.lines().find(|line| line.starts_with("/// fails:"));
         fs::write(&path, text.replace(told.expect("it does"), line)).expect("there is room");
         let exercise = Exercise::open(&dir).expect("the rest is in order");
         let error = exercise.cheats().expect_err(line).to_string();
         assert!(
-            error.contains("one_thread.rs") && error.contains(words),
+            error.contains("cheats.rs: ")
+                && error.contains("`one_thread`")
+                && error.contains(words),
             "{error}"
         );
     }
