@@ -6,10 +6,10 @@ use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
 
 const DATA: [&str; 4] = [
-    include_str!("../../ptx_sim/tests/data/h200-access-counters.csv"),
-    include_str!("../../ptx_sim/tests/data/h200-access-counters-2.csv"),
-    include_str!("../../ptx_sim/tests/data/h200-access-counters-3.csv"),
-    include_str!("../../ptx_sim/tests/data/h200-access-counters-4.csv"),
+    include_str!("../../../ptx_sim/tests/data/h200-access-counters.csv"),
+    include_str!("../../../ptx_sim/tests/data/h200-access-counters-2.csv"),
+    include_str!("../../../ptx_sim/tests/data/h200-access-counters-3.csv"),
+    include_str!("../../../ptx_sim/tests/data/h200-access-counters-4.csv"),
 ];
 
 /// The class and space of an instruction of the data, by its name.

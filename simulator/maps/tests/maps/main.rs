@@ -1,4 +1,7 @@
-//! Pictures are well-formed and named, and show each lane, phase and byte.
+//! Maps and their pictures. Pictures are well-formed and named, and show each lane, phase and byte;
+//! [`measured`] compares the maps with an H200.
+
+mod measured;
 
 use maps::timeline::{Mark, MarkKind, Row, Span, SpanKind};
 use maps::{

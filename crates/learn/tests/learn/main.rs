@@ -1,5 +1,8 @@
 //! Validation of every exercise: unsolved it fails as it says, its cheats fail as they say, and its
-//! solution passes. The same holds for the one that `learn new` makes.
+//! solution passes. The same holds for the one that `learn new` makes. Exercises that are none are in
+//! [`bad_input`].
+
+mod bad_input;
 
 use cuda_builder::toolchain::Quiet;
 use learn::{Course, Error, Exercise, Verdict, Workplace, Workshop, proof, scaffold};
