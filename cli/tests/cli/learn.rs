@@ -198,7 +198,7 @@ fn exercises_by_others_are_proved() {
     assert!(proved.status.success(), "{text}{}", stderr(&proved));
     for line in [
         "exercise.rs fails by result: has not been written",
-        "cheats/one_thread.rs fails by count: one thread the work of many",
+        "cheats.rs: one_thread fails by count: one thread the work of many",
         "solution.rs passes",
     ] {
         assert!(text.contains(line), "`{line}` is missing in: {text}");

@@ -4,17 +4,18 @@
 use super::support::{command, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// The simulator's driver. Tests need no shared library, so cargo has not linked it yet; its
 /// parts exist if the whole workspace was built.
-fn driver() -> PathBuf {
+static DRIVER: LazyLock<PathBuf> = LazyLock::new(|| {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--workspace", "--lib", "--offline"])
         .output()
         .expect("cargo is there");
     assert!(built.status.success(), "{}", stderr(&built));
     Path::new(env!("CARGO_BIN_EXE_lockstep")).with_file_name("libcuda.so")
-}
+});
 
 /// The module of `copy` with a trap at that kernel's end.
 fn with_a_trap() -> String {
@@ -34,7 +35,7 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
     let (ptx, json_name) = (ptx.to_str().expect("UTF-8"), json.to_str().expect("UTF-8"));
     let output = command(&["run-all", "--engine", "gpu", "--quick", "--filter", "copy"])
         .args(["--ptx", ptx, "--json", json_name])
-        .env("LOCKSTEP_LIBCUDA", driver())
+        .env("LOCKSTEP_LIBCUDA", &*DRIVER)
         .env("TMPDIR", folder.path())
         .output()
         .expect("it runs");
@@ -97,7 +98,7 @@ fn bench_goes_on_after_a_fault_too() {
         .args(["bench", "copy", "--sizes", "4096,8192", "--samples", "30"])
         .args(["--no-baselines", "--json"])
         .arg(&json)
-        .env("LOCKSTEP_LIBCUDA", driver())
+        .env("LOCKSTEP_LIBCUDA", &*DRIVER)
         .env("TMPDIR", left_behind.path())
         .output()
         .expect("it runs");

@@ -4,8 +4,10 @@
 //! verdicts that no one reads in [`pipes`], orders other than the usual one in
 //! [`schedules`], exercises in [`learn`], shapes that do not fit in [`sizes`], hints and refusals
 //! in [`words`], the user's own atoms in [`neighbors`], the simulator as an instrument in
-//! [`instrument`], the page of lessons in [`report`], tables at several widths in [`widths`].
+//! [`instrument`], the page of lessons in [`report`], tables at several widths in [`widths`], README's
+//! first change in [`change_it`].
 
+mod change_it;
 mod instrument;
 mod learn;
 #[cfg(unix)]

@@ -6,7 +6,7 @@
 //! | `exercise.rs` | the kernel with the gap, opening with the task |
 //! | `solution.rs` | a kernel that passes |
 //! | `reference.rs` | a plainly correct kernel, which gives the expected results |
-//! | `cheats/*.rs` | kernels that must not pass; each says how it fails |
+//! | `cheats.rs`, `cheats_*.rs` | kernels that must not pass; each says how it fails |
 
 use crate::error::{Error, read};
 use crate::expression::Variables;
@@ -62,12 +62,14 @@ impl Expected {
 pub struct Cheat {
     /// Its file.
     pub path: PathBuf,
+    /// Its function there.
+    pub name: String,
     /// How it must fail.
     pub expected: Expected,
 }
 
-/// How a cheat's file says how it fails.
-const FAILS: &str = "//! fails:";
+/// How a cheat says how it fails.
+const FAILS: &str = "/// fails:";
 
 impl Exercise {
     /// The exercise in a folder.
@@ -129,31 +131,58 @@ impl Exercise {
             .map_err(|e| Error::format(&self.dir.join("exercise.toml"), e))
     }
 
-    /// The kernels that must not pass, in order of their names.
+    /// The kernels that must not pass, file by file.
     ///
     /// # Errors
     ///
     /// One of them does not say how it fails.
     pub fn cheats(&self) -> Result<Vec<Cheat>, Error> {
-        let dir = self.dir.join("cheats");
-        let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|e| e == "rs"));
+        paths.retain(|path| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            let is_of_cheats = |stem: &str| stem == "cheats" || stem.starts_with("cheats_");
+            stem.is_some_and(is_of_cheats) && path.extension().is_some_and(|e| e == "rs")
+        });
         paths.sort();
-        let cheat = |path: PathBuf| {
+        let mut cheats = Vec::new();
+        for path in paths {
             let text = read(&path)?;
-            let line = text.lines().find_map(|line| line.strip_prefix(FAILS));
-            let expected = line.ok_or_else(|| {
-                format!(
-                    "a cheat must say how it fails, in a line `{FAILS} race: words of the message`"
-                )
-            });
-            let expected = expected.and_then(Expected::parse);
-            let expected = expected.map_err(|e| Error::format(&path, e))?;
-            Ok(Cheat { path, expected })
-        };
-        paths.into_iter().map(cheat).collect()
+            cheats.extend(cheats_of(&path, &text).map_err(|e| Error::format(&path, e))?);
+        }
+        Ok(cheats)
     }
+}
+
+/// The kernels of a file, each with the line above it that says how it fails.
+fn cheats_of(path: &Path, text: &str) -> Result<Vec<Cheat>, String> {
+    let mut cheats = Vec::new();
+    let mut fails = None;
+    let mut is_kernel = false;
+    for line in text.lines() {
+        fails = line.strip_prefix(FAILS).or(fails);
+        is_kernel |= line.starts_with("#[kernel");
+        let Some((_, function)) = line.split_once("fn ").filter(|_| is_kernel) else {
+            continue;
+        };
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        let end = function.find(|c| !is_of_name(c)).unwrap_or(function.len());
+        let name = function[..end].to_owned();
+        let fails = fails.take().ok_or_else(|| {
+            format!(
+                "a cheat must say how it fails: `{name}` lacks a line \
+                 `{FAILS} race: words of the message`"
+            )
+        })?;
+        let expected = Expected::parse(fails).map_err(|e| format!("`{name}`: {e}"))?;
+        cheats.push(Cheat {
+            path: path.into(),
+            name,
+            expected,
+        });
+        is_kernel = false;
+    }
+    Ok(cheats)
 }
 
 /// An exercise's name, which is that of its folder.

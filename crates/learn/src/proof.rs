@@ -1,38 +1,41 @@
 //! Validation of exercises.
 //!
-//! For each: the file with the gap fails as its manifest says, every cheat fails as its file
-//! says, and the solution passes. All files of a kind are compiled at once.
+//! For each: the file with the gap fails as its manifest says, every cheat fails as it
+//! says, and the solution passes. All kernels of a kind are compiled at once.
 
 use crate::error::Error;
-use crate::exercise::{Exercise, Expected};
+use crate::exercise::{Cheat, Exercise, Expected};
 use crate::judge::{Failure, Verdict, judge};
 use crate::workplace::{purpose, references};
 use crate::workshop::{Built, Compiled, Source, Workshop};
 use cuda_builder::toolchain::Progress;
 use std::path::{Path, PathBuf};
 
-/// A file that was validated.
+/// A kernel that was validated.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// The exercise's name.
     pub exercise: String,
     /// The file.
     pub path: PathBuf,
+    /// Its function there, if its name is not the exercise's.
+    pub cheat: Option<String>,
     /// The failure expected of it; none for a solution, which has to pass.
     pub expected: Option<Expected>,
     /// What is wrong, if the verdict was another one.
     pub wrong: Option<String>,
 }
 
-/// A file to judge.
+/// A kernel to judge.
 struct Task<'a> {
     exercise: &'a Exercise,
     place: usize,
     path: PathBuf,
+    kernel: String,
     expected: Option<Expected>,
 }
 
-/// Tries all files of exercises.
+/// Tries all kernels of exercises.
 ///
 /// # Errors
 ///
@@ -44,25 +47,26 @@ pub fn prove(
 ) -> Result<Vec<Tried>, Error> {
     let references = references(workshop, exercises, progress)?;
     let mut tried = Vec::new();
+    let kernel = |exercise: &Exercise| exercise.manifest.kernel.clone();
+    let of_cheat = |cheat: Cheat| (cheat.path, cheat.name, Some(cheat.expected));
     for (what, tasks) in [
         (
             "unsolved",
-            tasks(exercises, |exercise| {
-                Ok(vec![(exercise.source(), Some(exercise.unsolved()?))])
+            tasks(exercises, |one| {
+                Ok(vec![(one.source(), kernel(one), Some(one.unsolved()?))])
             })?,
         ),
         (
             "cheats",
-            tasks(exercises, |exercise| {
-                let cheats = exercise.cheats()?.into_iter();
-                Ok(cheats
-                    .map(|cheat| (cheat.path, Some(cheat.expected)))
-                    .collect())
+            tasks(exercises, |one| {
+                Ok(one.cheats()?.into_iter().map(of_cheat).collect())
             })?,
         ),
         (
             "solutions",
-            tasks(exercises, |exercise| Ok(vec![(exercise.solution(), None)]))?,
+            tasks(exercises, |one| {
+                Ok(vec![(one.solution(), kernel(one), None)])
+            })?,
         ),
     ] {
         let is_compiled_alone =
@@ -85,7 +89,7 @@ pub fn prove(
     Ok(tried)
 }
 
-/// Compiles and judges files; one by one if any of them does not compile.
+/// Compiles and judges kernels; one by one if any of them does not compile.
 fn verdicts(
     workshop: &Workshop,
     name: &str,
@@ -115,18 +119,19 @@ fn verdicts(
     }
 }
 
-/// The files of all exercises, with the failures expected of them.
+/// The kernels of all exercises, by file and function, with the failures expected of them.
 fn tasks<'a>(
     exercises: &'a [Exercise],
-    files: impl Fn(&Exercise) -> Result<Vec<(PathBuf, Option<Expected>)>, Error>,
+    kernels: impl Fn(&Exercise) -> Result<Vec<(PathBuf, String, Option<Expected>)>, Error>,
 ) -> Result<Vec<Task<'a>>, Error> {
     let mut tasks = Vec::new();
     for (place, exercise) in exercises.iter().enumerate() {
-        for (path, expected) in files(exercise)? {
+        for (path, kernel, expected) in kernels(exercise)? {
             tasks.push(Task {
                 exercise,
                 place,
                 path,
+                kernel,
                 expected,
             });
         }
@@ -139,6 +144,7 @@ impl Task<'_> {
         Source {
             exercise: self.exercise,
             path: self.path.clone(),
+            kernel: &self.kernel,
         }
     }
 
@@ -168,6 +174,7 @@ impl Task<'_> {
         Tried {
             exercise: self.exercise.name.clone(),
             path: self.path,
+            cheat: Some(self.kernel).filter(|name| *name != self.exercise.manifest.kernel),
             expected: self.expected,
             wrong,
         }

@@ -15,7 +15,7 @@ pub const FILES: [(&str, &str); 5] = [
         "reference.rs",
         "a plainly correct kernel, for the expected results",
     ),
-    ("cheats/one_thread.rs", "a kernel that must not pass"),
+    ("cheats.rs", "kernels that must not pass"),
 ];
 
 const TEXTS: [&str; 5] = [
@@ -23,7 +23,7 @@ const TEXTS: [&str; 5] = [
     include_str!("scaffold/exercise.rs"),
     include_str!("scaffold/solution.rs"),
     include_str!("scaffold/reference.rs"),
-    include_str!("scaffold/cheat.rs"),
+    include_str!("scaffold/cheats.rs"),
 ];
 
 /// Makes an exercise in a folder, which must be new or empty.

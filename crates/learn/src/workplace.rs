@@ -228,6 +228,7 @@ pub(crate) fn references(
         .map(|exercise| Source {
             exercise,
             path: exercise.reference(),
+            kernel: &exercise.manifest.kernel,
         })
         .collect();
     let dir = exercises.first().and_then(|exercise| exercise.dir.parent());

@@ -1,15 +1,4 @@
-//! Tensor maps that are passed in another way than by reference.
-use cuda_std::{TensorMap, kernel};
-
-#[kernel]
-pub unsafe fn by_value(map: TensorMap) {}
-
-#[kernel]
-pub unsafe fn changes_it(map: &mut TensorMap) {}
-
-#[kernel]
-pub fn safe(map: &TensorMap) {}
-
+//! A type of another crate with the name of tensor maps.
 mod another {
     pub struct TensorMap(pub u32);
 

@@ -45,6 +45,7 @@ pub struct Lesson {
 }
 
 /// A kernel as its lesson describes it.
+#[derive(Clone, Copy)]
 pub struct KernelEntry {
     /// Entry name in the PTX; unique.
     pub id: &'static str,

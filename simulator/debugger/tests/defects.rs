@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use common::defect::{ptx_files, settings, with_launch};
+use common::defect::{settings, with_launch};
 use common::expected;
 use debugger::sources::Sources;
 use debugger::{Debugger, lines};
@@ -48,9 +48,11 @@ fn places(report: &str) -> Vec<String> {
 fn commands_lead_from_every_defect_to_its_line() {
     let folder = Path::new("../ptx_sim/tests/fail");
     let (mut n_found, mut n_other, mut wrong) = (0, 0, Vec::new());
-    for file in ptx_files(folder) {
-        let (text, report) = expected::read(&file);
-        let name = file.display();
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let files = files.map(|file| file.expect("an entry").path());
+    let is_ptx = |file: &std::path::PathBuf| file.extension().is_some_and(|e| e == "ptx");
+    for case in files.filter(is_ptx).flat_map(|file| expected::cases(&file)) {
+        let (name, text, report) = (case.name, case.text, case.expected);
         let places = places(&report);
         let is_checked = settings(&text).contains_key("check");
         // Of calls the innermost comes first, of two threads the one that it is about last.

@@ -176,34 +176,46 @@ fn ask() -> bool {
     has
 }
 
-/// Declares a shape: a constructor that takes the closure and gives the loop,
-/// in the version that suits this machine.
+/// Declares a shape: a constructor that takes the closure and gives the loop, in the version that
+/// suits this machine. In brackets are the sources, fields of [`LaneOp`], with their lane types;
+/// `with e` hands the field `e` itself to the closure, a constant.
 macro_rules! shape {
-    ($(#[$doc:meta])* $name:ident, $wide:ident, $plain:ident, $body:ident,
-     <$($g:ident),*>, ($($arg:ty),*) -> $ret:ty, [$($source:ident),*] -> $d:expr) => {
+    ($(#[$doc:meta])* $name:ident<$($g:ident),*>($($arg:ty),*) -> $ret:ty,
+     [$($source:ident: $lane:ident),*] $(with $constant:ident)?, $store:ident to $d:expr) => {
         $(#[$doc])*
         pub fn $name<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy + 'static>(_: F) -> LaneFn {
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn $wide<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
+            #[inline(always)]
+            unsafe fn body<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy, const WIDE: bool>(
                 frame: *mut u8, op: &LaneOp, mask: u32,
             ) {
                 // SAFETY: The caller's promise ([`LaneLoop`]); `F` was passed
                 // to the constructor that made this function pointer.
-                unsafe { $body::<$($g,)* F, true>(frame, op, mask) }
+                unsafe {
+                    let f = Pure::<F>::get();
+                    $(let $source = source::<$lane>(frame, op.$source);)*
+                    $store::<$ret, WIDE>(frame, op.d, mask, |l| f($($source[l],)* $(op.$constant)?));
+                }
             }
-            unsafe fn $plain<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn wide<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
                 frame: *mut u8, op: &LaneOp, mask: u32,
             ) {
                 // SAFETY: As above.
-                unsafe { $body::<$($g,)* F, false>(frame, op, mask) }
+                unsafe { body::<$($g,)* F, true>(frame, op, mask) }
             }
-            let widths = widths($d, [$(width_of::<$source>()),*]);
+            unsafe fn plain<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
+                frame: *mut u8, op: &LaneOp, mask: u32,
+            ) {
+                // SAFETY: As above.
+                unsafe { body::<$($g,)* F, false>(frame, op, mask) }
+            }
+            let widths = widths($d, [$(width_of::<$lane>()),*]);
             #[cfg(target_arch = "x86_64")]
             if has_wide_vectors() {
-                return LaneFn { run: $wide::<$($g,)* F>, widths };
+                return LaneFn { run: wide::<$($g,)* F>, widths };
             }
-            LaneFn { run: $plain::<$($g,)* F>, widths }
+            LaneFn { run: plain::<$($g,)* F>, widths }
         }
     };
 }
@@ -237,42 +249,39 @@ pub fn select<T: Lane>() -> LaneFn {
 
 shape!(
     /// `d = f(a)`.
-    unary, unary_wide, unary_plain, unary_body, <A, D>, (A) -> D, [A] -> width_of::<D>()
+    unary<A, D>(A) -> D, [a: A], store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, b)`.
-    binary, binary_wide, binary_plain, binary_body, <A, B, D>, (A, B) -> D, [A, B] -> width_of::<D>()
+    binary<A, B, D>(A, B) -> D, [a: A, b: B], store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c)`.
-    ternary, ternary_wide, ternary_plain, ternary_body, <A, B, C, D>, (A, B, C) -> D, [A, B, C] -> width_of::<D>()
+    ternary<A, B, C, D>(A, B, C) -> D, [a: A, b: B, c: C], store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c, e)`.
-    quaternary, quaternary_wide, quaternary_plain, quaternary_body,
-    <A, B, C, E, D>, (A, B, C, E) -> D, [A, B, C, E] -> width_of::<D>()
+    quaternary<A, B, C, E, D>(A, B, C, E) -> D, [a: A, b: B, c: C, e: E], store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, constant)`.
-    unary_with, unary_with_wide, unary_with_plain, unary_with_body, <A, D>, (A, u32) -> D, [A] -> width_of::<D>()
+    unary_with<A, D>(A, u32) -> D, [a: A] with e, store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, constant)`.
-    binary_with, binary_with_wide, binary_with_plain, binary_with_body,
-    <A, B, D>, (A, B, u32) -> D, [A, B] -> width_of::<D>()
+    binary_with<A, B, D>(A, B, u32) -> D, [a: A, b: B] with e, store_lanes to width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c, constant)`.
-    ternary_with, ternary_with_wide, ternary_with_plain, ternary_with_body,
-    <A, B, C, D>, (A, B, C, u32) -> D, [A, B, C] -> width_of::<D>()
+    ternary_with<A, B, C, D>(A, B, C, u32) -> D, [a: A, b: B, c: C] with e, store_lanes to width_of::<D>()
 );
 shape!(
     /// Predicate `d = f(a)`.
-    test, test_wide, test_plain, test_body, <A>, (A) -> bool, [A] -> PREDICATE
+    test<A>(A) -> bool, [a: A], store_truths to PREDICATE
 );
 shape!(
     /// Predicate `d = f(a, b)`.
-    compare, compare_wide, compare_plain, compare_body, <A, B>, (A, B) -> bool, [A, B] -> PREDICATE
+    compare<A, B>(A, B) -> bool, [a: A, b: B], store_truths to PREDICATE
 );
 
 /// Whether a loop goes lane by lane, which takes a fraction of the time to compile: on x86-64 the
@@ -381,157 +390,17 @@ fn pack_bytes(bytes: &[u8; WARP_SIZE]) -> u32 {
 /// # Safety
 /// As [`LaneLoop`]; `offset` names a predicate.
 #[inline(always)]
-unsafe fn store_predicate(frame: *mut u8, offset: u32, mask: u32, value: u32) {
+unsafe fn store_truths<T: Into<bool>, const WIDE: bool>(
+    frame: *mut u8,
+    offset: u32,
+    mask: u32,
+    value: impl Fn(usize) -> T,
+) {
+    let value = pack::<WIDE>(mask, |lane| value(lane).into());
     // SAFETY: In range and aligned (the caller's promise).
     unsafe {
         let destination = frame.add(offset as usize).cast::<u32>();
         *destination = (*destination & !mask) | (value & mask);
-    }
-}
-
-#[inline(always)]
-unsafe fn unary_body<A: Lane, D: Lane, F: Fn(A) -> D + Copy, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let a = source::<A>(frame, op.a);
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l]));
-    }
-}
-
-#[inline(always)]
-unsafe fn binary_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D + Copy, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l]));
-    }
-}
-
-#[inline(always)]
-unsafe fn ternary_body<
-    A: Lane,
-    B: Lane,
-    C: Lane,
-    D: Lane,
-    F: Fn(A, B, C) -> D + Copy,
-    const WIDE: bool,
->(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        let c = source::<C>(frame, op.c);
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l]));
-    }
-}
-
-#[inline(always)]
-unsafe fn quaternary_body<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) where
-    F: Fn(A, B, C, E) -> D + Copy,
-{
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        let (c, e) = (source::<C>(frame, op.c), source::<E>(frame, op.e));
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l], e[l]));
-    }
-}
-
-#[inline(always)]
-unsafe fn unary_with_body<A: Lane, D: Lane, F: Fn(A, u32) -> D + Copy, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let a = source::<A>(frame, op.a);
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], op.e));
-    }
-}
-
-#[inline(always)]
-unsafe fn binary_with_body<
-    A: Lane,
-    B: Lane,
-    D: Lane,
-    F: Fn(A, B, u32) -> D + Copy,
-    const WIDE: bool,
->(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], op.e));
-    }
-}
-
-#[inline(always)]
-unsafe fn ternary_with_body<A: Lane, B: Lane, C: Lane, D: Lane, F, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) where
-    F: Fn(A, B, C, u32) -> D + Copy,
-{
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        let c = source::<C>(frame, op.c);
-        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l], op.e));
-    }
-}
-
-#[inline(always)]
-unsafe fn test_body<A: Lane, F: Fn(A) -> bool + Copy, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let a = source::<A>(frame, op.a);
-        store_predicate(frame, op.d, mask, pack::<WIDE>(mask, |l| f(a[l])));
-    }
-}
-
-#[inline(always)]
-unsafe fn compare_body<A: Lane, B: Lane, F: Fn(A, B) -> bool + Copy, const WIDE: bool>(
-    frame: *mut u8,
-    op: &LaneOp,
-    mask: u32,
-) {
-    // SAFETY: The caller's promises, passed on.
-    unsafe {
-        let f = Pure::<F>::get();
-        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_predicate(frame, op.d, mask, pack::<WIDE>(mask, |l| f(a[l], b[l])));
     }
 }
 

@@ -5,9 +5,9 @@
 //! rewrites the messages: read the diff before committing it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use common::expected::{self, Case};
+use common::expected;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// All messages about a text.
@@ -41,37 +41,19 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Its own name, or that of the file that it has to itself.
-fn name_of(case: &Case, file: &Path) -> String {
-    let stem = || file.file_stem().expect("a name").to_string_lossy();
-    case.name.clone().unwrap_or_else(|| stem().into_owned())
-}
-
 #[test]
 fn every_error_is_told() {
-    let bless = std::env::var_os("BLESS").is_some();
     let mut wrong = String::new();
     let mut n_texts = 0;
     for file in files() {
-        let mut cases = expected::cases(&file);
-        n_texts += cases.len();
-        for case in &mut cases {
+        wrong += &expected::differences(&file, |case| {
+            n_texts += 1;
             let said = messages(&case.text);
-            if bless {
-                case.expected.clone_from(&said);
-            }
             // Those that PTX allows and this simulator accepts say so in their names.
-            let name = name_of(case, &file);
-            let is_accepted = name.starts_with("accepted_");
-            let expected = &case.expected;
-            if said != *expected || is_accepted != (said == "no error\n") {
-                let file = file.display();
-                wrong += &format!("{file}, {name}\n--- expected\n{expected}--- said\n{said}");
-            }
-        }
-        if bless {
-            expected::write_cases(&file, &cases);
-        }
+            let is_accepted = case.name.starts_with("accepted_");
+            assert_eq!(is_accepted, said == "no error\n", "{}: {said}", case.name);
+            said
+        });
     }
     assert!(n_texts > 140, "only {n_texts} texts");
     assert!(wrong.is_empty(), "{wrong}");
@@ -82,15 +64,12 @@ fn every_error_is_told() {
 #[test]
 fn what_is_accepted_can_be_launched() {
     let mut n_launched = 0;
-    let cases = files().into_iter().flat_map(|file| {
-        let cases = expected::cases(&file).into_iter();
-        cases.map(move |case| (name_of(&case, &file), case.text))
-    });
-    for (name, text) in cases {
+    for case in files().iter().flat_map(|file| expected::cases(file)) {
+        let name = case.name;
         if !name.starts_with("accepted_") || name.ends_with("gib") {
             continue;
         }
-        let module = Module::parse(&text).expect("it is accepted");
+        let module = Module::parse(&case.text).expect("it is accepted");
         let device = Device::new();
         let loaded = device.load(&module).expect("enough memory");
         let buffer = device.alloc(256, "buffer").expect("enough memory");

@@ -88,7 +88,10 @@ pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
 fn tell_tried(out: &mut dyn Write, tried: &proof::Tried, dir: &Path) -> io::Result<()> {
     let dir = dir.canonicalize().unwrap_or_default();
     let file = tried.path.strip_prefix(dir).unwrap_or(&tried.path);
-    let file = file.display();
+    let file = match &tried.cheat {
+        Some(name) => format!("{}: {name}", file.display()),
+        None => file.display().to_string(),
+    };
     match (&tried.wrong, &tried.expected) {
         (Some(wrong), _) => writeln!(out, "{BAD}wrong{BAD:#}  {file}: {wrong}"),
         (None, None) => writeln!(out, "{GOOD}ok{GOOD:#}     {file} passes"),

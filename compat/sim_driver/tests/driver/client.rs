@@ -1,6 +1,7 @@
 //! A client: its own context, a module, and the calls that most tests make.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::{null, null_mut};
 use std::sync::Once;
 
 use sim_driver::api::context::*;
@@ -8,11 +9,12 @@ use sim_driver::api::copy::*;
 use sim_driver::api::device::*;
 use sim_driver::api::event::*;
 use sim_driver::api::launch::*;
+use sim_driver::api::library::*;
 use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 pub const KERNELS: &str = include_str!("kernels.ptx");
 
@@ -21,6 +23,58 @@ pub const KERNELS: &str = include_str!("kernels.ptx");
 pub fn ok(status: u32) {
     let texts = sim_driver::Status(status).texts();
     assert_eq!(status, 0, "{texts:?}");
+}
+
+/// Loads PTX into the current context.
+pub fn load_module(text: &CStr) -> usize {
+    let mut module = 0;
+    ok!(cuModuleLoadData(&mut module, text.as_ptr().cast()));
+    module
+}
+
+/// Loads PTX for all contexts.
+pub fn load_library(text: &CStr) -> usize {
+    let (mut library, text) = (0, text.as_ptr().cast());
+    let (none, values) = (null(), null_mut());
+    ok!(cuLibraryLoadData(
+        &mut library,
+        text,
+        none,
+        values,
+        0,
+        none,
+        values,
+        0
+    ));
+    library
+}
+
+pub fn function_of(module: usize, name: &CStr) -> usize {
+    let mut function = 0;
+    ok!(cuModuleGetFunction(&mut function, module, name.as_ptr()));
+    function
+}
+
+/// Launches one block in the default stream, with the addresses of parameters; returns the status.
+pub fn launch_block(
+    function: usize,
+    (n_threads, shared_bytes): (u32, u32),
+    params: &[*mut c_void],
+) -> u32 {
+    let (params, none) = (params.as_ptr(), null());
+    call!(cuLaunchKernel(
+        function,
+        1,
+        1,
+        1,
+        n_threads,
+        1,
+        1,
+        shared_bytes,
+        0,
+        params,
+        none
+    ))
 }
 
 /// A parameter of a kernel: its bytes.
@@ -60,50 +114,38 @@ impl Client {
             }
             sim_driver::initialize_with(crate::settings()).expect("nobody else has");
         });
-        let (mut context, mut module) = (0, 0);
+        let mut context = 0;
         let text = CString::new(KERNELS).expect("no nul");
-        unsafe {
-            ok(call!(cuInit(0)));
-            ok(call!(cuCtxCreate_v2(&mut context, 0, device)));
-            ok(call!(cuModuleLoadData(&mut module, text.as_ptr().cast())));
-        }
+        ok!(cuInit(0));
+        ok!(cuCtxCreate_v2(&mut context, 0, device));
+        let module = load_module(&text);
         Self { context, module }
     }
 
     pub fn function(&self, name: &str) -> usize {
         let name = CString::new(name).expect("no nul");
-        let mut function = 0;
-        ok(unsafe {
-            call!(cuModuleGetFunction(
-                &mut function,
-                self.module,
-                name.as_ptr()
-            ))
-        });
-        function
+        function_of(self.module, &name)
     }
 
     pub fn alloc(&self, n_bytes: usize) -> u64 {
         let mut address = 0;
-        ok(unsafe { call!(cuMemAlloc_v2(&mut address, n_bytes)) });
+        ok!(cuMemAlloc_v2(&mut address, n_bytes));
         address
     }
 
     pub fn upload(&self, data: &[u32]) -> u64 {
         let address = self.alloc(4 * data.len());
-        ok(unsafe {
-            call!(cuMemcpyHtoD_v2(
-                address,
-                data.as_ptr() as u64,
-                4 * data.len()
-            ))
-        });
+        ok!(cuMemcpyHtoD_v2(
+            address,
+            data.as_ptr() as u64,
+            4 * data.len()
+        ));
         address
     }
 
     pub fn download(&self, address: u64, n: usize) -> Vec<u32> {
         let mut data = vec![0; n];
-        ok(unsafe { call!(cuMemcpyDtoH_v2(data.as_mut_ptr() as u64, address, 4 * n)) });
+        ok!(cuMemcpyDtoH_v2(data.as_mut_ptr() as u64, address, 4 * n));
         data
     }
 
@@ -117,11 +159,9 @@ impl Client {
         let mut params: Vec<*mut c_void> = params.iter().map(|p| (**p).address()).collect();
         let function = self.function(name);
         let (params, extra) = (params.as_mut_ptr(), std::ptr::null());
-        unsafe {
-            call!(cuLaunchKernel(
-                function, grid, 1, 1, block, 1, 1, 0, stream, params, extra
-            ))
-        }
+        call!(cuLaunchKernel(
+            function, grid, 1, 1, block, 1, 1, 0, stream, params, extra
+        ))
     }
 
     /// Launches a kernel in the default stream.
@@ -131,19 +171,19 @@ impl Client {
 
     pub fn stream(&self, flags: u32) -> usize {
         let mut stream = 0;
-        ok(unsafe { call!(cuStreamCreate(&mut stream, flags)) });
+        ok!(cuStreamCreate(&mut stream, flags));
         stream
     }
 
     pub fn event(&self) -> usize {
         let mut event = 0;
-        ok(unsafe { call!(cuEventCreate(&mut event, 0)) });
+        ok!(cuEventCreate(&mut event, 0));
         event
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        unsafe { call!(cuCtxDestroy_v2(self.context)) };
+        call!(cuCtxDestroy_v2(self.context));
     }
 }

@@ -8,12 +8,11 @@ use sim_driver::api::device::*;
 use sim_driver::api::graph::*;
 use sim_driver::api::kernel::*;
 use sim_driver::api::launch::*;
-use sim_driver::api::module::*;
 use sim_driver::api::occupancy::*;
 use sim_driver::api::stream::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::call;
+use crate::client::{Client, function_of, load_module, ok};
+use crate::under_test::{call, ok};
 
 /// Each block stores its number where the next block of its cluster finds it, and stores what it
 /// finds.
@@ -60,14 +59,8 @@ fn functions<const N: usize>(names: [&str; N]) -> [usize; N] {
         + &exchange("pairs", ".reqnctapercluster 2, 1, 1")
         + &exchange("must_be_named", ".explicitcluster");
     let text = CString::new(text).expect("no nul");
-    let mut module = 0;
-    ok(unsafe { call!(cuModuleLoadData(&mut module, text.as_ptr().cast())) });
-    names.map(|name| {
-        let name = CString::new(name).expect("no nul");
-        let mut function = 0;
-        ok(unsafe { call!(cuModuleGetFunction(&mut function, module, name.as_ptr())) });
-        function
-    })
+    let module = load_module(&text);
+    names.map(|name| function_of(module, &CString::new(name).expect("no nul")))
 }
 
 /// Launches a kernel of one-warp blocks, with clusters or without.
@@ -75,14 +68,12 @@ fn launch(function: usize, n_blocks: u32, cluster: &[Attribute], out: u64, strea
     let config = Config::new(([n_blocks, 1, 1], [1, 1, 1]), 0, stream, cluster);
     let mut params: [*mut c_void; 1] = [std::ptr::from_ref(&out).cast_mut().cast()];
     let params = params.as_mut_ptr();
-    unsafe {
-        call!(cuLaunchKernelEx(
-            &config,
-            function,
-            params,
-            std::ptr::null()
-        ))
-    }
+    call!(cuLaunchKernelEx(
+        &config,
+        function,
+        params,
+        std::ptr::null()
+    ))
 }
 
 /// What blocks in clusters of `n` along x find.
@@ -93,7 +84,7 @@ fn expected(n_blocks: u32, n: u32) -> Vec<u32> {
 
 fn attribute(function: usize, number: u32) -> i32 {
     let mut value = -1;
-    ok(unsafe { call!(cuFuncGetAttribute(&mut value, number, function)) });
+    ok!(cuFuncGetAttribute(&mut value, number, function));
     value
 }
 
@@ -158,7 +149,7 @@ fn larger_clusters_must_be_allowed() {
         launch(exchange, 32, &cluster, out, 0),
         Status::INVALID_CLUSTER_SIZE.0
     );
-    ok(unsafe { call!(cuFuncSetAttribute(exchange, 14, 1)) });
+    ok!(cuFuncSetAttribute(exchange, 14, 1));
     assert_eq!(attribute(exchange, 14), 1);
     ok(launch(exchange, 32, &cluster, out, 0));
     assert_eq!(client.download(out, 32), expected(32, 16));
@@ -174,12 +165,12 @@ fn a_kernels_clusters_are_told_and_set() {
     assert_eq!(told(pairs), [0, 2, 1, 1, 0]);
     assert_eq!(told(must_be_named), [1, 0, 0, 0, 0]);
     for (number, value) in [(11, 4), (12, 1), (13, 1)] {
-        ok(unsafe { call!(cuFuncSetAttribute(exchange, number, value)) });
-        let refused = unsafe { call!(cuFuncSetAttribute(pairs, number, value)) };
+        ok!(cuFuncSetAttribute(exchange, number, value));
+        let refused = call!(cuFuncSetAttribute(pairs, number, value));
         assert_eq!(refused, Status::NOT_PERMITTED.0);
     }
     assert_eq!(told(exchange), [0, 4, 1, 1, 0]);
-    let negative = unsafe { call!(cuFuncSetAttribute(exchange, 11, -1)) };
+    let negative = call!(cuFuncSetAttribute(exchange, 11, -1));
     assert_eq!(negative, Status::INVALID_VALUE.0);
     let out = client.upload(&[0; 32]);
     ok(launch(exchange, 32, &[], out, 0));
@@ -192,24 +183,18 @@ fn captured_launches_keep_their_clusters() {
     let [exchange] = functions(["exchange"]);
     let (out, stream) = (client.upload(&[0; 32]), client.stream(1));
     let (mut graph, mut executable) = (0, 0);
-    unsafe {
-        ok(call!(cuStreamBeginCapture_v2(stream, 2)));
-        ok(launch(
-            exchange,
-            32,
-            &[Attribute::cluster([4, 1, 1])],
-            out,
-            stream,
-        ));
-        ok(call!(cuStreamEndCapture(stream, &mut graph)));
-        ok(call!(cuGraphInstantiateWithFlags(
-            &mut executable,
-            graph,
-            0
-        )));
-        ok(call!(cuGraphLaunch(executable, stream)));
-        ok(call!(cuStreamSynchronize(stream)));
-    }
+    ok!(cuStreamBeginCapture_v2(stream, 2));
+    ok(launch(
+        exchange,
+        32,
+        &[Attribute::cluster([4, 1, 1])],
+        out,
+        stream,
+    ));
+    ok!(cuStreamEndCapture(stream, &mut graph));
+    ok!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
+    ok!(cuGraphLaunch(executable, stream));
+    ok!(cuStreamSynchronize(stream));
     assert_eq!(client.download(out, 32), expected(32, 4));
 }
 
@@ -218,14 +203,14 @@ fn clusters_that_fit_are_counted() {
     let _client = Client::new();
     let [exchange] = functions(["exchange"]);
     let mut is_there = 0;
-    ok(unsafe { call!(cuDeviceGetAttribute(&mut is_there, 120, 0)) });
+    ok!(cuDeviceGetAttribute(&mut is_there, 120, 0));
     assert_eq!(is_there, 1);
     let count = |cluster: u32| {
         let attributes = [Attribute::cluster([cluster, 1, 1])];
         // Half of an SM's threads, so that two blocks fit on it.
         let config = Config::new(([64, 1, 1], [1024, 1, 1]), 0, 0, &attributes);
         let mut n = -1;
-        let status = unsafe { call!(cuOccupancyMaxActiveClusters(&mut n, exchange, &config)) };
+        let status = call!(cuOccupancyMaxActiveClusters(&mut n, exchange, &config));
         (status, n)
     };
     assert_eq!(count(1), (0, 264));
@@ -233,17 +218,13 @@ fn clusters_that_fit_are_counted() {
     assert_eq!(count(16), (Status::INVALID_CLUSTER_SIZE.0, -1));
     let config = Config::new(([64, 1, 1], [1024, 1, 1]), 0, 0, &[]);
     let mut most = -1;
-    ok(unsafe {
-        call!(cuOccupancyMaxPotentialClusterSize(
-            &mut most, exchange, &config
-        ))
-    });
+    ok!(cuOccupancyMaxPotentialClusterSize(
+        &mut most, exchange, &config
+    ));
     assert_eq!(most, 8);
-    ok(unsafe { call!(cuFuncSetAttribute(exchange, 14, 1)) });
-    ok(unsafe {
-        call!(cuOccupancyMaxPotentialClusterSize(
-            &mut most, exchange, &config
-        ))
-    });
+    ok!(cuFuncSetAttribute(exchange, 14, 1));
+    ok!(cuOccupancyMaxPotentialClusterSize(
+        &mut most, exchange, &config
+    ));
     assert_eq!(most, 16);
 }

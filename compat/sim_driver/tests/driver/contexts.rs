@@ -1,17 +1,16 @@
 //! Contexts: which one a thread uses; and that they leave nothing behind.
 
 use std::ffi::CStr;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::library::*;
 use sim_driver::api::memory::*;
-use sim_driver::api::module::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::client::{Client, load_library, load_module};
+use crate::under_test::{call, is_real, ok};
 
 /// Keeps tests apart that use the primary context, or much memory. The other tests need little
 /// memory on this device.
@@ -41,7 +40,7 @@ fn n_contexts() -> usize {
 /// Bytes free on the current context's device.
 fn free_bytes() -> usize {
     let mut free = 0;
-    ok(unsafe { call!(cuMemGetInfo_v2(&mut free, null_mut())) });
+    ok!(cuMemGetInfo_v2(&mut free, null_mut()));
     free
 }
 
@@ -54,39 +53,15 @@ fn leaves_nothing(mut once: impl FnMut()) {
     assert!(lost < LARGE_BYTES, "{lost} bytes are lost");
 }
 
-fn load_module() {
-    let mut module = 0;
-    ok(unsafe { call!(cuModuleLoadData(&mut module, LARGE.as_ptr().cast())) });
-}
-
-fn load_library() -> usize {
-    let (mut library, image) = (0, LARGE.as_ptr().cast());
-    ok(unsafe {
-        call!(cuLibraryLoadData(
-            &mut library,
-            image,
-            null(),
-            null_mut(),
-            0,
-            null(),
-            null_mut(),
-            0,
-        ))
-    });
-    library
-}
-
 /// Places a library's variable in the current context.
 fn place(library: usize) {
     let (mut address, mut n_bytes) = (0, 0);
-    ok(unsafe {
-        call!(cuLibraryGetGlobal(
-            &mut address,
-            &mut n_bytes,
-            library,
-            c"large".as_ptr(),
-        ))
-    });
+    ok!(cuLibraryGetGlobal(
+        &mut address,
+        &mut n_bytes,
+        library,
+        c"large".as_ptr(),
+    ));
     assert_eq!(n_bytes, LARGE_BYTES);
 }
 
@@ -96,75 +71,71 @@ fn contexts_are_a_stack_of_each_thread() {
     let second = Client::on(1);
     let current = || {
         let mut context = 7;
-        ok(unsafe { call!(cuCtxGetCurrent(&mut context)) });
+        ok!(cuCtxGetCurrent(&mut context));
         context
     };
     assert_eq!(current(), second.context);
     std::thread::scope(|scope| {
         scope.spawn(|| assert_eq!(current(), 0));
     });
-    unsafe {
-        let mut popped = 0;
-        ok(call!(cuCtxPopCurrent_v2(&mut popped)));
-        assert_eq!((popped, current()), (second.context, first.context));
-        let mut device = 9;
-        ok(call!(cuCtxGetDevice(&mut device)));
-        assert_eq!(device, 0);
-        ok(call!(cuCtxPushCurrent_v2(second.context)));
-        ok(call!(cuCtxGetDevice(&mut device)));
-        assert_eq!(device, 1);
-    }
+    let mut popped = 0;
+    ok!(cuCtxPopCurrent_v2(&mut popped));
+    assert_eq!((popped, current()), (second.context, first.context));
+    let mut device = 9;
+    ok!(cuCtxGetDevice(&mut device));
+    assert_eq!(device, 0);
+    ok!(cuCtxPushCurrent_v2(second.context));
+    ok!(cuCtxGetDevice(&mut device));
+    assert_eq!(device, 1);
 }
 
 #[test]
 fn the_primary_context_is_one_and_counted() {
     let (_alone, _client) = (alone(), Client::new());
     let (mut a, mut b) = (0, 0);
-    unsafe {
-        ok(call!(cuDevicePrimaryCtxRetain(&mut a, 1)));
-        ok(call!(cuDevicePrimaryCtxRetain(&mut b, 1)));
-        assert_eq!(a, b);
-        ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
-        ok(call!(cuCtxPushCurrent_v2(a)));
-        ok(call!(cuCtxSynchronize()));
-        let mut popped = 0;
-        ok(call!(cuCtxPopCurrent_v2(&mut popped)));
-        ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
-        let once_too_often = call!(cuDevicePrimaryCtxRelease_v2(1));
-        assert_eq!(once_too_often, Status::INVALID_CONTEXT.0);
-    }
+    ok!(cuDevicePrimaryCtxRetain(&mut a, 1));
+    ok!(cuDevicePrimaryCtxRetain(&mut b, 1));
+    assert_eq!(a, b);
+    ok!(cuDevicePrimaryCtxRelease_v2(1));
+    ok!(cuCtxPushCurrent_v2(a));
+    ok!(cuCtxSynchronize());
+    let mut popped = 0;
+    ok!(cuCtxPopCurrent_v2(&mut popped));
+    ok!(cuDevicePrimaryCtxRelease_v2(1));
+    let once_too_often = call!(cuDevicePrimaryCtxRelease_v2(1));
+    assert_eq!(once_too_often, Status::INVALID_CONTEXT.0);
 }
 
 #[test]
 fn memory_comes_back_with_the_context() {
     let (_alone, _client) = (alone(), Client::on(device()));
-    let library = load_library();
-    leaves_nothing(|| unsafe {
+    let library = load_library(LARGE);
+    leaves_nothing(|| {
         let mut context = 0;
-        ok(call!(cuCtxCreate_v2(&mut context, 0, device())));
-        load_module();
+        ok!(cuCtxCreate_v2(&mut context, 0, device()));
+        load_module(LARGE);
         place(library);
-        ok(call!(cuCtxDestroy_v2(context)));
+        ok!(cuCtxDestroy_v2(context));
     });
-    ok(unsafe { call!(cuLibraryUnload(library)) });
+    ok!(cuLibraryUnload(library));
 }
 
 #[test]
 fn memory_comes_back_with_the_primary_context() {
     let (_alone, client) = (alone(), Client::on(device()));
-    leaves_nothing(|| unsafe {
+    leaves_nothing(|| {
         let mut primary = 0;
-        ok(call!(cuDevicePrimaryCtxRetain(&mut primary, device())));
-        ok(call!(cuCtxSetCurrent(primary)));
-        load_module();
-        ok(call!(cuDevicePrimaryCtxRelease_v2(device())));
-        ok(call!(cuDevicePrimaryCtxRetain(&mut primary, device())));
-        ok(call!(cuCtxSetCurrent(primary)));
-        load_module();
-        ok(call!(cuDevicePrimaryCtxReset_v2(device())));
+        ok!(cuDevicePrimaryCtxRetain(&mut primary, device()));
+        ok!(cuCtxSetCurrent(primary));
+        load_module(LARGE);
+        ok!(cuDevicePrimaryCtxRelease_v2(device()));
+        ok!(cuDevicePrimaryCtxRetain(&mut primary, device()));
+        ok!(cuCtxSetCurrent(primary));
+        load_module(LARGE);
+        ok!(cuDevicePrimaryCtxReset_v2(device()));
         // Released in case it is still retained.
         call!(cuDevicePrimaryCtxRelease_v2(device()));
-        ok(call!(cuCtxSetCurrent(client.context)));
+        ok!(cuCtxSetCurrent(client.context));
     });
 }
 
@@ -172,13 +143,13 @@ fn memory_comes_back_with_the_primary_context() {
 fn libraries_outlive_contexts() {
     let (_alone, client) = (alone(), Client::on(device()));
     let before = free_bytes();
-    let library = load_library();
+    let library = load_library(LARGE);
     let second = Client::on(device());
     place(library);
     drop(second);
-    ok(unsafe { call!(cuCtxSetCurrent(client.context)) });
+    ok!(cuCtxSetCurrent(client.context));
     place(library);
-    ok(unsafe { call!(cuLibraryUnload(library)) });
+    ok!(cuLibraryUnload(library));
     let lost = before.saturating_sub(free_bytes());
     assert!(lost < LARGE_BYTES, "{lost} bytes are lost");
 }

@@ -10,7 +10,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
@@ -18,32 +18,30 @@ const VALUE: u32 = Status::INVALID_VALUE.0;
 fn fills_of_every_width() {
     let client = Client::new();
     let buffer = client.upload(&[0; 8]);
-    unsafe {
-        ok(call!(cuMemsetD8_v2(buffer, 0xab, 5)));
-        ok(call!(cuMemsetD16_v2(buffer + 8, 0x1234, 2)));
-        ok(call!(cuMemsetD32_v2(buffer + 16, 0xdead_beef, 2)));
-        let expected = [
-            0xabab_abab,
-            0xab,
-            0x1234_1234,
-            0,
-            0xdead_beef,
-            0xdead_beef,
-            0,
-            0,
-        ];
-        assert_eq!(client.download(buffer, 8), expected);
-        assert_eq!(call!(cuMemsetD16_v2(buffer + 1, 1, 1)), VALUE);
-        assert_eq!(call!(cuMemsetD32_v2(buffer + 2, 1, 1)), VALUE);
-        assert_eq!(call!(cuMemsetD8_v2(buffer, 1, 33)), VALUE);
-        assert_eq!(call!(cuMemsetD8_v2(0, 1, 1)), VALUE);
-        ok(call!(cuMemsetD2D32_v2(buffer, 16, 7, 2, 2)));
-        assert_eq!(
-            client.download(buffer, 8),
-            [7, 7, 0x1234_1234, 0, 7, 7, 0, 0]
-        );
-        assert_eq!(call!(cuMemsetD2D32_v2(buffer, 4, 7, 2, 2)), VALUE);
-    }
+    ok!(cuMemsetD8_v2(buffer, 0xab, 5));
+    ok!(cuMemsetD16_v2(buffer + 8, 0x1234, 2));
+    ok!(cuMemsetD32_v2(buffer + 16, 0xdead_beef, 2));
+    let expected = [
+        0xabab_abab,
+        0xab,
+        0x1234_1234,
+        0,
+        0xdead_beef,
+        0xdead_beef,
+        0,
+        0,
+    ];
+    assert_eq!(client.download(buffer, 8), expected);
+    assert_eq!(call!(cuMemsetD16_v2(buffer + 1, 1, 1)), VALUE);
+    assert_eq!(call!(cuMemsetD32_v2(buffer + 2, 1, 1)), VALUE);
+    assert_eq!(call!(cuMemsetD8_v2(buffer, 1, 33)), VALUE);
+    assert_eq!(call!(cuMemsetD8_v2(0, 1, 1)), VALUE);
+    ok!(cuMemsetD2D32_v2(buffer, 16, 7, 2, 2));
+    assert_eq!(
+        client.download(buffer, 8),
+        [7, 7, 0x1234_1234, 0, 7, 7, 0, 0]
+    );
+    assert_eq!(call!(cuMemsetD2D32_v2(buffer, 4, 7, 2, 2)), VALUE);
 }
 
 #[test]
@@ -52,23 +50,21 @@ fn copies_past_an_end_are_refused() {
     let (a, b) = (client.upload(&[1, 2, 3, 4]), client.upload(&[0; 4]));
     let mut host = [0_u32; 8];
     let at = host.as_mut_ptr() as u64;
-    unsafe {
-        assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 17)), VALUE);
-        assert_eq!(call!(cuMemcpyDtoH_v2(at, a + 4, 16)), VALUE);
-        assert_eq!(call!(cuMemcpyHtoD_v2(a, at, 20)), VALUE);
-        assert_eq!(call!(cuMemcpyHtoD_v2(at, at, 4)), VALUE);
-        assert_eq!(call!(cuMemcpyDtoH_v2(0, a, 4)), VALUE);
-        assert_eq!(call!(cuMemcpyDtoD_v2(b, a, 20)), VALUE);
-        ok(call!(cuMemcpyDtoD_v2(b + 4, a, 12)));
-        ok(call!(cuMemcpyDtoH_v2(0, 0, 0)));
-        assert_eq!(client.download(b, 4), [0, 1, 2, 3]);
-        ok(call!(cuMemcpy(b, a, 4)));
-        ok(call!(cuMemcpy(at, b, 8)));
-        assert_eq!(host[..2], [1, 1]);
-        ok(call!(cuMemFree_v2(a)));
-        assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 4)), VALUE);
-        ok(call!(cuCtxSynchronize()));
-    }
+    assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 17)), VALUE);
+    assert_eq!(call!(cuMemcpyDtoH_v2(at, a + 4, 16)), VALUE);
+    assert_eq!(call!(cuMemcpyHtoD_v2(a, at, 20)), VALUE);
+    assert_eq!(call!(cuMemcpyHtoD_v2(at, at, 4)), VALUE);
+    assert_eq!(call!(cuMemcpyDtoH_v2(0, a, 4)), VALUE);
+    assert_eq!(call!(cuMemcpyDtoD_v2(b, a, 20)), VALUE);
+    ok!(cuMemcpyDtoD_v2(b + 4, a, 12));
+    ok!(cuMemcpyDtoH_v2(0, 0, 0));
+    assert_eq!(client.download(b, 4), [0, 1, 2, 3]);
+    ok!(cuMemcpy(b, a, 4));
+    ok!(cuMemcpy(at, b, 8));
+    assert_eq!(host[..2], [1, 1]);
+    ok!(cuMemFree_v2(a));
+    assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 4)), VALUE);
+    ok!(cuCtxSynchronize());
 }
 
 /// `CUDA_MEMCPY2D`, as C lays it out.
@@ -95,7 +91,7 @@ struct Rows {
 fn rows_with_a_pitch() {
     let _client = Client::new();
     let (mut buffer, mut pitch) = (0, 0);
-    ok(unsafe { call!(cuMemAllocPitch_v2(&mut buffer, &mut pitch, 12, 3, 4)) });
+    ok!(cuMemAllocPitch_v2(&mut buffer, &mut pitch, 12, 3, 4));
     assert_eq!(pitch % 512, 0);
     let source: Vec<u32> = (0..16).collect();
     let mut copy = Rows {
@@ -110,7 +106,7 @@ fn rows_with_a_pitch() {
         height: 3,
         ..Rows::default()
     };
-    let run = |copy: &Rows| unsafe { call!(cuMemcpy2D_v2(std::ptr::from_ref(copy).cast())) };
+    let run = |copy: &Rows| call!(cuMemcpy2D_v2(std::ptr::from_ref(copy).cast()));
     ok(run(&copy));
     let mut back = [0_u32; 9];
     let to_host = Rows {
@@ -140,64 +136,58 @@ fn rows_with_a_pitch() {
 #[test]
 fn pinned_managed_and_registered_memory() {
     let client = Client::new();
-    unsafe {
-        let mut pinned: *mut c_void = std::ptr::null_mut();
-        ok(call!(cuMemHostAlloc(&mut pinned, 4096, 2)));
-        let words = pinned.cast::<u32>();
-        words.write(41);
-        let mut device = 0;
-        ok(call!(cuMemHostGetDevicePointer_v2(&mut device, pinned, 0)));
-        client.launch("add_one", 1, 1, &[&device, &1_u32]);
-        ok(call!(cuCtxSynchronize()));
-        assert_eq!(words.read(), 42);
+    let mut pinned: *mut c_void = std::ptr::null_mut();
+    ok!(cuMemHostAlloc(&mut pinned, 4096, 2));
+    let words = pinned.cast::<u32>();
+    unsafe { words.write(41) };
+    let mut device = 0;
+    ok!(cuMemHostGetDevicePointer_v2(&mut device, pinned, 0));
+    client.launch("add_one", 1, 1, &[&device, &1_u32]);
+    ok!(cuCtxSynchronize());
+    assert_eq!(unsafe { words.read() }, 42);
 
-        let mut managed = 0;
-        ok(call!(cuMemAllocManaged(&mut managed, 64, 1)));
-        (managed as *mut u32).write(1);
-        client.launch("add_one", 1, 1, &[&managed, &1_u32]);
-        ok(call!(cuCtxSynchronize()));
-        assert_eq!((managed as *const u32).read(), 2);
-        ok(call!(cuMemcpyDtoH_v2(words as u64, managed, 4)));
-        assert_eq!(words.read(), 2);
+    let mut managed = 0;
+    ok!(cuMemAllocManaged(&mut managed, 64, 1));
+    unsafe { (managed as *mut u32).write(1) };
+    client.launch("add_one", 1, 1, &[&managed, &1_u32]);
+    ok!(cuCtxSynchronize());
+    assert_eq!(unsafe { (managed as *const u32).read() }, 2);
+    ok!(cuMemcpyDtoH_v2(words as u64, managed, 4));
+    assert_eq!(unsafe { words.read() }, 2);
 
-        let mut own = vec![9_u32; 64];
-        let registered = own.as_mut_ptr().cast::<c_void>();
-        ok(call!(cuMemHostRegister_v2(registered, 256, 0)));
-        let again = call!(cuMemHostRegister_v2(registered, 16, 0));
-        assert_eq!(again, Status::HOST_MEMORY_ALREADY_REGISTERED.0);
-        client.launch("add_one", 1, 32, &[&(registered as u64), &64_u32]);
-        ok(call!(cuMemHostUnregister(registered)));
-        assert_eq!((own[31], own[32]), (10, 9));
-        let again = call!(cuMemHostUnregister(registered));
-        assert_eq!(again, Status::HOST_MEMORY_NOT_REGISTERED.0);
+    let mut own = vec![9_u32; 64];
+    let registered = own.as_mut_ptr().cast::<c_void>();
+    ok!(cuMemHostRegister_v2(registered, 256, 0));
+    let again = call!(cuMemHostRegister_v2(registered, 16, 0));
+    assert_eq!(again, Status::HOST_MEMORY_ALREADY_REGISTERED.0);
+    client.launch("add_one", 1, 32, &[&(registered as u64), &64_u32]);
+    ok!(cuMemHostUnregister(registered));
+    assert_eq!((own[31], own[32]), (10, 9));
+    let again = call!(cuMemHostUnregister(registered));
+    assert_eq!(again, Status::HOST_MEMORY_NOT_REGISTERED.0);
 
-        let (mut kind, mut base) = (0_u32, 0_u64);
-        let out = |p: *mut u32| p.cast::<c_void>();
-        ok(call!(cuPointerGetAttribute(
+    let (mut kind, mut base) = (0_u32, 0_u64);
+    let out = |p: *mut u32| p.cast::<c_void>();
+    ok!(cuPointerGetAttribute(out(&mut kind), 2, pinned as u64 + 8));
+    assert_eq!(kind, 1);
+    ok!(cuPointerGetAttribute(
+        (&raw mut base).cast(),
+        11,
+        managed + 60,
+    ));
+    assert_eq!(base, managed);
+    assert_eq!(
+        call!(cuPointerGetAttribute(
             out(&mut kind),
             2,
-            pinned as u64 + 8
-        )));
-        assert_eq!(kind, 1);
-        ok(call!(cuPointerGetAttribute(
-            (&raw mut base).cast(),
-            11,
-            managed + 60,
-        )));
-        assert_eq!(base, managed);
-        assert_eq!(
-            call!(cuPointerGetAttribute(
-                out(&mut kind),
-                2,
-                own.as_ptr() as u64
-            )),
-            VALUE
-        );
-        assert_eq!(call!(cuMemFreeHost(managed as *mut c_void)), VALUE);
-        ok(call!(cuMemFree_v2(managed)));
-        ok(call!(cuMemFreeHost(pinned)));
-        assert_eq!(call!(cuMemFreeHost(pinned)), VALUE);
-    }
+            own.as_ptr() as u64
+        )),
+        VALUE
+    );
+    assert_eq!(call!(cuMemFreeHost(managed as *mut c_void)), VALUE);
+    ok!(cuMemFree_v2(managed));
+    ok!(cuMemFreeHost(pinned));
+    assert_eq!(call!(cuMemFreeHost(pinned)), VALUE);
 }
 
 #[test]
@@ -205,37 +195,35 @@ fn streams_allocate_and_free() {
     let client = Client::new();
     let stream = client.stream(1);
     let (mut free, mut total, mut after) = (0, 0, 0);
-    unsafe {
-        ok(call!(cuMemGetInfo_v2(&mut free, &mut total)));
-        assert!(is_real() || total == 1 << 30);
-        let mut buffer = 0;
-        ok(call!(cuMemAllocAsync(&mut buffer, 4000, stream)));
-        ok(call!(cuMemsetD32Async(buffer, 5, 1000, stream)));
-        ok(client.try_launch("add_one", (4, 256, stream), &[&buffer, &1000_u32]));
-        let mut back = [0_u32; 1000];
-        ok(call!(cuMemcpyDtoHAsync_v2(
-            back.as_mut_ptr() as u64,
-            buffer,
-            4000,
-            stream,
-        )));
-        ok(call!(cuMemFreeAsync(buffer, stream)));
-        ok(call!(cuStreamSynchronize(stream)));
-        assert_eq!(back, [6; 1000]);
-        assert_eq!(call!(cuMemFreeAsync(buffer, stream)), VALUE);
-        let mut size = 0;
-        let mut base = 0;
-        assert_eq!(
-            call!(cuMemGetAddressRange_v2(&mut base, &mut size, buffer)),
-            Status::NOT_FOUND.0
-        );
-        ok(call!(cuMemGetInfo_v2(&mut after, &mut total)));
-        let (mut pool, mut same) = (0, 0);
-        ok(call!(cuDeviceGetDefaultMemPool(&mut pool, 0)));
-        ok(call!(cuDeviceGetMemPool(&mut same, 0)));
-        assert_eq!(pool, same);
-        assert_eq!(call!(cuMemPoolDestroy(pool)), VALUE);
-    }
+    ok!(cuMemGetInfo_v2(&mut free, &mut total));
+    assert!(is_real() || total == 1 << 30);
+    let mut buffer = 0;
+    ok!(cuMemAllocAsync(&mut buffer, 4000, stream));
+    ok!(cuMemsetD32Async(buffer, 5, 1000, stream));
+    ok(client.try_launch("add_one", (4, 256, stream), &[&buffer, &1000_u32]));
+    let mut back = [0_u32; 1000];
+    ok!(cuMemcpyDtoHAsync_v2(
+        back.as_mut_ptr() as u64,
+        buffer,
+        4000,
+        stream,
+    ));
+    ok!(cuMemFreeAsync(buffer, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(back, [6; 1000]);
+    assert_eq!(call!(cuMemFreeAsync(buffer, stream)), VALUE);
+    let mut size = 0;
+    let mut base = 0;
+    assert_eq!(
+        call!(cuMemGetAddressRange_v2(&mut base, &mut size, buffer)),
+        Status::NOT_FOUND.0
+    );
+    ok!(cuMemGetInfo_v2(&mut after, &mut total));
+    let (mut pool, mut same) = (0, 0);
+    ok!(cuDeviceGetDefaultMemPool(&mut pool, 0));
+    ok!(cuDeviceGetMemPool(&mut same, 0));
+    assert_eq!(pool, same);
+    assert_eq!(call!(cuMemPoolDestroy(pool)), VALUE);
 }
 
 /// The results of an H200's driver.
@@ -244,19 +232,17 @@ fn some_functions_allocate_nothing() {
     let client = Client::new();
     let stream = client.stream(1);
     let (mut address, mut pointer) = (7, std::ptr::dangling_mut());
-    unsafe {
-        ok(call!(cuMemAllocAsync(&mut address, 0, stream)));
-        assert_eq!(address, 0);
-        ok(call!(cuMemFreeAsync(address, stream)));
-        ok(call!(cuMemHostAlloc(&mut pointer, 0, 0)));
-        assert!(pointer.is_null());
-        ok(call!(cuMemFreeHost(pointer)));
-        pointer = std::ptr::dangling_mut();
-        ok(call!(cuMemAllocHost_v2(&mut pointer, 0)));
-        assert!(pointer.is_null());
-        assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
-        assert_eq!(call!(cuMemAllocManaged(&mut address, 0, 1)), VALUE);
-    }
+    ok!(cuMemAllocAsync(&mut address, 0, stream));
+    assert_eq!(address, 0);
+    ok!(cuMemFreeAsync(address, stream));
+    ok!(cuMemHostAlloc(&mut pointer, 0, 0));
+    assert!(pointer.is_null());
+    ok!(cuMemFreeHost(pointer));
+    pointer = std::ptr::dangling_mut();
+    ok!(cuMemAllocHost_v2(&mut pointer, 0));
+    assert!(pointer.is_null());
+    assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
+    assert_eq!(call!(cuMemAllocManaged(&mut address, 0, 1)), VALUE);
 }
 
 #[test]
@@ -265,8 +251,8 @@ fn devices_copy_to_each_other() {
     let a = first.upload(&[1, 2, 3]);
     let second = Client::on(1);
     let b = second.upload(&[0; 3]);
-    ok(unsafe { call!(cuMemcpyPeer(b, second.context, a, first.context, 12)) });
+    ok!(cuMemcpyPeer(b, second.context, a, first.context, 12));
     assert_eq!(second.download(b, 3), [1, 2, 3]);
-    ok(unsafe { call!(cuMemcpyDtoD_v2(a + 4, b, 8)) });
+    ok!(cuMemcpyDtoD_v2(a + 4, b, 8));
     assert_eq!(second.download(a, 3), [1, 1, 2]);
 }

@@ -15,7 +15,7 @@ use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 /// Two devices; none with one GPU.
 fn pair() -> Option<[Client; 2]> {
@@ -23,21 +23,19 @@ fn pair() -> Option<[Client; 2]> {
 }
 
 fn make_current(client: &Client) {
-    ok(unsafe { call!(cuCtxSetCurrent(client.context)) });
+    ok!(cuCtxSetCurrent(client.context));
 }
 
 /// The device pointer of an address for the current context, by the function that reports what does
 /// not apply as an error, and its device.
 fn pointer(address: u64) -> (u32, i32) {
     let (mut device_pointer, mut ordinal) = (0_u64, -1_i32);
-    unsafe {
-        let out = (&raw mut device_pointer).cast();
-        let status = call!(cuPointerGetAttribute(out, 3, address));
-        let out = (&raw mut ordinal).cast();
-        ok(call!(cuPointerGetAttribute(out, 9, address)));
-        assert_eq!(device_pointer, if status == 0 { address } else { 0 });
-        (status, ordinal)
-    }
+    let out = (&raw mut device_pointer).cast();
+    let status = call!(cuPointerGetAttribute(out, 3, address));
+    let out = (&raw mut ordinal).cast();
+    ok!(cuPointerGetAttribute(out, 9, address));
+    assert_eq!(device_pointer, if status == 0 { address } else { 0 });
+    (status, ordinal)
 }
 
 #[test]
@@ -45,7 +43,7 @@ fn two_devices_can_access_each_other() {
     let Some(_clients) = pair() else { return };
     let can = |a, b| {
         let mut can = 7;
-        let status = unsafe { call!(cuDeviceCanAccessPeer(&mut can, a, b)) };
+        let status = call!(cuDeviceCanAccessPeer(&mut can, a, b));
         (status, can)
     };
     assert_eq!((can(0, 1), can(1, 0)), ((0, 1), (0, 1)));
@@ -53,7 +51,7 @@ fn two_devices_can_access_each_other() {
     assert_eq!(can(0, 8), (Status::INVALID_DEVICE.0, 7));
     let attribute = |number, a, b| {
         let mut value = 7;
-        let status = unsafe { call!(cuDeviceGetP2PAttribute(&mut value, number, a, b)) };
+        let status = call!(cuDeviceGetP2PAttribute(&mut value, number, a, b));
         (status, value)
     };
     let all = [1, 2, 3, 4].map(|number| attribute(number, 0, 1));
@@ -72,8 +70,8 @@ fn access_is_enabled_in_one_direction_for_a_context() {
     let buffer = third.upload(&[5]);
     make_current(&second);
     let own = second.upload(&[0]);
-    let enable = |peer, flags| unsafe { call!(cuCtxEnablePeerAccess(peer, flags)) };
-    let disable = |peer| unsafe { call!(cuCtxDisablePeerAccess(peer)) };
+    let enable = |peer, flags| call!(cuCtxEnablePeerAccess(peer, flags));
+    let disable = |peer| call!(cuCtxDisablePeerAccess(peer));
     let (not_enabled, invalid) = (Status::PEER_ACCESS_NOT_ENABLED.0, Status::INVALID_CONTEXT.0);
     make_current(&first);
     assert_eq!(pointer(own), (Status::INVALID_VALUE.0, 1));
@@ -89,7 +87,7 @@ fn access_is_enabled_in_one_direction_for_a_context() {
     // A kernel of the first device uses memory of the second.
     assert_eq!(pointer(own), (0, 1));
     first.launch("add_one", 1, 1, &[&own, &1_u32]);
-    ok(unsafe { call!(cuCtxSynchronize()) });
+    ok!(cuCtxSynchronize());
     assert_eq!(first.download(own, 1), [1]);
     // The other direction, and the other context, are separate; copies need no access.
     make_current(&second);
@@ -100,7 +98,7 @@ fn access_is_enabled_in_one_direction_for_a_context() {
     ok(enable(third.context, 0));
     ok(disable(second.context));
     assert_eq!(disable(second.context), not_enabled);
-    ok(unsafe { call!(cuMemcpyPeer(here, first.context, buffer, third.context, 4)) });
+    ok!(cuMemcpyPeer(here, first.context, buffer, third.context, 4));
     assert_eq!(first.download(here, 1), [5]);
     // It ends with a context.
     assert_eq!(pointer(own), (0, 1));
@@ -117,29 +115,20 @@ fn a_pool_allows_other_devices() {
     let (mut pool, mut address, mut flags) = (0, 0, 7);
     let device = |number| [1_u32, number];
     let access = |number, flags| [1_u32, number, flags];
-    let get = |pool, number, flags: &mut u32| unsafe {
+    let get = |pool, number, flags: &mut u32| {
         let location = device(number);
         call!(cuMemPoolGetAccess(flags, pool, location.as_ptr().cast()))
     };
-    let set = |pool, access: [u32; 3]| unsafe {
-        call!(cuMemPoolSetAccess(pool, access.as_ptr().cast(), 1))
-    };
-    unsafe {
-        ok(call!(cuMemPoolCreate(&mut pool, &[1, 0, 1, 0])));
-        let wrong = call!(cuDeviceSetMemPool(1, pool));
-        assert_eq!(wrong, Status::INVALID_VALUE.0);
-        // In a stream of another device.
-        make_current(&second);
-        let stream = second.stream(0);
-        ok(call!(cuMemAllocFromPoolAsync(
-            &mut address,
-            4,
-            pool,
-            stream
-        )));
-        ok(call!(cuMemsetD32Async(address, 6, 1, stream)));
-        ok(call!(cuStreamSynchronize(stream)));
-    }
+    let set = |pool, access: [u32; 3]| call!(cuMemPoolSetAccess(pool, access.as_ptr().cast(), 1));
+    ok!(cuMemPoolCreate(&mut pool, &[1, 0, 1, 0]));
+    let wrong = call!(cuDeviceSetMemPool(1, pool));
+    assert_eq!(wrong, Status::INVALID_VALUE.0);
+    // In a stream of another device.
+    make_current(&second);
+    let stream = second.stream(0);
+    ok!(cuMemAllocFromPoolAsync(&mut address, 4, pool, stream));
+    ok!(cuMemsetD32Async(address, 6, 1, stream));
+    ok!(cuStreamSynchronize(stream));
     assert_eq!(pointer(address), (Status::INVALID_VALUE.0, 0));
     ok(get(pool, 1, &mut flags));
     assert_eq!(flags, 0);
@@ -150,10 +139,8 @@ fn a_pool_allows_other_devices() {
     assert_eq!((flags, pointer(address)), (3, (0, 0)));
     second.launch("add_one", 1, 1, &[&address, &1_u32]);
     assert_eq!(second.download(address, 1), [7]);
-    unsafe {
-        ok(call!(cuMemFree_v2(address)));
-        ok(call!(cuMemPoolDestroy(pool)));
-    }
+    ok!(cuMemFree_v2(address));
+    ok!(cuMemPoolDestroy(pool));
 }
 
 #[test]
@@ -171,7 +158,7 @@ fn rows_are_copied_from_device_to_device() {
     let target = [0, 0, 0, 0, 2, 0, to, 0, second.context as u64, 8, 1];
     let mut copy = [source, target].concat();
     copy.extend([8_u64, 1, 2]);
-    ok(unsafe { call!(cuMemcpy3DPeer(copy.as_ptr().cast())) });
+    ok!(cuMemcpy3DPeer(copy.as_ptr().cast()));
     assert_eq!(second.download(to, 4), [5, 6, 17, 18]);
 }
 
@@ -187,21 +174,19 @@ fn events_and_streams_belong_to_a_device() {
     let (there, other) = (second.event(), second.stream(1));
     let buffer = second.upload(&[0]);
     let mut milliseconds = 0.0;
-    unsafe {
-        let wrong = Status::INVALID_HANDLE.0;
-        assert_eq!(call!(cuEventRecord(there, stream)), wrong);
-        let add_one = second.try_launch("add_one", (1, 1, stream), &[&buffer, &1_u32]);
-        assert_eq!(add_one, wrong);
-        ok(second.try_launch("add_one", (1, 1, other), &[&buffer, &1_u32]));
-        ok(call!(cuEventRecord(there, other)));
-        // A stream of one device waits for an event of another, and copies from it.
-        ok(call!(cuStreamWaitEvent(stream, there, 0)));
-        ok(call!(cuMemcpyDtoDAsync_v2(out, buffer, 4, stream)));
-        ok(call!(cuEventRecord(here, stream)));
-        ok(call!(cuEventSynchronize(here)));
-        let elapsed = call!(cuEventElapsedTime(&mut milliseconds, there, here));
-        assert_eq!(elapsed, wrong);
-    }
+    let wrong = Status::INVALID_HANDLE.0;
+    assert_eq!(call!(cuEventRecord(there, stream)), wrong);
+    let add_one = second.try_launch("add_one", (1, 1, stream), &[&buffer, &1_u32]);
+    assert_eq!(add_one, wrong);
+    ok(second.try_launch("add_one", (1, 1, other), &[&buffer, &1_u32]));
+    ok!(cuEventRecord(there, other));
+    // A stream of one device waits for an event of another, and copies from it.
+    ok!(cuStreamWaitEvent(stream, there, 0));
+    ok!(cuMemcpyDtoDAsync_v2(out, buffer, 4, stream));
+    ok!(cuEventRecord(here, stream));
+    ok!(cuEventSynchronize(here));
+    let elapsed = call!(cuEventElapsedTime(&mut milliseconds, there, here));
+    assert_eq!(elapsed, wrong);
     assert_eq!(second.download(out, 1), [1]);
 }
 
@@ -253,11 +238,11 @@ WAIT:
 fn a_launch_on_several_devices_runs_on_all_at_the_same_time() {
     let Some(mut clients) = pair() else { return };
     let mut counter = null_mut::<c_void>();
-    ok(unsafe { call!(cuMemHostAlloc(&mut counter, 4, 0)) });
+    ok!(cuMemHostAlloc(&mut counter, 4, 0));
     let params = [(&raw mut counter).cast::<c_void>()];
     let all = clients.each_mut().map(|client| {
         make_current(client);
-        ok(unsafe { call!(cuModuleLoadData(&mut client.module, MEET.as_ptr().cast())) });
+        ok!(cuModuleLoadData(&mut client.module, MEET.as_ptr().cast()));
         OfDevice {
             function: client.function("meet"),
             sizes: [1, 1, 1, 1, 1, 1, 0],
@@ -268,13 +253,13 @@ fn a_launch_on_several_devices_runs_on_all_at_the_same_time() {
     let launch = |all: &[&OfDevice], flags| {
         let all: Vec<[u64; 7]> = all.iter().map(|one| one.words()).collect();
         let (n, all) = (all.len() as u32, all.as_ptr().cast());
-        unsafe { call!(cuLaunchCooperativeKernelMultiDevice(all, n, flags)) }
+        call!(cuLaunchCooperativeKernelMultiDevice(all, n, flags))
     };
     let invalid = Status::INVALID_VALUE.0;
     assert_eq!(launch(&[&all[0], &all[1]], 4), invalid);
     assert_eq!(launch(&[&all[0], &all[0]], 0), invalid);
     ok(launch(&[&all[0], &all[1]], 0));
     for one in &all {
-        ok(unsafe { call!(cuStreamSynchronize(one.stream)) });
+        ok!(cuStreamSynchronize(one.stream));
     }
 }

@@ -9,7 +9,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, Parameter, ok};
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 /// Makes a kernel fail a device that no other test uses.
 #[track_caller]
@@ -18,24 +18,22 @@ fn leaves(number: i32, kernel: &str, params: &[&dyn Parameter], expected: Status
     let client = Client::alone(number);
     client.launch(kernel, 1, 1, params);
     let (mut address, mut context) = (0, 0);
-    unsafe {
-        assert_eq!(call!(cuCtxSynchronize()), expected.0, "{kernel}");
-        // It stays.
-        assert_eq!(call!(cuMemAlloc_v2(&mut address, 16)), expected.0);
-        assert_eq!(call!(cuStreamSynchronize(0)), expected.0);
-        assert_eq!(call!(cuCtxSynchronize()), expected.0);
-        // Other contexts of the device have it too, and new ones cannot be created.
-        ok(call!(cuCtxSetCurrent(other.context)));
-        assert_eq!(call!(cuCtxSynchronize()), expected.0);
-        assert_eq!(
-            call!(cuCtxCreate_v2(
-                &mut context,
-                0,
-                if is_real() { 0 } else { number }
-            )),
-            expected.0
-        );
-    }
+    assert_eq!(call!(cuCtxSynchronize()), expected.0, "{kernel}");
+    // It stays.
+    assert_eq!(call!(cuMemAlloc_v2(&mut address, 16)), expected.0);
+    assert_eq!(call!(cuStreamSynchronize(0)), expected.0);
+    assert_eq!(call!(cuCtxSynchronize()), expected.0);
+    // Other contexts of the device have it too, and new ones cannot be created.
+    ok!(cuCtxSetCurrent(other.context));
+    assert_eq!(call!(cuCtxSynchronize()), expected.0);
+    assert_eq!(
+        call!(cuCtxCreate_v2(
+            &mut context,
+            0,
+            if is_real() { 0 } else { number }
+        )),
+        expected.0
+    );
 }
 
 #[test]
@@ -58,7 +56,7 @@ fn a_misaligned_address_fails_the_device() {
     let client = Client::alone(5);
     let buffer = client.alloc(64);
     client.launch("store_at", 1, 1, &[&(buffer + 2)]);
-    let status = unsafe { call!(cuCtxSynchronize()) };
+    let status = call!(cuCtxSynchronize());
     assert_eq!(status, Status::MISALIGNED_ADDRESS.0);
 }
 
@@ -70,9 +68,9 @@ fn freed_memory_is_an_illegal_address() {
     }
     let client = Client::alone(6);
     let buffer = client.alloc(64);
-    ok(unsafe { call!(cuMemFree_v2(buffer)) });
+    ok!(cuMemFree_v2(buffer));
     client.launch("store_at", 1, 1, &[&buffer]);
-    let status = unsafe { call!(cuCtxSynchronize()) };
+    let status = call!(cuCtxSynchronize());
     assert_eq!(status, Status::ILLEGAL_ADDRESS.0);
 }
 
@@ -83,7 +81,7 @@ fn a_kernel_that_does_not_end_times_out() {
     }
     let client = Client::alone(7);
     client.launch("forever", 1, 1, &[]);
-    let status = unsafe { call!(cuCtxSynchronize()) };
+    let status = call!(cuCtxSynchronize());
     assert_eq!(status, Status::LAUNCH_TIMEOUT.0);
 }
 
@@ -91,7 +89,7 @@ fn a_kernel_that_does_not_end_times_out() {
 fn launches_that_no_device_can_do_are_refused() {
     let client = Client::new();
     let function = client.function("bump");
-    let launch = |grid: [u32; 3], block: [u32; 3], shared| unsafe {
+    let launch = |grid: [u32; 3], block: [u32; 3], shared| {
         let null = std::ptr::null();
         call!(cuLaunchKernel(
             function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, 0, null,
@@ -111,35 +109,33 @@ fn launches_that_no_device_can_do_are_refused() {
     assert_eq!(launch([1, 1, 1], [1, 1, 1], (48 << 10) + 1), INVALID);
     ok(launch([1, 1, 1], [1, 1, 1], 48 << 10));
     // None of that fails the context.
-    ok(unsafe { call!(cuCtxSynchronize()) });
+    ok!(cuCtxSynchronize());
 }
 
 #[test]
 fn a_destroyed_context_says_so() {
     let client = Client::new();
     let mut address = 0;
-    unsafe {
-        ok(call!(cuCtxPushCurrent_v2(client.context)));
-        ok(call!(cuCtxDestroy_v2(client.context)));
-        assert_eq!(
-            call!(cuMemAlloc_v2(&mut address, 4)),
-            Status::CONTEXT_IS_DESTROYED.0
-        );
-        assert_eq!(
-            call!(cuCtxDestroy_v2(client.context)),
-            Status::CONTEXT_IS_DESTROYED.0
-        );
-        // A real driver accepts the handle while its memory is there.
-        if !is_real() {
-            let status = call!(cuCtxSetCurrent(client.context));
-            assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
-        }
-        ok(call!(cuCtxSetCurrent(0)));
-        assert_eq!(
-            call!(cuMemAlloc_v2(&mut address, 4)),
-            Status::INVALID_CONTEXT.0
-        );
+    ok!(cuCtxPushCurrent_v2(client.context));
+    ok!(cuCtxDestroy_v2(client.context));
+    assert_eq!(
+        call!(cuMemAlloc_v2(&mut address, 4)),
+        Status::CONTEXT_IS_DESTROYED.0
+    );
+    assert_eq!(
+        call!(cuCtxDestroy_v2(client.context)),
+        Status::CONTEXT_IS_DESTROYED.0
+    );
+    // A real driver accepts the handle while its memory is there.
+    if !is_real() {
+        let status = call!(cuCtxSetCurrent(client.context));
+        assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
     }
+    ok!(cuCtxSetCurrent(0));
+    assert_eq!(
+        call!(cuMemAlloc_v2(&mut address, 4)),
+        Status::INVALID_CONTEXT.0
+    );
 }
 
 /// Calls the driver after its thread has ended.

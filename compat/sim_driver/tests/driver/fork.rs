@@ -10,19 +10,17 @@ use sim_driver::api::memory::*;
 use sim_driver::api::misc::*;
 use sim_driver::api::stream::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::client::Client;
+use crate::under_test::{call, is_real, ok};
 
 /// Forks, and makes the child do something that takes seconds at most; returns the outcome.
 fn in_child(work: impl FnOnce() -> bool) -> bool {
     let child = unsafe { libc::fork() };
     if child == 0 {
-        unsafe {
-            // It would wait for a thread of its parent.
-            libc::alarm(20);
-            let is_well = work();
-            libc::_exit(if is_well { 0 } else { 1 });
-        }
+        // It would wait for a thread of its parent.
+        unsafe { libc::alarm(20) };
+        let is_well = work();
+        unsafe { libc::_exit(if is_well { 0 } else { 1 }) };
     }
     assert!(child > 0, "there is no child");
     let mut status = 0;
@@ -38,7 +36,7 @@ fn a_driver_is_lost_to_children() {
     let buffer = client.upload(&data);
     client.launch("add_one", 4, 256, &[&buffer, &1000_u32]);
     let lost = Status::NOT_INITIALIZED.0;
-    let all_is_lost = || unsafe {
+    let all_is_lost = || {
         let (mut n, mut address, mut words) = (0, 0, [0_u32; 4]);
         let answers = [
             call!(cuInit(0)),
@@ -52,7 +50,7 @@ fn a_driver_is_lost_to_children() {
     };
     assert!(in_child(all_is_lost));
     assert!(in_child(|| in_child(all_is_lost)));
-    assert!(in_child(|| unsafe {
+    assert!(in_child(|| {
         let (mut version, mut name) = (0, std::ptr::null());
         call!(cuDriverGetVersion(&mut version)) == 0
             && call!(cuGetErrorName(lost, &mut name)) == 0
@@ -60,7 +58,7 @@ fn a_driver_is_lost_to_children() {
             && !name.is_null()
     }));
     // The parent has what it had.
-    ok(unsafe { call!(cuStreamSynchronize(stream)) });
+    ok!(cuStreamSynchronize(stream));
     let expected: Vec<u32> = (1..=1000).collect();
     assert_eq!(client.download(buffer, 1000), expected);
 }
@@ -69,7 +67,7 @@ fn a_driver_is_lost_to_children() {
 #[test]
 #[ignore = "is the program that another test runs"]
 fn program() {
-    let has_driver = || unsafe { call!(cuInit(0)) } == 0;
+    let has_driver = || call!(cuInit(0)) == 0;
     assert!(in_child(has_driver));
     assert!(has_driver());
     assert!(!in_child(has_driver));

@@ -15,7 +15,7 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::graphs::{Kernel, add_node, instantiated};
 use crate::order::Flag;
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
@@ -92,7 +92,7 @@ impl Any {
 
 fn new_graph() -> usize {
     let mut graph = 0;
-    ok(unsafe { call!(cuGraphCreate(&mut graph, 0)) });
+    ok!(cuGraphCreate(&mut graph, 0));
     graph
 }
 
@@ -100,23 +100,21 @@ fn add_fill(client: &Client, graph: usize, after: &[usize], fill: Fill) -> usize
     let (mut node, fill) = (0, (&raw const fill).cast());
     let (first, n) = (after.as_ptr(), after.len());
     let context = client.context;
-    ok(unsafe {
-        call!(cuGraphAddMemsetNode(
-            &mut node, graph, first, n, fill, context
-        ))
-    });
+    ok!(cuGraphAddMemsetNode(
+        &mut node, graph, first, n, fill, context
+    ));
     node
 }
 
 fn add_any(graph: usize, after: &[usize], mut any: Any) -> usize {
     let (mut node, any) = (0, (&raw mut any).cast());
     let (first, n) = (after.as_ptr(), after.len());
-    ok(unsafe { call!(cuGraphAddNode(&mut node, graph, first, n, any)) });
+    ok!(cuGraphAddNode(&mut node, graph, first, n, any));
     node
 }
 
 fn launch(executable: usize) {
-    ok(unsafe { call!(cuGraphLaunch(executable, 0)) });
+    ok!(cuGraphLaunch(executable, 0));
 }
 
 /// A graph that fills words and then adds one to them, and its nodes.
@@ -143,7 +141,7 @@ fn updated(executable: usize, graph: usize) -> (u32, u32, usize) {
         from: 9,
     };
     let out = (&raw mut told).cast();
-    let status = unsafe { call!(cuGraphExecUpdate_v2(executable, graph, out)) };
+    let status = call!(cuGraphExecUpdate_v2(executable, graph, out));
     (status, told.result, told.node)
 }
 
@@ -165,12 +163,8 @@ fn a_graph_is_updated_by_one_of_its_shape() {
     ok(status);
     let (status, changed, _) = updated(executable, other);
     assert_eq!((status, changed), (failure, 2), "another node");
-    unsafe {
-        ok(call!(cuGraphDestroyNode(third)));
-        ok(call!(cuGraphRemoveDependencies(
-            other, &nodes[0], &nodes[1], 1
-        )));
-    }
+    ok!(cuGraphDestroyNode(third));
+    ok!(cuGraphRemoveDependencies(other, &nodes[0], &nodes[1], 1));
     let (status, changed, node) = updated(executable, other);
     assert_eq!(
         (status, changed, node),
@@ -201,36 +195,32 @@ fn kernel_nodes_tell_and_take_their_parameters() {
     ok(status);
     let mut kernel = Kernel::of(0, 0, &[]);
     let executable = instantiated(graph);
-    unsafe {
-        let out = (&raw mut kernel).cast();
-        ok(call!(cuGraphKernelNodeGetParams_v2(node, out)));
-        assert_eq!(kernel.function, client.function("add_one"));
-        assert_eq!((kernel.grid, kernel.block), ([1; 3], [4, 1, 1]));
-        let of = |i| *kernel.params.add(i);
-        assert_eq!(*of(0).cast::<u64>(), a);
-        assert_eq!(*of(1).cast::<u32>(), 4);
-        // What was read can be set again, with another buffer.
-        let params = [(&raw const b).cast_mut().cast(), of(1)];
-        let new = Kernel {
-            params: params.as_ptr(),
-            ..kernel
-        };
-        let given = (&raw const new).cast();
-        ok(call!(cuGraphKernelNodeSetParams_v2(node, given)));
-        launch(executable);
-        assert_eq!(client.download(b, 4), [0; 4], "it was made before");
-        launch(instantiated(graph));
-        assert_eq!(client.download(b, 4), [1; 4]);
-        ok(call!(cuGraphExecKernelNodeSetParams_v2(
-            executable, node, given
-        )));
-        launch(executable);
-        assert_eq!(client.download(b, 4), [2; 4]);
-        assert_eq!(client.download(a, 4), [1; 4]);
-        let mut fill = Fill::default();
-        let out = (&raw mut fill).cast();
-        assert_eq!(call!(cuGraphMemsetNodeGetParams(node, out)), VALUE);
-    }
+    let out = (&raw mut kernel).cast();
+    ok!(cuGraphKernelNodeGetParams_v2(node, out));
+    assert_eq!(kernel.function, client.function("add_one"));
+    assert_eq!((kernel.grid, kernel.block), ([1; 3], [4, 1, 1]));
+    let of = |i| unsafe { *kernel.params.add(i) };
+    assert_eq!(unsafe { *of(0).cast::<u64>() }, a);
+    assert_eq!(unsafe { *of(1).cast::<u32>() }, 4);
+    // What was read can be set again, with another buffer.
+    let params = [(&raw const b).cast_mut().cast(), of(1)];
+    let new = Kernel {
+        params: params.as_ptr(),
+        ..kernel
+    };
+    let given = (&raw const new).cast();
+    ok!(cuGraphKernelNodeSetParams_v2(node, given));
+    launch(executable);
+    assert_eq!(client.download(b, 4), [0; 4], "it was made before");
+    launch(instantiated(graph));
+    assert_eq!(client.download(b, 4), [1; 4]);
+    ok!(cuGraphExecKernelNodeSetParams_v2(executable, node, given));
+    launch(executable);
+    assert_eq!(client.download(b, 4), [2; 4]);
+    assert_eq!(client.download(a, 4), [1; 4]);
+    let mut fill = Fill::default();
+    let out = (&raw mut fill).cast();
+    assert_eq!(call!(cuGraphMemsetNodeGetParams(node, out)), VALUE);
 }
 
 unsafe extern "C" fn count(data: *mut c_void) {
@@ -252,63 +242,51 @@ fn other_nodes_tell_and_take_theirs() {
         data: (&raw const counts[i]).cast_mut().cast(),
     };
     let (copying, calling) = (copy(b, a, 16), host(0));
-    unsafe {
-        let context = client.context;
-        let (from, call_back) = (copying.as_ptr().cast(), (&raw const calling).cast());
-        ok(call!(cuGraphAddMemcpyNode(
-            &mut second,
-            graph,
-            &first,
-            1,
-            from,
-            context
-        )));
-        ok(call!(cuGraphAddHostNode(
-            &mut third, graph, &second, 1, call_back
-        )));
-        let (mut fill, mut copied, mut called) = (Fill::default(), [0_u64; 25], host(1));
-        ok(call!(cuGraphMemsetNodeGetParams(
-            first,
-            (&raw mut fill).cast()
-        )));
-        assert_eq!((fill.to, fill.value, fill.element_bytes), (a, 7, 4));
-        assert_eq!((fill.width, fill.height), (4, 1));
-        ok(call!(cuGraphMemcpyNodeGetParams(
-            second,
-            copied.as_mut_ptr().cast()
-        )));
-        assert_eq!((copied[6], copied[17]), (a, b));
-        assert_eq!(copied[22..], [16, 1, 1]);
-        ok(call!(cuGraphHostNodeGetParams(
-            third,
-            (&raw mut called).cast()
-        )));
-        assert_eq!(called.data, calling.data);
+    let context = client.context;
+    let (from, call_back) = (copying.as_ptr().cast(), (&raw const calling).cast());
+    ok!(cuGraphAddMemcpyNode(
+        &mut second,
+        graph,
+        &first,
+        1,
+        from,
+        context
+    ));
+    ok!(cuGraphAddHostNode(&mut third, graph, &second, 1, call_back));
+    let (mut fill, mut copied, mut called) = (Fill::default(), [0_u64; 25], host(1));
+    ok!(cuGraphMemsetNodeGetParams(first, (&raw mut fill).cast()));
+    assert_eq!((fill.to, fill.value, fill.element_bytes), (a, 7, 4));
+    assert_eq!((fill.width, fill.height), (4, 1));
+    ok!(cuGraphMemcpyNodeGetParams(
+        second,
+        copied.as_mut_ptr().cast()
+    ));
+    assert_eq!((copied[6], copied[17]), (a, b));
+    assert_eq!(copied[22..], [16, 1, 1]);
+    ok!(cuGraphHostNodeGetParams(third, (&raw mut called).cast()));
+    assert_eq!(called.data, calling.data);
 
-        let executable = instantiated(graph);
-        let (new_fill, new_copy, new_call) = (Fill::words(a, 8, 2), copy(b, a, 8), host(1));
-        let fill = (&raw const new_fill).cast();
-        let copy_2 = new_copy.as_ptr().cast();
-        let call_2 = (&raw const new_call).cast();
-        ok(call!(cuGraphMemsetNodeSetParams(first, fill)));
-        ok(call!(cuGraphMemcpyNodeSetParams(second, copy_2)));
-        ok(call!(cuGraphHostNodeSetParams(third, call_2)));
-        launch(executable);
-        assert_eq!(client.download(b, 4), [7; 4]);
-        ok(call!(cuGraphExecMemsetNodeSetParams(
-            executable, first, fill, context
-        )));
-        ok(call!(cuGraphExecMemcpyNodeSetParams(
-            executable, second, copy_2, context
-        )));
-        ok(call!(cuGraphExecHostNodeSetParams(
-            executable, third, call_2
-        )));
-        launch(executable);
-        assert_eq!(client.download(b, 4), [8, 8, 7, 7]);
-        let counted = counts.each_ref().map(|n| n.load(Ordering::Relaxed));
-        assert_eq!(counted, [1, 1]);
-    }
+    let executable = instantiated(graph);
+    let (new_fill, new_copy, new_call) = (Fill::words(a, 8, 2), copy(b, a, 8), host(1));
+    let fill = (&raw const new_fill).cast();
+    let copy_2 = new_copy.as_ptr().cast();
+    let call_2 = (&raw const new_call).cast();
+    ok!(cuGraphMemsetNodeSetParams(first, fill));
+    ok!(cuGraphMemcpyNodeSetParams(second, copy_2));
+    ok!(cuGraphHostNodeSetParams(third, call_2));
+    launch(executable);
+    assert_eq!(client.download(b, 4), [7; 4]);
+    ok!(cuGraphExecMemsetNodeSetParams(
+        executable, first, fill, context
+    ));
+    ok!(cuGraphExecMemcpyNodeSetParams(
+        executable, second, copy_2, context
+    ));
+    ok!(cuGraphExecHostNodeSetParams(executable, third, call_2));
+    launch(executable);
+    assert_eq!(client.download(b, 4), [8, 8, 7, 7]);
+    let counted = counts.each_ref().map(|n| n.load(Ordering::Relaxed));
+    assert_eq!(counted, [1, 1]);
 }
 
 #[test]
@@ -325,50 +303,48 @@ fn graphs_record_and_await_events() {
     let kernel = Kernel::of(client.function("wait_then_store"), 1, &params);
     let (recording, waiting) = (new_graph(), new_graph());
     let (mut node, mut record, mut wait) = (0, 0, 0);
-    unsafe {
-        let given = (&raw const kernel).cast();
-        ok(call!(cuGraphAddKernelNode_v2(
-            &mut node,
-            recording,
-            null(),
-            0,
-            given
-        )));
-        ok(call!(cuGraphAddEventRecordNode(
-            &mut record,
-            recording,
-            &node,
-            1,
-            event
-        )));
-        ok(call!(cuGraphAddEventWaitNode(
-            &mut wait,
-            waiting,
-            null(),
-            0,
-            event
-        )));
-        ok(add_node(&client, waiting, &[wait], buffer, n).0);
-        let (mut kind, mut other) = (0, 0);
-        ok(call!(cuGraphNodeGetType(record, &mut kind)));
-        assert_eq!(kind, 7);
-        ok(call!(cuGraphNodeGetType(wait, &mut kind)));
-        assert_eq!(kind, 6);
-        ok(call!(cuGraphEventRecordNodeGetEvent(record, &mut other)));
-        assert_eq!(other, event);
-        ok(call!(cuGraphEventWaitNodeGetEvent(wait, &mut other)));
-        assert_eq!(other, event);
+    let given = (&raw const kernel).cast();
+    ok!(cuGraphAddKernelNode_v2(
+        &mut node,
+        recording,
+        null(),
+        0,
+        given
+    ));
+    ok!(cuGraphAddEventRecordNode(
+        &mut record,
+        recording,
+        &node,
+        1,
+        event
+    ));
+    ok!(cuGraphAddEventWaitNode(
+        &mut wait,
+        waiting,
+        null(),
+        0,
+        event
+    ));
+    ok(add_node(&client, waiting, &[wait], buffer, n).0);
+    let (mut kind, mut other) = (0, 0);
+    ok!(cuGraphNodeGetType(record, &mut kind));
+    assert_eq!(kind, 7);
+    ok!(cuGraphNodeGetType(wait, &mut kind));
+    assert_eq!(kind, 6);
+    ok!(cuGraphEventRecordNodeGetEvent(record, &mut other));
+    assert_eq!(other, event);
+    ok!(cuGraphEventWaitNodeGetEvent(wait, &mut other));
+    assert_eq!(other, event);
 
-        ok(call!(cuGraphLaunch(instantiated(recording), streams[0])));
-        ok(call!(cuGraphLaunch(instantiated(waiting), streams[1])));
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        assert_eq!(call!(cuEventQuery(event)), Status::NOT_READY.0);
-        assert_eq!(call!(cuStreamQuery(streams[1])), Status::NOT_READY.0);
-        flag.raise();
-        ok(call!(cuStreamSynchronize(streams[1])));
-        ok(call!(cuEventQuery(event)));
-        ok(call!(cuStreamSynchronize(streams[0])));
-    }
+    ok!(cuGraphLaunch(instantiated(recording), streams[0]));
+    ok!(cuGraphLaunch(instantiated(waiting), streams[1]));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert_eq!(call!(cuEventQuery(event)), Status::NOT_READY.0);
+    assert_eq!(call!(cuStreamQuery(streams[1])), Status::NOT_READY.0);
+    flag.raise();
+    ok!(cuStreamSynchronize(streams[1]));
+    ok!(cuEventQuery(event));
+    ok!(cuStreamSynchronize(streams[0]));
     assert_eq!(
         (client.download(out, 1), client.download(buffer, 1)),
         (vec![9], vec![1])
@@ -380,23 +356,21 @@ fn captured_events_can_be_nodes() {
     let client = Client::new();
     let (stream, event) = (client.stream(1), client.event());
     let (mut graph, mut n, mut nodes) = (0, 2, [0; 2]);
-    unsafe {
-        let state = Status::ILLEGAL_STATE.0;
-        assert_eq!(call!(cuEventRecordWithFlags(event, stream, 1)), state);
-        assert_eq!(call!(cuStreamWaitEvent(stream, event, 1)), state);
-        ok(call!(cuStreamBeginCapture_v2(stream, 2)));
-        ok(call!(cuEventRecordWithFlags(event, stream, 1)));
-        ok(call!(cuStreamWaitEvent(stream, event, 1)));
-        ok(call!(cuStreamEndCapture(stream, &mut graph)));
-        ok(call!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut n)));
-        assert_eq!(n, 2);
-        let kinds = nodes.map(|node| {
-            let mut kind = 0;
-            ok(call!(cuGraphNodeGetType(node, &mut kind)));
-            kind
-        });
-        assert_eq!(kinds, [7, 6]);
-    }
+    let state = Status::ILLEGAL_STATE.0;
+    assert_eq!(call!(cuEventRecordWithFlags(event, stream, 1)), state);
+    assert_eq!(call!(cuStreamWaitEvent(stream, event, 1)), state);
+    ok!(cuStreamBeginCapture_v2(stream, 2));
+    ok!(cuEventRecordWithFlags(event, stream, 1));
+    ok!(cuStreamWaitEvent(stream, event, 1));
+    ok!(cuStreamEndCapture(stream, &mut graph));
+    ok!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut n));
+    assert_eq!(n, 2);
+    let kinds = nodes.map(|node| {
+        let mut kind = 0;
+        ok!(cuGraphNodeGetType(node, &mut kind));
+        kind
+    });
+    assert_eq!(kinds, [7, 6]);
 }
 
 #[test]
@@ -406,47 +380,37 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
     let (graph, [first, _]) = filled_and_added(&client, a, 10);
     let (mut clone, mut copy, outer, mut node, mut inner) = (0, 0, new_graph(), 0, 0);
     let other = Fill::words(b, 1, 4);
-    let set = |node| unsafe {
+    let set = |node| {
         let fill = (&raw const other).cast();
-        ok(call!(cuGraphMemsetNodeSetParams(node, fill)));
+        ok!(cuGraphMemsetNodeSetParams(node, fill));
     };
-    unsafe {
-        ok(call!(cuGraphClone(&mut clone, graph)));
-        ok(call!(cuGraphAddChildGraphNode(
-            &mut node,
-            outer,
-            null(),
-            0,
-            graph
-        )));
-        set(first);
-        ok(call!(cuGraphNodeFindInClone(&mut copy, first, clone)));
-        assert_ne!(copy, first);
-        launch(instantiated(clone));
-        launch(instantiated(outer));
-        assert_eq!(client.download(a, 4), [11; 4]);
-        assert_eq!(client.download(b, 4), [0; 4]);
+    ok!(cuGraphClone(&mut clone, graph));
+    ok!(cuGraphAddChildGraphNode(&mut node, outer, null(), 0, graph));
+    set(first);
+    ok!(cuGraphNodeFindInClone(&mut copy, first, clone));
+    assert_ne!(copy, first);
+    launch(instantiated(clone));
+    launch(instantiated(outer));
+    assert_eq!(client.download(a, 4), [11; 4]);
+    assert_eq!(client.download(b, 4), [0; 4]);
 
-        ok(call!(cuGraphChildGraphNodeGetGraph(node, &mut inner)));
-        let (mut nodes, mut n) = ([0; 2], 2);
-        ok(call!(cuGraphGetNodes(inner, nodes.as_mut_ptr(), &mut n)));
-        let executable = instantiated(outer);
-        set(nodes[0]);
-        launch(executable);
-        assert_eq!(client.download(b, 4), [0; 4]);
-        let changed = instantiated(outer);
-        launch(changed);
-        assert_eq!(client.download(b, 4), [1; 4]);
-        assert_eq!(client.download(a, 4), [12; 4]);
-        // The executable graph takes the work of a whole graph for its node.
-        ok(call!(cuGraphExecChildGraphNodeSetParams(
-            executable, node, graph
-        )));
-        client.launch("add_one", 1, 4, &[&b, &4_u32]);
-        launch(executable);
-        assert_eq!(client.download(b, 4), [1; 4]);
-        assert_eq!(client.download(a, 4), [13; 4]);
-    }
+    ok!(cuGraphChildGraphNodeGetGraph(node, &mut inner));
+    let (mut nodes, mut n) = ([0; 2], 2);
+    ok!(cuGraphGetNodes(inner, nodes.as_mut_ptr(), &mut n));
+    let executable = instantiated(outer);
+    set(nodes[0]);
+    launch(executable);
+    assert_eq!(client.download(b, 4), [0; 4]);
+    let changed = instantiated(outer);
+    launch(changed);
+    assert_eq!(client.download(b, 4), [1; 4]);
+    assert_eq!(client.download(a, 4), [12; 4]);
+    // The executable graph takes the work of a whole graph for its node.
+    ok!(cuGraphExecChildGraphNodeSetParams(executable, node, graph));
+    client.launch("add_one", 1, 4, &[&b, &4_u32]);
+    launch(executable);
+    assert_eq!(client.download(b, 4), [1; 4]);
+    assert_eq!(client.download(a, 4), [13; 4]);
 }
 
 #[test]
@@ -469,31 +433,25 @@ fn nodes_of_any_kind_are_added_by_one_function() {
     let record = add_any(graph, &[added], Any::of(7, event));
     let kinds = [empty, fill, added, record].map(|node| {
         let mut kind = 9;
-        ok(unsafe { call!(cuGraphNodeGetType(node, &mut kind)) });
+        ok!(cuGraphNodeGetType(node, &mut kind));
         kind
     });
     assert_eq!(kinds, [5, 2, 0, 7]);
     let executable = instantiated(graph);
     launch(executable);
     assert_eq!(client.download(buffer, 4), [6; 4]);
-    unsafe {
-        ok(call!(cuEventSynchronize(event)));
-        let mut new = Any::of(2, filled_with(8));
-        let given = (&raw mut new).cast();
-        ok(call!(cuGraphExecNodeSetParams(executable, fill, given)));
-        launch(executable);
-        assert_eq!(client.download(buffer, 4), [9; 4]);
-        let mut enabled = 9;
-        ok(call!(cuGraphNodeSetEnabled(executable, added, 0)));
-        ok(call!(cuGraphNodeGetEnabled(
-            executable,
-            added,
-            &mut enabled
-        )));
-        assert_eq!(enabled, 0);
-        launch(executable);
-        assert_eq!(client.download(buffer, 4), [8; 4]);
-    }
+    ok!(cuEventSynchronize(event));
+    let mut new = Any::of(2, filled_with(8));
+    let given = (&raw mut new).cast();
+    ok!(cuGraphExecNodeSetParams(executable, fill, given));
+    launch(executable);
+    assert_eq!(client.download(buffer, 4), [9; 4]);
+    let mut enabled = 9;
+    ok!(cuGraphNodeSetEnabled(executable, added, 0));
+    ok!(cuGraphNodeGetEnabled(executable, added, &mut enabled));
+    assert_eq!(enabled, 0);
+    launch(executable);
+    assert_eq!(client.download(buffer, 4), [8; 4]);
 }
 
 /// Each kernel runs in the context of its module, whichever context launches the graph: on several
@@ -509,20 +467,18 @@ fn a_graph_has_kernels_of_several_contexts() {
     ok(status);
     let (mut copied, copy, context) = (0, copy(b, a, 128), first.context);
     let copy = (&raw const copy).cast();
-    ok(unsafe {
-        call!(cuGraphAddMemcpyNode(
-            &mut copied,
-            graph,
-            &added,
-            1,
-            copy,
-            context
-        ))
-    });
+    ok!(cuGraphAddMemcpyNode(
+        &mut copied,
+        graph,
+        &added,
+        1,
+        copy,
+        context
+    ));
     ok(add_node(&second, graph, &[copied], b, 32).0);
     let executable = instantiated(graph);
     for (n, context) in [(1, first.context), (2, second.context)] {
-        ok(unsafe { call!(cuCtxSetCurrent(context)) });
+        ok!(cuCtxSetCurrent(context));
         launch(executable);
         assert_eq!(second.download(a, 32), [5 + n; 32]);
         assert_eq!(second.download(b, 32), [6 + n; 32]);
@@ -534,11 +490,9 @@ fn a_graph_has_kernels_of_several_contexts() {
     ];
     let foreign = Kernel::of(second.function("add_one"), 32, &params);
     let foreign = (&raw const foreign).cast();
-    let status = unsafe {
-        call!(cuGraphExecKernelNodeSetParams_v2(
-            executable, added, foreign
-        ))
-    };
+    let status = call!(cuGraphExecKernelNodeSetParams_v2(
+        executable, added, foreign
+    ));
     assert_eq!(status, VALUE);
 }
 
@@ -557,15 +511,13 @@ fn a_graph_in_a_legacy_stream_is_ordered_in_all_its_contexts() {
     let (graph, inner) = (new_graph(), new_graph());
     ok(add_node(&second, inner, &[], b, 1).0);
     let mut node = 0;
-    ok(unsafe { call!(cuGraphAddChildGraphNode(&mut node, graph, null(), 0, inner)) });
+    ok!(cuGraphAddChildGraphNode(&mut node, graph, null(), 0, inner));
     let executable = instantiated(graph);
     ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
-    unsafe {
-        ok(call!(cuCtxSetCurrent(first.context)));
-        launch(executable);
-        ok(call!(cuCtxSetCurrent(second.context)));
-        ok(call!(cuMemcpyDtoDAsync_v2(out, b, 4, second.stream(0))));
-    }
+    ok!(cuCtxSetCurrent(first.context));
+    launch(executable);
+    ok!(cuCtxSetCurrent(second.context));
+    ok!(cuMemcpyDtoDAsync_v2(out, b, 4, second.stream(0)));
     flag.raise();
     assert_eq!(second.download(out, 1), [10]);
 }
@@ -577,7 +529,7 @@ fn graphs_are_drawn() {
     let (graph, _) = filled_and_added(&client, buffer, 1);
     let path = std::env::temp_dir().join(format!("lockstep-{}.dot", std::process::id()));
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no nul");
-    ok(unsafe { call!(cuGraphDebugDotPrint(graph, name.as_ptr(), 0)) });
+    ok!(cuGraphDebugDotPrint(graph, name.as_ptr(), 0));
     let drawn = std::fs::read_to_string(&path).expect("it was written");
     std::fs::remove_file(&path).expect("it was written");
     assert!(drawn.starts_with("digraph"), "{drawn}");

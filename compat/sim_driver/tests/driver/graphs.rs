@@ -10,7 +10,7 @@ use sim_driver::api::graph_node::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`, as C lays it out.
 #[repr(C)]
@@ -57,21 +57,19 @@ pub fn add_node(
     let kernel = Kernel::of(client.function("add_one"), n, &params);
     let mut node = 0;
     let kernel = (&raw const kernel).cast();
-    let status = unsafe {
-        call!(cuGraphAddKernelNode_v2(
-            &mut node,
-            graph,
-            after.as_ptr(),
-            after.len(),
-            kernel
-        ))
-    };
+    let status = call!(cuGraphAddKernelNode_v2(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        kernel
+    ));
     (status, node)
 }
 
 pub fn instantiated(graph: usize) -> usize {
     let mut executable = 0;
-    ok(unsafe { call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0)) });
+    ok!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
     executable
 }
 
@@ -80,35 +78,33 @@ fn nodes_run_after_those_they_depend_on() {
     let client = Client::new();
     let buffer = client.upload(&[0; 8]);
     let mut graph = 0;
-    unsafe {
-        ok(call!(cuGraphCreate(&mut graph, 0)));
-        let mut last = Vec::new();
-        for _ in 0..20 {
-            let (status, node) = add_node(&client, graph, &last, buffer, 8);
-            ok(status);
-            last = vec![node];
-        }
-        // A real driver takes a handle for the address that it is.
-        if !is_real() {
-            let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
-            assert_eq!(status, Status::INVALID_VALUE.0);
-        }
-        let mut n = 0;
-        ok(call!(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n)));
-        assert_eq!(n, 20);
-        let executable = instantiated(graph);
-        ok(call!(cuGraphDestroy(graph)));
-        let stream = client.stream(0);
-        for _ in 0..10 {
-            ok(call!(cuGraphLaunch(executable, stream)));
-        }
-        ok(call!(cuStreamSynchronize(stream)));
-        assert_eq!(client.download(buffer, 8), [200; 8]);
-        ok(call!(cuGraphExecDestroy(executable)));
-        if !is_real() {
-            let status = call!(cuGraphLaunch(executable, stream));
-            assert_eq!(status, Status::INVALID_VALUE.0);
-        }
+    ok!(cuGraphCreate(&mut graph, 0));
+    let mut last = Vec::new();
+    for _ in 0..20 {
+        let (status, node) = add_node(&client, graph, &last, buffer, 8);
+        ok(status);
+        last = vec![node];
+    }
+    // A real driver takes a handle for the address that it is.
+    if !is_real() {
+        let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
+        assert_eq!(status, Status::INVALID_VALUE.0);
+    }
+    let mut n = 0;
+    ok!(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n));
+    assert_eq!(n, 20);
+    let executable = instantiated(graph);
+    ok!(cuGraphDestroy(graph));
+    let stream = client.stream(0);
+    for _ in 0..10 {
+        ok!(cuGraphLaunch(executable, stream));
+    }
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(client.download(buffer, 8), [200; 8]);
+    ok!(cuGraphExecDestroy(executable));
+    if !is_real() {
+        let status = call!(cuGraphLaunch(executable, stream));
+        assert_eq!(status, Status::INVALID_VALUE.0);
     }
 }
 
@@ -117,16 +113,14 @@ fn circles_are_refused() {
     let client = Client::new();
     let buffer = client.upload(&[0; 8]);
     let (mut graph, mut executable) = (0, 0);
-    unsafe {
-        ok(call!(cuGraphCreate(&mut graph, 0)));
-        let (_, a) = add_node(&client, graph, &[], buffer, 8);
-        let (_, b) = add_node(&client, graph, &[a], buffer, 8);
-        ok(call!(cuGraphAddDependencies(graph, &b, &a, 1)));
-        let status = call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
-        assert_eq!(status, Status::INVALID_VALUE.0);
-        ok(call!(cuGraphRemoveDependencies(graph, &b, &a, 1)));
-        instantiated(graph);
-    }
+    ok!(cuGraphCreate(&mut graph, 0));
+    let (_, a) = add_node(&client, graph, &[], buffer, 8);
+    let (_, b) = add_node(&client, graph, &[a], buffer, 8);
+    ok!(cuGraphAddDependencies(graph, &b, &a, 1));
+    let status = call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
+    assert_eq!(status, Status::INVALID_VALUE.0);
+    ok!(cuGraphRemoveDependencies(graph, &b, &a, 1));
+    instantiated(graph);
 }
 
 #[test]
@@ -139,34 +133,32 @@ fn captured_work_is_done_when_the_graph_is_launched() {
         ok(client.try_launch("add_one", (1, 4, stream), &[&buffer, &4_u32]));
     };
     let mut graph = 0;
-    unsafe {
-        ok(call!(cuStreamBeginCapture_v2(first, 0)));
-        add(first, buffer);
-        ok(call!(cuEventRecord(fork, first)));
-        ok(call!(cuStreamWaitEvent(second, fork, 0)));
-        add(second, other);
-        add(first, buffer);
-        let mut capturing = 0;
-        ok(call!(cuStreamIsCapturing(second, &mut capturing)));
-        assert_eq!(capturing, 1);
-        ok(call!(cuEventRecord(join, second)));
-        ok(call!(cuStreamWaitEvent(first, join, 0)));
-        ok(call!(cuStreamEndCapture(first, &mut graph)));
-        assert_eq!(client.download(buffer, 4), [0; 4]);
-        let executable = instantiated(graph);
-        ok(call!(cuGraphLaunch(executable, second)));
-        ok(call!(cuStreamSynchronize(second)));
-        assert_eq!(client.download(buffer, 4), [2; 4]);
-        assert_eq!(client.download(other, 4), [1; 4]);
-        let mut n = 0;
-        ok(call!(cuGraphGetEdges(
-            graph,
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            &mut n,
-        )));
-        assert_eq!(n, 2);
-    }
+    ok!(cuStreamBeginCapture_v2(first, 0));
+    add(first, buffer);
+    ok!(cuEventRecord(fork, first));
+    ok!(cuStreamWaitEvent(second, fork, 0));
+    add(second, other);
+    add(first, buffer);
+    let mut capturing = 0;
+    ok!(cuStreamIsCapturing(second, &mut capturing));
+    assert_eq!(capturing, 1);
+    ok!(cuEventRecord(join, second));
+    ok!(cuStreamWaitEvent(first, join, 0));
+    ok!(cuStreamEndCapture(first, &mut graph));
+    assert_eq!(client.download(buffer, 4), [0; 4]);
+    let executable = instantiated(graph);
+    ok!(cuGraphLaunch(executable, second));
+    ok!(cuStreamSynchronize(second));
+    assert_eq!(client.download(buffer, 4), [2; 4]);
+    assert_eq!(client.download(other, 4), [1; 4]);
+    let mut n = 0;
+    ok!(cuGraphGetEdges(
+        graph,
+        std::ptr::null_mut(),
+        std::ptr::null_mut(),
+        &mut n,
+    ));
+    assert_eq!(n, 2);
 }
 
 #[test]
@@ -174,29 +166,27 @@ fn waiting_for_what_is_captured_is_refused() {
     let client = Client::new();
     let (stream, event) = (client.stream(1), client.event());
     let mut graph = 0;
-    unsafe {
-        ok(call!(cuStreamBeginCapture_v2(stream, 2)));
-        ok(call!(cuEventRecord(event, stream)));
-        let status = call!(cuEventQuery(event));
-        assert_eq!(status, Status::CAPTURED_EVENT.0, "query");
-        // That ended the capture.
-        let status = call!(cuEventSynchronize(event));
-        assert_eq!(status, Status::INVALID_VALUE.0, "synchronize");
-        let status = call!(cuStreamEndCapture(stream, &mut graph));
-        assert_eq!(
-            status,
-            Status::STREAM_CAPTURE_INVALIDATED.0,
-            "end after a query"
-        );
-        let status = call!(cuEventQuery(event));
-        assert_eq!(status, Status::INVALID_VALUE.0, "query after the end");
-        ok(call!(cuStreamBeginCapture_v2(stream, 2)));
-        let status = call!(cuStreamSynchronize(stream));
-        assert_eq!(status, Status::STREAM_CAPTURE_UNSUPPORTED.0, "stream");
-        let status = call!(cuStreamEndCapture(stream, &mut graph));
-        assert_eq!(status, Status::STREAM_CAPTURE_INVALIDATED.0, "end");
-        ok(call!(cuStreamSynchronize(stream)));
-    }
+    ok!(cuStreamBeginCapture_v2(stream, 2));
+    ok!(cuEventRecord(event, stream));
+    let status = call!(cuEventQuery(event));
+    assert_eq!(status, Status::CAPTURED_EVENT.0, "query");
+    // That ended the capture.
+    let status = call!(cuEventSynchronize(event));
+    assert_eq!(status, Status::INVALID_VALUE.0, "synchronize");
+    let status = call!(cuStreamEndCapture(stream, &mut graph));
+    assert_eq!(
+        status,
+        Status::STREAM_CAPTURE_INVALIDATED.0,
+        "end after a query"
+    );
+    let status = call!(cuEventQuery(event));
+    assert_eq!(status, Status::INVALID_VALUE.0, "query after the end");
+    ok!(cuStreamBeginCapture_v2(stream, 2));
+    let status = call!(cuStreamSynchronize(stream));
+    assert_eq!(status, Status::STREAM_CAPTURE_UNSUPPORTED.0, "stream");
+    let status = call!(cuStreamEndCapture(stream, &mut graph));
+    assert_eq!(status, Status::STREAM_CAPTURE_INVALIDATED.0, "end");
+    ok!(cuStreamSynchronize(stream));
 }
 
 #[test]
@@ -205,20 +195,18 @@ fn a_capture_that_is_not_joined_is_refused() {
     let (first, second) = (client.stream(1), client.stream(1));
     let fork = client.event();
     let mut graph = 0;
-    unsafe {
-        let none = call!(cuStreamEndCapture(first, &mut graph));
-        assert_eq!(none, Status::ILLEGAL_STATE.0);
-        assert_eq!(
-            call!(cuStreamBeginCapture_v2(0, 0)),
-            Status::STREAM_CAPTURE_UNSUPPORTED.0
-        );
-        ok(call!(cuStreamBeginCapture_v2(first, 0)));
-        ok(call!(cuEventRecord(fork, first)));
-        ok(call!(cuStreamWaitEvent(second, fork, 0)));
-        ok(client.try_launch("bump", (1, 1, second), &[]));
-        let unjoined = call!(cuStreamEndCapture(first, &mut graph));
-        assert_eq!(unjoined, Status::STREAM_CAPTURE_UNJOINED.0);
-        ok(call!(cuStreamSynchronize(first)));
-        ok(call!(cuCtxSynchronize()));
-    }
+    let none = call!(cuStreamEndCapture(first, &mut graph));
+    assert_eq!(none, Status::ILLEGAL_STATE.0);
+    assert_eq!(
+        call!(cuStreamBeginCapture_v2(0, 0)),
+        Status::STREAM_CAPTURE_UNSUPPORTED.0
+    );
+    ok!(cuStreamBeginCapture_v2(first, 0));
+    ok!(cuEventRecord(fork, first));
+    ok!(cuStreamWaitEvent(second, fork, 0));
+    ok(client.try_launch("bump", (1, 1, second), &[]));
+    let unjoined = call!(cuStreamEndCapture(first, &mut graph));
+    assert_eq!(unjoined, Status::STREAM_CAPTURE_UNJOINED.0);
+    ok!(cuStreamSynchronize(first));
+    ok!(cuCtxSynchronize());
 }

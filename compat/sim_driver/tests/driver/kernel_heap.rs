@@ -6,10 +6,9 @@ use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::copy::*;
 use sim_driver::api::memory::*;
-use sim_driver::api::module::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::call;
+use crate::client::{Client, load_module};
+use crate::under_test::{call, ok};
 
 const HEAP_BYTES: u32 = 2;
 
@@ -64,15 +63,10 @@ const KERNELS: &str = "
 fn client(n_bytes: Option<usize>) -> Client {
     let mut client = Client::new();
     let text = CString::new(KERNELS).expect("no nul");
-    unsafe {
-        if let Some(n_bytes) = n_bytes {
-            ok(call!(cuCtxSetLimit(HEAP_BYTES, n_bytes)));
-        }
-        ok(call!(cuModuleLoadData(
-            &mut client.module,
-            text.as_ptr().cast()
-        )));
+    if let Some(n_bytes) = n_bytes {
+        ok!(cuCtxSetLimit(HEAP_BYTES, n_bytes));
     }
+    client.module = load_module(&text);
     client
 }
 
@@ -109,21 +103,19 @@ fn the_heap_is_as_large_as_its_context_says() {
     let client = client(Some(64 << 20));
     let out = client.alloc(8 * 64);
     let mut limit = 0;
-    unsafe {
-        ok(call!(cuCtxGetLimit(&mut limit, HEAP_BYTES)));
-        assert!(limit >= 64 << 20, "{limit}");
-        let n_bytes = 1_u64 << 20;
-        client.launch("take", 1, 64, &[&out, &n_bytes]);
-        let n_given = |out| {
-            let given = addresses(&client, out, 64).into_iter();
-            given.filter(|&address| address != 0).count()
-        };
-        assert!(n_given(out) >= 48, "{}", n_given(out));
-        client.launch("take", 1, 64, &[&out, &n_bytes]);
-        assert!(n_given(out) <= 16, "{}", n_given(out));
-        let late = call!(cuCtxSetLimit(HEAP_BYTES, 1 << 20));
-        assert_eq!(late, Status::INVALID_VALUE.0);
-    }
+    ok!(cuCtxGetLimit(&mut limit, HEAP_BYTES));
+    assert!(limit >= 64 << 20, "{limit}");
+    let n_bytes = 1_u64 << 20;
+    client.launch("take", 1, 64, &[&out, &n_bytes]);
+    let n_given = |out| {
+        let given = addresses(&client, out, 64).into_iter();
+        given.filter(|&address| address != 0).count()
+    };
+    assert!(n_given(out) >= 48, "{}", n_given(out));
+    client.launch("take", 1, 64, &[&out, &n_bytes]);
+    assert!(n_given(out) <= 16, "{}", n_given(out));
+    let late = call!(cuCtxSetLimit(HEAP_BYTES, 1 << 20));
+    assert_eq!(late, Status::INVALID_VALUE.0);
 }
 
 #[test]
@@ -133,9 +125,7 @@ fn the_host_cannot_use_what_kernels_take() {
     client.launch("take", 1, 1, &[&out, &64_u64]);
     let address = addresses(&client, out, 1)[0];
     let mut bytes = [0_u8; 4];
-    unsafe {
-        let read = call!(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, 4));
-        assert_eq!(read, Status::INVALID_VALUE.0);
-        assert_eq!(call!(cuMemFree_v2(address)), Status::INVALID_VALUE.0);
-    }
+    let read = call!(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, 4));
+    assert_eq!(read, Status::INVALID_VALUE.0);
+    assert_eq!(call!(cuMemFree_v2(address)), Status::INVALID_VALUE.0);
 }

@@ -8,8 +8,8 @@ use sim_driver::api::event::*;
 use sim_driver::api::legacy::*;
 use sim_driver::api::stream::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::client::Client;
+use crate::under_test::{call, is_real, ok};
 
 /// `functions.txt` lists every name that a driver exports.
 #[test]
@@ -35,35 +35,27 @@ fn objects_are_destroyed_under_the_first_names() {
     let (mut event, mut stream) = (0, 0);
     let (mut graph, mut executable, mut context) = (0, 0, 0);
     let null = std::ptr::null_mut();
-    unsafe {
-        ok(call!(cuEventCreate(&mut event, 0)));
-        ok(call!(cuEventDestroy(event)));
-        ok(call!(cuStreamCreate(&mut stream, 1)));
-        ok(call!(cuStreamBeginCapture(stream)));
-        let (mut status, mut id) = (0, 0);
-        ok(call!(cuStreamGetCaptureInfo(stream, &mut status, &mut id)));
-        assert!(status == 1 && id > 0);
-        ok(call!(cuStreamEndCapture(stream, &mut graph)));
-        let none = std::ptr::null_mut();
-        ok(call!(cuGraphInstantiate(
-            &mut executable,
-            graph,
-            none,
-            null,
-            0
-        )));
-        ok(call!(cuStreamDestroy(stream)));
-        ok(call!(cuCtxPopCurrent(&mut context)));
-        assert_eq!(context, client.context);
-        ok(call!(cuCtxPushCurrent(context)));
-        if !is_real() {
-            let status = call!(cuEventDestroy(event));
-            assert_eq!(status, Status::INVALID_HANDLE.0);
-        }
-        ok(call!(cuCtxDestroy(context)));
-        let status = call!(cuCtxSetCurrent(context));
-        assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
+    ok!(cuEventCreate(&mut event, 0));
+    ok!(cuEventDestroy(event));
+    ok!(cuStreamCreate(&mut stream, 1));
+    ok!(cuStreamBeginCapture(stream));
+    let (mut status, mut id) = (0, 0);
+    ok!(cuStreamGetCaptureInfo(stream, &mut status, &mut id));
+    assert!(status == 1 && id > 0);
+    ok!(cuStreamEndCapture(stream, &mut graph));
+    let none = std::ptr::null_mut();
+    ok!(cuGraphInstantiate(&mut executable, graph, none, null, 0));
+    ok!(cuStreamDestroy(stream));
+    ok!(cuCtxPopCurrent(&mut context));
+    assert_eq!(context, client.context);
+    ok!(cuCtxPushCurrent(context));
+    if !is_real() {
+        let status = call!(cuEventDestroy(event));
+        assert_eq!(status, Status::INVALID_HANDLE.0);
     }
+    ok!(cuCtxDestroy(context));
+    let status = call!(cuCtxSetCurrent(context));
+    assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
 }
 
 /// The results of an H200's driver, in a context from `cuCtxCreate_v2`.
@@ -71,7 +63,7 @@ fn objects_are_destroyed_under_the_first_names() {
 fn addresses_of_32_bits_are_for_other_contexts() {
     let _client = Client::new();
     let mut n_bytes = [7_u32; 2];
-    ok(unsafe { call!(cuDeviceTotalMem(n_bytes.as_mut_ptr(), 0)) });
+    ok!(cuDeviceTotalMem(n_bytes.as_mut_ptr(), 0));
     // One of the tests' devices has a gigabyte.
     let least = if is_real() { u32::MAX } else { 1 << 30 };
     assert_eq!(n_bytes, [least, 7]);

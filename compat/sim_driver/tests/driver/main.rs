@@ -22,16 +22,17 @@ mod modules;
 mod order;
 mod per_thread;
 mod random;
+mod structure;
 mod tensor_maps;
 mod under_test;
 mod user_objects;
 
-use client::{Client, ok};
+use client::Client;
 use sim_driver::api::device::*;
 use sim_driver::api::misc::*;
 use sim_driver::api::proc_address::*;
 use sim_driver::{Settings, Status};
-use under_test::call;
+use under_test::{call, ok};
 
 /// The simulated machine's settings.
 fn settings() -> Settings {
@@ -62,32 +63,30 @@ fn devices_say_what_they_are() {
         return;
     }
     let (mut n, mut major, mut minor, mut bytes) = (0, 0, 0, 0);
-    unsafe {
-        ok(call!(cuDeviceGetCount(&mut n)));
-        ok(call!(cuDeviceComputeCapability(&mut major, &mut minor, 1)));
-        ok(call!(cuDeviceTotalMem_v2(&mut bytes, 0)));
-        assert_eq!((n, major, minor, bytes), (8, 9, 0, 1 << 30));
-        let mut name = [1_u8; 64];
-        ok(call!(cuDeviceGetName(name.as_mut_ptr().cast(), 9, 0)));
-        assert_eq!(name[..9], *b"Lockstep\0");
-        let mut device = 7;
-        assert_eq!(call!(cuDeviceGet(&mut device, 8)), Status::INVALID_DEVICE.0);
-        assert_eq!(
-            call!(cuDeviceGet(&mut device, -1)),
-            Status::INVALID_DEVICE.0
-        );
-        assert_eq!(
-            call!(cuDeviceGet(std::ptr::null_mut(), 0)),
-            Status::INVALID_VALUE.0
-        );
-        let mut value = 0;
-        ok(call!(cuDeviceGetAttribute(&mut value, 16, 0)));
-        assert_eq!(value, 132);
-        assert_eq!(
-            call!(cuDeviceGetAttribute(&mut value, 100_000, 0)),
-            Status::INVALID_VALUE.0
-        );
-    }
+    ok!(cuDeviceGetCount(&mut n));
+    ok!(cuDeviceComputeCapability(&mut major, &mut minor, 1));
+    ok!(cuDeviceTotalMem_v2(&mut bytes, 0));
+    assert_eq!((n, major, minor, bytes), (8, 9, 0, 1 << 30));
+    let mut name = [1_u8; 64];
+    ok!(cuDeviceGetName(name.as_mut_ptr().cast(), 9, 0));
+    assert_eq!(name[..9], *b"Lockstep\0");
+    let mut device = 7;
+    assert_eq!(call!(cuDeviceGet(&mut device, 8)), Status::INVALID_DEVICE.0);
+    assert_eq!(
+        call!(cuDeviceGet(&mut device, -1)),
+        Status::INVALID_DEVICE.0
+    );
+    assert_eq!(
+        call!(cuDeviceGet(std::ptr::null_mut(), 0)),
+        Status::INVALID_VALUE.0
+    );
+    let mut value = 0;
+    ok!(cuDeviceGetAttribute(&mut value, 16, 0));
+    assert_eq!(value, 132);
+    assert_eq!(
+        call!(cuDeviceGetAttribute(&mut value, 100_000, 0)),
+        Status::INVALID_VALUE.0
+    );
 }
 
 #[test]
@@ -95,15 +94,13 @@ fn functions_are_found_by_version() {
     let _client = Client::new();
     let find_with = |name: &std::ffi::CStr, version, flags| {
         let (mut function, mut found) = (std::ptr::null(), 9);
-        let status = unsafe {
-            call!(cuGetProcAddress_v2(
-                name.as_ptr(),
-                &mut function,
-                version,
-                flags,
-                &mut found
-            ))
-        };
+        let status = call!(cuGetProcAddress_v2(
+            name.as_ptr(),
+            &mut function,
+            version,
+            flags,
+            &mut found
+        ));
         (status, function, found)
     };
     let find = |name, version| find_with(name, version, 0);
@@ -148,6 +145,6 @@ fn undocumented_tables_are_refused() {
     }
     let mut table = std::ptr::dangling();
     let id = [0_u8; 16];
-    let status = unsafe { call!(cuGetExportTable(&mut table, id.as_ptr().cast())) };
+    let status = call!(cuGetExportTable(&mut table, id.as_ptr().cast()));
     assert_eq!((status, table), (Status::NOT_SUPPORTED.0, std::ptr::null()));
 }

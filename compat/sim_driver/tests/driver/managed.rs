@@ -1,7 +1,7 @@
 //! Variables that host and devices access at the same address.
 
 use std::ffi::{CStr, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sim_driver::Status;
@@ -11,8 +11,8 @@ use sim_driver::api::library::*;
 use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::client::{Client, function_of, load_library, load_module};
+use crate::under_test::{call, is_real, ok};
 
 const TOTAL: &CStr = c".version 8.0
 .target sm_80
@@ -31,12 +31,8 @@ const TOTAL: &CStr = c".version 8.0
 /// Makes a kernel add one, and waits for it.
 fn bump(kernel: usize) {
     let none = null::<*mut c_void>();
-    unsafe {
-        ok(call!(cuLaunchKernel(
-            kernel, 1, 1, 1, 1, 1, 1, 0, 0, none, none
-        )));
-        ok(call!(cuCtxSynchronize()));
-    }
+    ok!(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, none, none));
+    ok!(cuCtxSynchronize());
 }
 
 /// The host's own view of the value.
@@ -48,53 +44,41 @@ fn value(address: u64) -> u32 {
 fn is_managed(address: u64) -> bool {
     let mut managed = 0_u8;
     let out = (&raw mut managed).cast();
-    unsafe { call!(cuPointerGetAttribute(out, 8, address)) == 0 && managed == 1 }
+    call!(cuPointerGetAttribute(out, 8, address)) == 0 && managed == 1
 }
 
 #[test]
 fn a_library_has_one_variable_for_all_devices() {
     let clients = [Client::new(), Client::on(if is_real() { 0 } else { 1 })];
-    let (mut library, mut kernel, image) = (0, 0, TOTAL.as_ptr().cast());
-    let mut places = Vec::new();
-    unsafe {
-        ok(call!(cuLibraryLoadData(
-            &mut library,
-            image,
-            null(),
-            null_mut(),
-            0,
-            null(),
-            null_mut(),
-            0,
-        )));
-        let name = c"bump_total".as_ptr();
-        ok(call!(cuLibraryGetKernel(&mut kernel, library, name)));
-        for client in &clients {
-            ok(call!(cuCtxSetCurrent(client.context)));
-            let (mut address, mut n_bytes) = (0, 0);
-            ok(call!(cuLibraryGetManaged(
-                &mut address,
-                &mut n_bytes,
-                library,
-                c"total".as_ptr()
-            )));
-            assert_eq!((value(address), n_bytes), (5 + places.len() as u32, 4));
-            places.push(address);
-            bump(kernel);
-        }
-        assert_eq!(places[0], places[1]);
-        assert_eq!(value(places[0]), 7);
-        assert!(is_managed(places[0]));
-        let (mut address, mut n_bytes) = (0, 0);
-        let other = call!(cuLibraryGetManaged(
+    let (mut kernel, mut places) = (0, Vec::new());
+    let library = load_library(TOTAL);
+    let name = c"bump_total".as_ptr();
+    ok!(cuLibraryGetKernel(&mut kernel, library, name));
+    for client in &clients {
+        ok!(cuCtxSetCurrent(client.context));
+        let (mut address, mut n_bytes, name) = (0, 0, c"total".as_ptr());
+        ok!(cuLibraryGetManaged(
             &mut address,
             &mut n_bytes,
             library,
-            c"other".as_ptr()
+            name
         ));
-        assert_eq!(other, Status::NOT_FOUND.0);
-        ok(call!(cuLibraryUnload(library)));
+        assert_eq!((value(address), n_bytes), (5 + places.len() as u32, 4));
+        places.push(address);
+        bump(kernel);
     }
+    assert_eq!(places[0], places[1]);
+    assert_eq!(value(places[0]), 7);
+    assert!(is_managed(places[0]));
+    let (mut address, mut n_bytes, name) = (0, 0, c"other".as_ptr());
+    let other = call!(cuLibraryGetManaged(
+        &mut address,
+        &mut n_bytes,
+        library,
+        name
+    ));
+    assert_eq!(other, Status::NOT_FOUND.0);
+    ok!(cuLibraryUnload(library));
     if !is_real() {
         assert!(!is_managed(places[0]));
     }
@@ -103,28 +87,24 @@ fn a_library_has_one_variable_for_all_devices() {
 #[test]
 fn a_modules_variable_is_the_hosts() {
     let client = Client::new();
-    let (mut module, mut kernel) = (0, 0);
-    let (mut address, mut n_bytes) = (0, 0);
-    unsafe {
-        ok(call!(cuModuleLoadData(&mut module, TOTAL.as_ptr().cast())));
-        let name = c"bump_total".as_ptr();
-        ok(call!(cuModuleGetFunction(&mut kernel, module, name)));
-        ok(call!(cuModuleGetGlobal_v2(
-            &mut address,
-            &mut n_bytes,
-            module,
-            c"total".as_ptr()
-        )));
-        bump(kernel);
-        assert_eq!((value(address), n_bytes), (6, 4));
-        assert_eq!(client.download(address, 1), [6]);
-        // It belongs to the module; the client must not free it.
-        if !is_real() {
-            let freed = call!(cuMemFree_v2(address));
-            assert_eq!(freed, Status::INVALID_VALUE.0);
-        }
-        ok(call!(cuModuleUnload(module)));
+    let module = load_module(TOTAL);
+    let kernel = function_of(module, c"bump_total");
+    let (mut address, mut n_bytes, name) = (0, 0, c"total".as_ptr());
+    ok!(cuModuleGetGlobal_v2(
+        &mut address,
+        &mut n_bytes,
+        module,
+        name
+    ));
+    bump(kernel);
+    assert_eq!((value(address), n_bytes), (6, 4));
+    assert_eq!(client.download(address, 1), [6]);
+    // It belongs to the module; the client must not free it.
+    if !is_real() {
+        let freed = call!(cuMemFree_v2(address));
+        assert_eq!(freed, Status::INVALID_VALUE.0);
     }
+    ok!(cuModuleUnload(module));
     if !is_real() {
         assert!(!is_managed(address));
     }

@@ -10,39 +10,32 @@ use sim_driver::api::library::*;
 use sim_driver::api::module::*;
 use sim_driver::api::occupancy::*;
 
-use crate::client::{Client, KERNELS, ok};
-use crate::under_test::{call, is_real};
+use crate::client::{Client, KERNELS, function_of, launch_block, load_library, load_module, ok};
+use crate::under_test::{call, is_real, ok};
 
 #[test]
 fn variables_have_addresses_and_values() {
     let client = Client::new();
-    let (mut address, mut n_bytes) = (0, 0);
-    unsafe {
-        let name = c"counter".as_ptr();
-        ok(call!(cuModuleGetGlobal_v2(
-            &mut address,
-            &mut n_bytes,
-            client.module,
-            name,
-        )));
-        assert_eq!((n_bytes, client.download(address, 1)), (4, vec![5]));
-        client.launch("bump", 1, 1, &[]);
-        assert_eq!(client.download(address, 1), [6]);
-        let none = call!(cuModuleGetGlobal_v2(
-            &mut address,
-            &mut n_bytes,
-            client.module,
-            c"x".as_ptr()
-        ));
-        assert_eq!(none, Status::NOT_FOUND.0);
-        let mut function = 0;
-        let none = call!(cuModuleGetFunction(
-            &mut function,
-            client.module,
-            c"x".as_ptr()
-        ));
-        assert_eq!(none, Status::NOT_FOUND.0);
-    }
+    let (mut address, mut n_bytes, name) = (0, 0, c"counter".as_ptr());
+    ok!(cuModuleGetGlobal_v2(
+        &mut address,
+        &mut n_bytes,
+        client.module,
+        name
+    ));
+    assert_eq!((n_bytes, client.download(address, 1)), (4, vec![5]));
+    client.launch("bump", 1, 1, &[]);
+    assert_eq!(client.download(address, 1), [6]);
+    let (mut function, name) = (0, c"x".as_ptr());
+    let none = call!(cuModuleGetGlobal_v2(
+        &mut address,
+        &mut n_bytes,
+        client.module,
+        name
+    ));
+    assert_eq!(none, Status::NOT_FOUND.0);
+    let none = call!(cuModuleGetFunction(&mut function, client.module, name));
+    assert_eq!(none, Status::NOT_FOUND.0);
 }
 
 /// Loads an image; returns the status and the log's text.
@@ -53,15 +46,13 @@ fn loaded(image: &[u8]) -> (u32, String) {
     let options = [5_u32, 6];
     let size = std::ptr::without_provenance_mut(log.len());
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let status = unsafe {
-        call!(cuModuleLoadDataEx(
-            &mut module,
-            image.as_ptr().cast(),
-            2,
-            options.as_ptr(),
-            values.as_mut_ptr()
-        ))
-    };
+    let status = call!(cuModuleLoadDataEx(
+        &mut module,
+        image.as_ptr().cast(),
+        2,
+        options.as_ptr(),
+        values.as_mut_ptr()
+    ));
     let end = log.iter().position(|&b| b == 0).expect("it ends");
     assert!(status == 0 || values[1].addr() == end);
     (status, String::from_utf8_lossy(&log[..end]).into_owned())
@@ -99,8 +90,7 @@ fn what_is_no_ptx_is_explained() {
         assert_eq!(reported.iter().filter(|text| **text == one).count(), 1);
     }
     let mut module = 0;
-    let mut load =
-        |image: &[u8]| unsafe { call!(cuModuleLoadData(&mut module, image.as_ptr().cast())) };
+    let mut load = |image: &[u8]| call!(cuModuleLoadData(&mut module, image.as_ptr().cast()));
     assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), Status::INVALID_IMAGE.0);
     for sample in [
         &include_bytes!("../../../fatbin/tests/samples/size.fatbin")[..],
@@ -110,7 +100,7 @@ fn what_is_no_ptx_is_explained() {
         ok(load(sample));
     }
     assert_eq!(load(b"\0"), Status::INVALID_IMAGE.0);
-    let null = unsafe { call!(cuModuleLoadData(&mut module, std::ptr::null())) };
+    let null = call!(cuModuleLoadData(&mut module, std::ptr::null()));
     assert_eq!(null, Status::INVALID_VALUE.0);
 }
 
@@ -118,65 +108,28 @@ fn what_is_no_ptx_is_explained() {
 fn libraries_are_every_contexts() {
     let first = Client::new();
     let text = CString::new(KERNELS).expect("no nul");
-    let (mut library, mut kernel) = (0, 0);
-    let null = std::ptr::null();
-    let launch = |kernel, params: &mut [*mut c_void]| unsafe {
-        call!(cuLaunchKernel(
-            kernel,
-            1,
-            1,
-            1,
-            32,
-            1,
-            1,
-            0,
-            0,
-            params.as_mut_ptr(),
-            null
-        ))
-    };
-    unsafe {
-        let none = std::ptr::null_mut();
-        let image = text.as_ptr().cast();
-        ok(call!(cuLibraryLoadData(
-            &mut library,
-            image,
-            null.cast(),
-            none,
-            0,
-            null.cast(),
-            none,
-            0,
-        )));
-        ok(call!(cuLibraryGetKernel(
-            &mut kernel,
-            library,
-            c"add_one".as_ptr(),
-        )));
-        let mut n = 0;
-        ok(call!(cuLibraryGetKernelCount(&mut n, library)));
-        assert_eq!(n, 11);
-        for client in [first, Client::new(), Client::on(1)] {
-            ok(call!(cuCtxSetCurrent(client.context)));
-            let (mut buffer, mut count) = (client.upload(&[7; 32]), 32_u32);
-            ok(launch(
-                kernel,
-                &mut [(&raw mut buffer).cast(), (&raw mut count).cast()],
-            ));
-            assert_eq!(client.download(buffer, 32), [8; 32]);
-            let mut function = 0;
-            ok(call!(cuKernelGetFunction(&mut function, kernel)));
-            ok(launch(
-                function,
-                &mut [(&raw mut buffer).cast(), (&raw mut count).cast()],
-            ));
-            assert_eq!(client.download(buffer, 1), [9]);
-        }
-        let _client = Client::new();
-        ok(call!(cuLibraryUnload(library)));
-        if !is_real() {
-            assert_eq!(launch(kernel, &mut []), Status::INVALID_HANDLE.0);
-        }
+    let mut kernel = 0;
+    let library = load_library(&text);
+    let name = c"add_one".as_ptr();
+    ok!(cuLibraryGetKernel(&mut kernel, library, name));
+    let mut n = 0;
+    ok!(cuLibraryGetKernelCount(&mut n, library));
+    assert_eq!(n, 11);
+    for client in [first, Client::new(), Client::on(1)] {
+        ok!(cuCtxSetCurrent(client.context));
+        let (mut buffer, mut count) = (client.upload(&[7; 32]), 32_u32);
+        let params = [(&raw mut buffer).cast(), (&raw mut count).cast()];
+        ok(launch_block(kernel, (32, 0), &params));
+        assert_eq!(client.download(buffer, 32), [8; 32]);
+        let mut function = 0;
+        ok!(cuKernelGetFunction(&mut function, kernel));
+        ok(launch_block(function, (32, 0), &params));
+        assert_eq!(client.download(buffer, 1), [9]);
+    }
+    let _client = Client::new();
+    ok!(cuLibraryUnload(library));
+    if !is_real() {
+        assert_eq!(launch_block(kernel, (32, 0), &[]), Status::INVALID_HANDLE.0);
     }
 }
 
@@ -191,7 +144,7 @@ fn parameters_in_one_buffer() {
     buffer[16..24].copy_from_slice(&0x1_0000_0007_u64.to_le_bytes());
     buffer[24..].copy_from_slice(&513_u16.to_le_bytes());
     let function = client.function("gaps");
-    let launch = |mut size: usize| unsafe {
+    let launch = |mut size: usize| {
         let name = std::ptr::without_provenance_mut::<c_void>;
         let extra = [
             name(1),
@@ -219,17 +172,10 @@ fn parameters_in_one_buffer() {
     // A buffer that is too short is accepted.
     ok(launch(20));
     let (mut offset, mut size) = (0, 0);
-    unsafe {
-        ok(call!(cuFuncGetParamInfo(
-            function,
-            3,
-            &mut offset,
-            &mut size
-        )));
-        assert_eq!((offset, size), (24, 2));
-        let past = call!(cuFuncGetParamInfo(function, 4, &mut offset, &mut size));
-        assert_eq!(past, Status::INVALID_VALUE.0);
-    }
+    ok!(cuFuncGetParamInfo(function, 3, &mut offset, &mut size));
+    assert_eq!((offset, size), (24, 2));
+    let past = call!(cuFuncGetParamInfo(function, 4, &mut offset, &mut size));
+    assert_eq!(past, Status::INVALID_VALUE.0);
 }
 
 #[test]
@@ -237,37 +183,20 @@ fn shared_memory_has_a_limit_that_can_be_raised() {
     let client = Client::new();
     let function = client.function("shared_kernel");
     let mut out = client.alloc(4);
-    let mut launch = |shared| unsafe {
-        let params = [(&raw mut out).cast::<c_void>()];
-        let null = std::ptr::null();
-        call!(cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            shared,
-            0,
-            params.as_ptr(),
-            null
-        ))
-    };
+    let params = [(&raw mut out).cast()];
+    let launch = |shared_bytes| launch_block(function, (1, shared_bytes), &params);
     let mut value = 0;
-    unsafe {
-        ok(call!(cuFuncGetAttribute(&mut value, 1, function)));
-        assert_eq!(value, 1024);
-        assert_eq!(launch(48 << 10), Status::INVALID_VALUE.0);
-        ok(launch(47 << 10));
-        let past = call!(cuFuncSetAttribute(function, 8, 228 << 10));
-        assert_eq!(past, Status::INVALID_VALUE.0);
-        ok(call!(cuFuncSetAttribute(function, 8, 200 << 10)));
-        ok(call!(cuFuncGetAttribute(&mut value, 8, function)));
-        assert_eq!(value, 200 << 10);
-        ok(launch(200 << 10));
-        ok(call!(cuCtxSynchronize()));
-    }
+    ok!(cuFuncGetAttribute(&mut value, 1, function));
+    assert_eq!(value, 1024);
+    assert_eq!(launch(48 << 10), Status::INVALID_VALUE.0);
+    ok(launch(47 << 10));
+    let past = call!(cuFuncSetAttribute(function, 8, 228 << 10));
+    assert_eq!(past, Status::INVALID_VALUE.0);
+    ok!(cuFuncSetAttribute(function, 8, 200 << 10));
+    ok!(cuFuncGetAttribute(&mut value, 8, function));
+    assert_eq!(value, 200 << 10);
+    ok(launch(200 << 10));
+    ok!(cuCtxSynchronize());
 }
 
 #[test]
@@ -276,11 +205,9 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     let function = client.function("shared_kernel");
     let blocks = |threads, shared| {
         let mut n = -1;
-        ok(unsafe {
-            call!(cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &mut n, function, threads, shared
-            ))
-        });
+        ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &mut n, function, threads, shared
+        ));
         n
     };
     assert_eq!(blocks(1024, 0), 2);
@@ -288,15 +215,13 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     assert_eq!(blocks(128, 47 << 10), 4);
     // More than is allowed.
     assert_eq!(blocks(128, 100 << 10), 0);
-    ok(unsafe { call!(cuFuncSetAttribute(function, 8, 100 << 10)) });
+    ok!(cuFuncSetAttribute(function, 8, 100 << 10));
     assert_eq!(blocks(128, 100 << 10), 2);
     assert_eq!(blocks(2048, 0), 0);
     let (mut grid, mut block) = (0, 0);
-    ok(unsafe {
-        call!(cuOccupancyMaxPotentialBlockSize(
-            &mut grid, &mut block, function, None, 0, 0
-        ))
-    });
+    ok!(cuOccupancyMaxPotentialBlockSize(
+        &mut grid, &mut block, function, None, 0, 0
+    ));
     assert_eq!((grid, block), (264, 1024));
 }
 
@@ -342,16 +267,16 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
     let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
     let status = unsafe {
-        ok(call!(cuLinkCreate_v2(
+        ok!(cuLinkCreate_v2(
             2,
             options.as_ptr(),
             values.as_mut_ptr(),
             &mut state,
-        )));
+        ));
         for text in texts {
             let (data, n) = (text.as_ptr().cast(), text.to_bytes_with_nul().len());
             let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-            ok(call!(cuLinkAddData_v2(
+            ok!(cuLinkAddData_v2(
                 state,
                 1,
                 data,
@@ -360,17 +285,17 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
                 0,
                 null,
                 none,
-            )));
+            ));
         }
         let status = call!(cuLinkComplete(state, &mut image, &mut n_bytes));
         if status == 0 {
-            ok(call!(cuModuleLoadData(&mut module, image)));
+            ok!(cuModuleLoadData(&mut module, image));
             // The client may keep it.
             let kept = std::slice::from_raw_parts(image.cast::<u8>(), n_bytes).to_vec();
             let mut again = 0;
-            ok(call!(cuModuleLoadData(&mut again, kept.as_ptr().cast())));
+            ok!(cuModuleLoadData(&mut again, kept.as_ptr().cast()));
         }
-        ok(call!(cuLinkDestroy(state)));
+        ok!(cuLinkDestroy(state));
         if !is_real() {
             assert_eq!(call!(cuLinkDestroy(state)), Status::INVALID_HANDLE.0);
         }
@@ -390,29 +315,12 @@ fn several_texts_are_linked() {
     let (status, module, _) = linked(&[CALLER, CALLED]);
     ok(status);
     let (mut out, mut x) = (client.alloc(4), 21_u32);
-    let mut function = 0;
-    unsafe {
-        ok(call!(cuModuleGetFunction(
-            &mut function,
-            module,
-            c"double_it".as_ptr(),
-        )));
-        let params = [(&raw mut out).cast::<c_void>(), (&raw mut x).cast()];
-        let null = std::ptr::null();
-        ok(call!(cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            0,
-            params.as_ptr(),
-            null,
-        )));
-    }
+    let params = [(&raw mut out).cast(), (&raw mut x).cast()];
+    ok(launch_block(
+        function_of(module, c"double_it"),
+        (1, 0),
+        &params,
+    ));
     assert_eq!(client.download(out, 1), [42]);
     let (status, _, log) = linked(&[CALLER]);
     assert_eq!(status, Status::INVALID_SOURCE.0);
@@ -490,7 +398,7 @@ fn add(state: usize, kind: u32, data: &[u8]) -> u32 {
     let (null, none) = (std::ptr::null(), std::ptr::null_mut());
     let (bytes, n) = (data.as_ptr().cast(), data.len());
     let name = std::ptr::null();
-    unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
+    call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none))
 }
 
 /// Checks that [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
@@ -498,30 +406,27 @@ fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
     use sim_driver::api::copy::cuMemsetD8_v2;
     use sim_driver::api::link::*;
     let (mut state, mut image, mut n_bytes) = (0, std::ptr::null(), 0);
-    let (mut module, mut function) = (0, 0);
+    let mut module = 0;
     let (mut numbers, mut out) = (client.alloc(64), client.alloc(64));
-    unsafe {
-        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-        ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
-        ok(add(state, kind, device_runtime));
-        ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
-        ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
-        ok(call!(cuModuleLoadData(&mut module, image)));
-        ok(call!(cuLinkDestroy(state)));
-        let name = c"neighbours".as_ptr();
-        ok(call!(cuModuleGetFunction(&mut function, module, name)));
-        let params = [(&raw mut numbers).cast::<c_void>(), (&raw mut out).cast()];
-        // Twice, since the barrier is left as it was found.
-        for _ in 0..2 {
-            let params = params.as_ptr();
-            ok(cuLaunchCooperativeKernel(
-                function, 16, 1, 1, 64, 1, 1, 0, 0, params,
-            ));
-            let expected: Vec<u32> = (0..16).map(|block| (block + 1) % 16).collect();
-            assert_eq!(client.download(out, 16), expected);
-            ok(call!(cuMemsetD8_v2(out, 0xff, 64)));
-            ok(call!(cuMemsetD8_v2(numbers, 0xff, 64)));
-        }
+    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+    ok!(cuLinkCreate_v2(0, null, none, &mut state));
+    ok(add(state, kind, device_runtime));
+    ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
+    ok!(cuLinkComplete(state, &mut image, &mut n_bytes));
+    ok!(cuModuleLoadData(&mut module, image));
+    ok!(cuLinkDestroy(state));
+    let function = function_of(module, c"neighbours");
+    let params = [(&raw mut numbers).cast::<c_void>(), (&raw mut out).cast()];
+    // Twice, since the barrier is left as it was found.
+    for _ in 0..2 {
+        let params = params.as_ptr();
+        ok!(cuLaunchCooperativeKernel(
+            function, 16, 1, 1, 64, 1, 1, 0, 0, params,
+        ));
+        let expected: Vec<u32> = (0..16).map(|block| (block + 1) % 16).collect();
+        assert_eq!(client.download(out, 16), expected);
+        ok!(cuMemsetD8_v2(out, 0xff, 64));
+        ok!(cuMemsetD8_v2(numbers, 0xff, 64));
     }
 }
 
@@ -550,24 +455,18 @@ const WORKSPACE: &CStr = c"
 #[test]
 fn a_cooperative_launch_has_memory_for_a_barrier_and_others_have_none() {
     let client = Client::new();
-    let (mut module, mut function) = (0, 0);
     let mut out = client.alloc(4);
-    unsafe {
-        let text = WORKSPACE.as_ptr().cast();
-        ok(call!(cuModuleLoadData(&mut module, text)));
-        let name = c"workspace".as_ptr();
-        ok(call!(cuModuleGetFunction(&mut function, module, name)));
-        let params = [(&raw mut out).cast::<c_void>()];
-        let (params, none) = (params.as_ptr(), std::ptr::null());
-        ok(call!(cuLaunchCooperativeKernel(
-            function, 2, 1, 1, 32, 1, 1, 0, 0, params
-        )));
-        assert_eq!(client.download(out, 1), [1]);
-        ok(call!(cuLaunchKernel(
-            function, 2, 1, 1, 32, 1, 1, 0, 0, params, none
-        )));
-        assert_eq!(client.download(out, 1), [0]);
-    }
+    let function = function_of(load_module(WORKSPACE), c"workspace");
+    let params = [(&raw mut out).cast::<c_void>()];
+    let (params, none) = (params.as_ptr(), std::ptr::null());
+    ok!(cuLaunchCooperativeKernel(
+        function, 2, 1, 1, 32, 1, 1, 0, 0, params
+    ));
+    assert_eq!(client.download(out, 1), [1]);
+    ok!(cuLaunchKernel(
+        function, 2, 1, 1, 32, 1, 1, 0, 0, params, none
+    ));
+    assert_eq!(client.download(out, 1), [0]);
 }
 
 #[test]
@@ -590,18 +489,16 @@ fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
     barrier_works_with(&client, 2, &fat_binary(121, &member));
     barrier_works_with(&client, 2, &fat_binary(90, &member));
     let mut state = 0;
-    unsafe {
-        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-        ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
-        let others = [
-            (4, library("somebodys.o/")),
-            (2, fat_binary(121, &ptx("somebodys()"))),
-        ];
-        for (kind, other) in others {
-            assert_eq!(add(state, kind, &other), Status::NO_BINARY_FOR_GPU.0);
-        }
-        ok(call!(cuLinkDestroy(state)));
+    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+    ok!(cuLinkCreate_v2(0, null, none, &mut state));
+    let others = [
+        (4, library("somebodys.o/")),
+        (2, fat_binary(121, &ptx("somebodys()"))),
+    ];
+    for (kind, other) in others {
+        assert_eq!(add(state, kind, &other), Status::NO_BINARY_FOR_GPU.0);
     }
+    ok!(cuLinkDestroy(state));
 }
 
 /// A kernel that needs many registers, and one that states how many it may have.
@@ -625,14 +522,8 @@ fn hungry() -> CString {
 
 fn registers(module: usize, name: &CStr) -> i32 {
     let (mut function, mut n) = (0, 0);
-    unsafe {
-        ok(call!(cuModuleGetFunction(
-            &mut function,
-            module,
-            name.as_ptr()
-        )));
-        ok(call!(cuFuncGetAttribute(&mut n, 4, function)));
-    }
+    ok!(cuModuleGetFunction(&mut function, module, name.as_ptr()));
+    ok!(cuFuncGetAttribute(&mut n, 4, function));
     n
 }
 
@@ -646,15 +537,13 @@ fn a_client_can_limit_registers() {
     let of = |option: u32, value: usize| {
         let mut values = [std::ptr::without_provenance_mut::<c_void>(value)];
         let (options, mut module) = ([option], 0);
-        unsafe {
-            ok(call!(cuModuleLoadDataEx(
-                &mut module,
-                text.as_ptr().cast(),
-                1,
-                options.as_ptr(),
-                values.as_mut_ptr(),
-            )));
-        }
+        ok!(cuModuleLoadDataEx(
+            &mut module,
+            text.as_ptr().cast(),
+            1,
+            options.as_ptr(),
+            values.as_mut_ptr(),
+        ));
         (registers(module, c"many"), registers(module, c"declared"))
     };
     // An optimisation level.
@@ -672,27 +561,25 @@ fn a_client_can_limit_registers() {
     let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
     let mut values = [std::ptr::without_provenance_mut::<c_void>(80)];
     let bytes = text.to_bytes_with_nul();
-    unsafe {
-        ok(call!(cuLinkCreate_v2(
-            1,
-            [0].as_ptr(),
-            values.as_mut_ptr(),
-            &mut state,
-        )));
-        ok(call!(cuLinkAddData_v2(
-            state,
-            1,
-            bytes.as_ptr().cast(),
-            bytes.len(),
-            c"part".as_ptr(),
-            0,
-            std::ptr::null(),
-            std::ptr::null_mut(),
-        )));
-        ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
-        ok(call!(cuModuleLoadData(&mut module, image)));
-        ok(call!(cuLinkDestroy(state)));
-    }
+    ok!(cuLinkCreate_v2(
+        1,
+        [0].as_ptr(),
+        values.as_mut_ptr(),
+        &mut state,
+    ));
+    ok!(cuLinkAddData_v2(
+        state,
+        1,
+        bytes.as_ptr().cast(),
+        bytes.len(),
+        c"part".as_ptr(),
+        0,
+        std::ptr::null(),
+        std::ptr::null_mut(),
+    ));
+    ok!(cuLinkComplete(state, &mut image, &mut n_bytes));
+    ok!(cuModuleLoadData(&mut module, image));
+    ok!(cuLinkDestroy(state));
     let n = registers(module, c"many");
     assert!((24..=80).contains(&n), "{n}");
     assert_eq!(registers(module, c"declared"), declared);

@@ -12,7 +12,7 @@ use sim_driver::api::host::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::under_test::{call, is_real, ok};
 
 const NOT_READY: u32 = Status::NOT_READY.0;
 
@@ -24,7 +24,7 @@ pub struct Flag {
 impl Flag {
     pub fn new() -> Self {
         let mut pointer = std::ptr::null_mut();
-        ok(unsafe { call!(cuMemHostAlloc(&mut pointer, 4, 0)) });
+        ok!(cuMemHostAlloc(&mut pointer, 4, 0));
         Self {
             address: pointer as u64,
         }
@@ -48,30 +48,28 @@ fn an_event_is_not_complete_until_it_is() {
     let client = Client::new();
     let (flag, out) = (Flag::new(), client.upload(&[0]));
     let (stream, event) = (client.stream(1), client.event());
-    unsafe {
-        ok(call!(cuEventQuery(event)));
-        let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
-        ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
-        ok(call!(cuEventRecord(event, stream)));
-        std::thread::sleep(Duration::from_millis(10));
-        assert_eq!(call!(cuEventQuery(event)), NOT_READY);
-        assert_eq!(call!(cuStreamQuery(stream)), NOT_READY);
-        let mut milliseconds = 0.0;
-        assert_eq!(
-            call!(cuEventElapsedTime(&mut milliseconds, event, event)),
-            NOT_READY
-        );
-        // Another stream continues meanwhile.
-        let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
-        ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
-        ok(call!(cuStreamSynchronize(other)));
-        assert_eq!(call!(cuEventQuery(event)), NOT_READY);
-        flag.raise();
-        ok(call!(cuEventSynchronize(event)));
-        ok(call!(cuStreamQuery(stream)));
-        assert_eq!(client.download(out, 1), [9]);
-        assert_eq!(client.download(buffer, 2), [2, 3]);
-    }
+    ok!(cuEventQuery(event));
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
+    ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
+    ok!(cuEventRecord(event, stream));
+    std::thread::sleep(Duration::from_millis(10));
+    assert_eq!(call!(cuEventQuery(event)), NOT_READY);
+    assert_eq!(call!(cuStreamQuery(stream)), NOT_READY);
+    let mut milliseconds = 0.0;
+    assert_eq!(
+        call!(cuEventElapsedTime(&mut milliseconds, event, event)),
+        NOT_READY
+    );
+    // Another stream continues meanwhile.
+    let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
+    ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
+    ok!(cuStreamSynchronize(other));
+    assert_eq!(call!(cuEventQuery(event)), NOT_READY);
+    flag.raise();
+    ok!(cuEventSynchronize(event));
+    ok!(cuStreamQuery(stream));
+    assert_eq!(client.download(out, 1), [9]);
+    assert_eq!(client.download(buffer, 2), [2, 3]);
 }
 
 /// Makes a kernel wait in one stream, and submits to others, with whether each should be done
@@ -84,11 +82,11 @@ fn check_beside(client: &Client, waiting: usize, streams: &[(usize, bool)]) {
     for &(stream, done) in streams {
         let event = client.event();
         ok(client.try_launch("store_at", (1, 1, stream), &[&buffer]));
-        ok(unsafe { call!(cuEventRecord(event, stream)) });
+        ok!(cuEventRecord(event, stream));
         assert_eq!(is_done(event, done), done, "{stream} beside {waiting}");
     }
     flag.raise();
-    ok(unsafe { call!(cuCtxSynchronize()) });
+    ok!(cuCtxSynchronize());
 }
 
 /// Whether an event is complete: after a moment; if that is `expected`, after as long as a busy
@@ -96,7 +94,7 @@ fn check_beside(client: &Client, waiting: usize, streams: &[(usize, bool)]) {
 fn is_done(event: usize, expected: bool) -> bool {
     let limit = Duration::from_millis(if expected { 10_000 } else { 30 });
     let started = Instant::now();
-    while unsafe { call!(cuEventQuery(event)) } != 0 {
+    while call!(cuEventQuery(event)) != 0 {
         if started.elapsed() > limit {
             return false;
         }
@@ -118,22 +116,20 @@ fn a_copy_between_devices_is_ordered_on_both() {
     let second = Client::on(1);
     let (b, out, flag) = (second.upload(&[0]), second.upload(&[0]), Flag::new());
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &b, &9_u32];
-    unsafe {
-        // Its kernel writes what the copy overwrites; later work sees the copy.
-        ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
-        ok(call!(cuCtxSetCurrent(first.context)));
-        ok(call!(cuMemcpyDtoDAsync_v2(b, a, 4, 0)));
-        ok(call!(cuEventRecord(done, 0)));
-        ok(call!(cuCtxSetCurrent(second.context)));
-        ok(second.try_launch("add_one", (1, 1, second.stream(0)), &[&b, &1_u32]));
-        ok(call!(cuMemcpyDtoDAsync_v2(out, b, 4, 0)));
-        std::thread::sleep(Duration::from_millis(30));
-        assert_eq!(call!(cuEventQuery(done)), NOT_READY);
-        flag.raise();
-        ok(call!(cuCtxSynchronize()));
-        // Not on the second device, which need not have waited for it.
-        ok(call!(cuEventSynchronize(done)));
-    }
+    // Its kernel writes what the copy overwrites; later work sees the copy.
+    ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
+    ok!(cuCtxSetCurrent(first.context));
+    ok!(cuMemcpyDtoDAsync_v2(b, a, 4, 0));
+    ok!(cuEventRecord(done, 0));
+    ok!(cuCtxSetCurrent(second.context));
+    ok(second.try_launch("add_one", (1, 1, second.stream(0)), &[&b, &1_u32]));
+    ok!(cuMemcpyDtoDAsync_v2(out, b, 4, 0));
+    std::thread::sleep(Duration::from_millis(30));
+    assert_eq!(call!(cuEventQuery(done)), NOT_READY);
+    flag.raise();
+    ok!(cuCtxSynchronize());
+    // Not on the second device, which need not have waited for it.
+    ok!(cuEventSynchronize(done));
     assert_eq!(second.download(b, 1), [2]);
     assert_eq!(second.download(out, 1), [2]);
 }
@@ -165,13 +161,13 @@ fn the_context_waits_for_destroyed_streams() {
     let stream = client.stream(1);
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out.address, &9_u32];
     ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
-    ok(unsafe { call!(cuStreamDestroy_v2(stream)) });
+    ok!(cuStreamDestroy_v2(stream));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(30));
             flag.raise();
         });
-        ok(unsafe { call!(cuCtxSynchronize()) });
+        ok!(cuCtxSynchronize());
         assert_eq!(out.value(), 9);
     });
 }
@@ -184,14 +180,12 @@ fn a_stream_waits_for_another_streams_event() {
     let event = client.event();
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &a, &9_u32];
     ok(client.try_launch("wait_then_store", (1, 1, first), &params));
-    unsafe {
-        ok(call!(cuEventRecord(event, first)));
-        ok(call!(cuStreamWaitEvent(second, event, 0)));
-        ok(client.try_launch("copy_one", (1, 1, second), &[&b, &a]));
-        assert_eq!(call!(cuStreamQuery(second)), NOT_READY);
-        flag.raise();
-        ok(call!(cuStreamSynchronize(second)));
-    }
+    ok!(cuEventRecord(event, first));
+    ok!(cuStreamWaitEvent(second, event, 0));
+    ok(client.try_launch("copy_one", (1, 1, second), &[&b, &a]));
+    assert_eq!(call!(cuStreamQuery(second)), NOT_READY);
+    flag.raise();
+    ok!(cuStreamSynchronize(second));
     assert_eq!(client.download(b, 1), [9]);
 }
 
@@ -211,17 +205,10 @@ fn calls_come_in_their_streams_order() {
     let client = Client::new();
     let stream = client.stream(0);
     let digit = std::ptr::without_provenance_mut::<c_void>;
-    unsafe {
-        ok(call!(cuLaunchHostFunc(stream, Some(note), digit(1))));
-        ok(call!(cuStreamAddCallback(
-            stream,
-            Some(note_status),
-            digit(2),
-            0
-        )));
-        ok(call!(cuLaunchHostFunc(stream, Some(note), digit(3))));
-        ok(call!(cuStreamSynchronize(stream)));
-    }
+    ok!(cuLaunchHostFunc(stream, Some(note), digit(1)));
+    ok!(cuStreamAddCallback(stream, Some(note_status), digit(2), 0));
+    ok!(cuLaunchHostFunc(stream, Some(note), digit(3)));
+    ok!(cuStreamSynchronize(stream));
     assert_eq!(ORDER.load(Ordering::Acquire), 123);
 }
 
@@ -233,7 +220,7 @@ fn many_launches_keep_their_order() {
     for _ in 0..3000 {
         ok(client.try_launch("add_one", (1, 32, stream), &[&buffer, &32_u32]));
     }
-    ok(unsafe { call!(cuStreamSynchronize(stream)) });
+    ok!(cuStreamSynchronize(stream));
     assert_eq!(client.download(buffer, 32), [3000; 32]);
 }
 
@@ -245,12 +232,12 @@ fn several_threads_launch_at_once() {
         for &buffer in &buffers {
             let client = &client;
             scope.spawn(move || {
-                ok(unsafe { call!(cuCtxSetCurrent(client.context)) });
+                ok!(cuCtxSetCurrent(client.context));
                 for _ in 0..200 {
                     let launch = (1, 8, PER_THREAD);
                     ok(client.try_launch("add_one", launch, &[&buffer, &8_u32]));
                 }
-                ok(unsafe { call!(cuStreamSynchronize(PER_THREAD)) });
+                ok!(cuStreamSynchronize(PER_THREAD));
             });
         }
     });
@@ -264,19 +251,17 @@ fn times_are_those_between_events() {
     let client = Client::new();
     let (before, after) = (client.event(), client.event());
     let mut milliseconds = 0.0;
-    unsafe {
-        let unrecorded = call!(cuEventElapsedTime(&mut milliseconds, before, after));
-        assert_eq!(unrecorded, Status::INVALID_HANDLE.0);
-        ok(call!(cuEventRecord(before, 0)));
-        client.launch("bump", 1, 1, &[]);
-        ok(call!(cuEventRecord(after, 0)));
-        ok(call!(cuEventSynchronize(after)));
-        ok(call!(cuEventElapsedTime(&mut milliseconds, before, after)));
-        assert!(milliseconds > 0.0);
-        let mut untimed = 0;
-        ok(call!(cuEventCreate(&mut untimed, 2)));
-        ok(call!(cuEventRecord(untimed, 0)));
-        let status = call!(cuEventElapsedTime(&mut milliseconds, before, untimed));
-        assert_eq!(status, Status::INVALID_HANDLE.0);
-    }
+    let unrecorded = call!(cuEventElapsedTime(&mut milliseconds, before, after));
+    assert_eq!(unrecorded, Status::INVALID_HANDLE.0);
+    ok!(cuEventRecord(before, 0));
+    client.launch("bump", 1, 1, &[]);
+    ok!(cuEventRecord(after, 0));
+    ok!(cuEventSynchronize(after));
+    ok!(cuEventElapsedTime(&mut milliseconds, before, after));
+    assert!(milliseconds > 0.0);
+    let mut untimed = 0;
+    ok!(cuEventCreate(&mut untimed, 2));
+    ok!(cuEventRecord(untimed, 0));
+    let status = call!(cuEventElapsedTime(&mut milliseconds, before, untimed));
+    assert_eq!(status, Status::INVALID_HANDLE.0);
 }

@@ -9,18 +9,16 @@ use sim_driver::api::stream::*;
 
 use crate::client::{Client, Parameter, ok};
 use crate::order::Flag;
-use crate::under_test::call;
+use crate::under_test::{call, ok};
 
 /// Launches a kernel in the thread's own default stream.
 fn launch(client: &Client, name: &str, n_threads: u32, params: &[&dyn Parameter]) {
     let params: Vec<_> = params.iter().map(|p| (**p).address()).collect();
     let (function, null) = (client.function(name), std::ptr::null());
     let params = params.as_ptr();
-    ok(unsafe {
-        call!(cuLaunchKernel_ptsz(
-            function, 1, 1, 1, n_threads, 1, 1, 0, 0, params, null
-        ))
-    });
+    ok!(cuLaunchKernel_ptsz(
+        function, 1, 1, 1, n_threads, 1, 1, 0, 0, params, null
+    ));
 }
 
 #[test]
@@ -29,9 +27,9 @@ fn threads_do_not_wait_for_each_other() {
     let (flag, out) = (Flag::new(), client.upload(&[0]));
     let (buffer, event) = (client.upload(&[0, 0]), client.event());
     let (launched, done) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
-    std::thread::scope(|scope| unsafe {
+    std::thread::scope(|scope| {
         scope.spawn(|| {
-            ok(call!(cuCtxSetCurrent(client.context)));
+            ok!(cuCtxSetCurrent(client.context));
             let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
             launch(&client, "wait_then_store", 1, &params);
             assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
@@ -39,24 +37,24 @@ fn threads_do_not_wait_for_each_other() {
             done.wait();
             assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
             flag.raise();
-            ok(call!(cuStreamSynchronize_ptsz(0)));
+            ok!(cuStreamSynchronize_ptsz(0));
         });
         launched.wait();
         // None of these returns while the other thread's kernel waits, if both are in the same
         // stream.
         let (from, mut to) = ([3_u32, 4], [0_u32; 2]);
-        ok(call!(cuMemcpyHtoD_v2_ptds(buffer, from.as_ptr() as u64, 8)));
+        ok!(cuMemcpyHtoD_v2_ptds(buffer, from.as_ptr() as u64, 8));
         launch(&client, "add_one", 2, &[&buffer, &2_u32]);
         let to_address = to.as_mut_ptr() as u64;
-        ok(call!(cuMemcpyDtoHAsync_v2_ptsz(to_address, buffer, 8, 0)));
-        ok(call!(cuEventRecord_ptsz(event, 0)));
-        ok(call!(cuEventSynchronize(event)));
-        ok(call!(cuStreamSynchronize_ptsz(0)));
+        ok!(cuMemcpyDtoHAsync_v2_ptsz(to_address, buffer, 8, 0));
+        ok!(cuEventRecord_ptsz(event, 0));
+        ok!(cuEventSynchronize(event));
+        ok!(cuStreamSynchronize_ptsz(0));
         assert_eq!(to, [4, 5]);
-        ok(call!(cuMemsetD32_v2_ptds(buffer, 7, 2)));
-        ok(call!(cuMemcpyDtoH_v2_ptds(to_address, buffer, 8)));
+        ok!(cuMemsetD32_v2_ptds(buffer, 7, 2));
+        ok!(cuMemcpyDtoH_v2_ptds(to_address, buffer, 8));
         assert_eq!(to, [7, 7]);
-        ok(call!(cuStreamQuery_ptsz(0)));
+        ok!(cuStreamQuery_ptsz(0));
         done.wait();
     });
     assert_eq!(client.download(out, 1), [9]);
@@ -69,11 +67,9 @@ fn a_thread_waits_for_the_legacy_stream() {
     let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
     ok(client.try_launch("wait_then_store", (1, 1, 0), &params));
     launch(&client, "add_one", 1, &[&out, &1_u32]);
-    unsafe {
-        assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
-        flag.raise();
-        ok(call!(cuStreamSynchronize_ptsz(0)));
-    }
+    assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+    flag.raise();
+    ok!(cuStreamSynchronize_ptsz(0));
     assert_eq!(client.download(out, 1), [10]);
 }
 
@@ -82,13 +78,11 @@ fn copies_into_a_captured_thread_are_refused() {
     let client = Client::new();
     let (buffer, word) = (client.upload(&[0]), [1_u32]);
     let mut graph = 0;
-    unsafe {
-        ok(call!(cuStreamBeginCapture_v2_ptsz(0, 2)));
-        let copied = call!(cuMemcpyHtoD_v2_ptds(buffer, word.as_ptr() as u64, 4));
-        assert_eq!(copied, Status::STREAM_CAPTURE_UNSUPPORTED.0);
-        let ended = call!(cuStreamEndCapture_ptsz(0, &mut graph));
-        assert_eq!(ended, Status::STREAM_CAPTURE_INVALIDATED.0);
-    }
+    ok!(cuStreamBeginCapture_v2_ptsz(0, 2));
+    let copied = call!(cuMemcpyHtoD_v2_ptds(buffer, word.as_ptr() as u64, 4));
+    assert_eq!(copied, Status::STREAM_CAPTURE_UNSUPPORTED.0);
+    let ended = call!(cuStreamEndCapture_ptsz(0, &mut graph));
+    assert_eq!(ended, Status::STREAM_CAPTURE_INVALIDATED.0);
 }
 
 /// `functions.txt` lists every name that a driver exports.

@@ -8,8 +8,8 @@ use sim_driver::api::event::*;
 use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::{call, is_real};
+use crate::client::Client;
+use crate::under_test::{call, is_real, ok};
 
 const OK: u32 = 0;
 const VALUE: u32 = Status::INVALID_VALUE.0;
@@ -118,11 +118,11 @@ impl Model {
         match *call {
             Call::Alloc(n) => {
                 let mut address = 0;
-                let status = unsafe { call!(cuMemAlloc_v2(&mut address, n)) };
+                let status = call!(cuMemAlloc_v2(&mut address, n));
                 if n == 0 {
                     return (status, VALUE);
                 }
-                ok(unsafe { call!(cuMemsetD8_v2(address, 0, n)) });
+                ok!(cuMemsetD8_v2(address, 0, n));
                 self.buffers.push((address, Some(vec![0; n])));
                 (status, OK)
             }
@@ -132,7 +132,7 @@ impl Model {
                     return (OK, OK);
                 }
                 let expected = if bytes.is_some() { OK } else { VALUE };
-                let status = unsafe { call!(cuMemFree_v2(address)) };
+                let status = call!(cuMemFree_v2(address));
                 if let Some(buffer) = self.buffers.get_mut(number) {
                     buffer.1 = None;
                 }
@@ -151,7 +151,7 @@ impl Model {
                 if forgives(fits) {
                     return (OK, OK);
                 }
-                let status = unsafe { call!(cuMemsetD8_v2(address + offset as u64, value, n)) };
+                let status = call!(cuMemsetD8_v2(address + offset as u64, value, n));
                 if n == 0 {
                     return (status, OK);
                 }
@@ -172,7 +172,7 @@ impl Model {
                 if forgives(fits && data.is_some()) {
                     return (OK, OK);
                 }
-                let status = unsafe { call!(cuMemcpyDtoD_v2(target, source, n)) };
+                let status = call!(cuMemcpyDtoD_v2(target, source, n));
                 if n == 0 {
                     return (status, OK);
                 }
@@ -224,11 +224,11 @@ impl Model {
                 if let Some(stream) = self.streams.get_mut(number) {
                     // Others no longer wait for what it still does.
                     if lives {
-                        ok(unsafe { call!(cuStreamSynchronize(stream.0)) });
+                        ok!(cuStreamSynchronize(stream.0));
                     }
                     stream.1 = false;
                 }
-                let status = unsafe { call!(cuStreamDestroy_v2(stream)) };
+                let status = call!(cuStreamDestroy_v2(stream));
                 (status, if lives { OK } else { HANDLE })
             }
             Call::DestroyEvent(number) => {
@@ -239,7 +239,7 @@ impl Model {
                 if let Some(event) = self.events.get_mut(number) {
                     event.1 = false;
                 }
-                let status = unsafe { call!(cuEventDestroy_v2(event)) };
+                let status = call!(cuEventDestroy_v2(event));
                 (status, if lives { OK } else { HANDLE })
             }
             Call::Record { event, stream } => {
@@ -248,7 +248,7 @@ impl Model {
                 if crashes(here && there) {
                     return (OK, OK);
                 }
-                let status = unsafe { call!(cuEventRecord(event, stream)) };
+                let status = call!(cuEventRecord(event, stream));
                 (status, if here && there { OK } else { HANDLE })
             }
             Call::Wait { event, stream } => {
@@ -257,7 +257,7 @@ impl Model {
                 if crashes(here && there) {
                     return (OK, OK);
                 }
-                let status = unsafe { call!(cuStreamWaitEvent(stream, event, 0)) };
+                let status = call!(cuStreamWaitEvent(stream, event, 0));
                 (status, if here && there { OK } else { HANDLE })
             }
             Call::Synchronize(number) => {
@@ -265,7 +265,7 @@ impl Model {
                 if crashes(lives) {
                     return (OK, OK);
                 }
-                let status = unsafe { call!(cuStreamSynchronize(stream)) };
+                let status = call!(cuStreamSynchronize(stream));
                 (status, if lives { OK } else { HANDLE })
             }
         }
@@ -291,28 +291,26 @@ fn differs(client: &Client, calls: &[Call]) -> Option<String> {
             ));
         }
     }
-    ok(unsafe { call!(cuCtxSynchronize()) });
+    ok!(cuCtxSynchronize());
     for (address, bytes) in model.buffers {
         let Some(expected) = bytes else { continue };
         let mut bytes = vec![0; expected.len()];
-        ok(unsafe {
-            call!(cuMemcpyDtoH_v2(
-                bytes.as_mut_ptr() as u64,
-                address,
-                bytes.len()
-            ))
-        });
-        ok(unsafe { call!(cuMemFree_v2(address)) });
+        ok!(cuMemcpyDtoH_v2(
+            bytes.as_mut_ptr() as u64,
+            address,
+            bytes.len()
+        ));
+        ok!(cuMemFree_v2(address));
         if bytes != expected {
             return Some(format!("the buffer at {address:#x} has other bytes"));
         }
     }
     let live = |all: Vec<(usize, bool)>| all.into_iter().filter(|&(_, lives)| lives);
     for (stream, _) in live(model.streams) {
-        ok(unsafe { call!(cuStreamDestroy_v2(stream)) });
+        ok!(cuStreamDestroy_v2(stream));
     }
     for (event, _) in live(model.events) {
-        ok(unsafe { call!(cuEventDestroy_v2(event)) });
+        ok!(cuEventDestroy_v2(event));
     }
     None
 }

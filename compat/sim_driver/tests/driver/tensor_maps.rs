@@ -6,7 +6,7 @@ use sim_driver::Status;
 use sim_driver::api::tensor_map::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::call;
+use crate::under_test::{call, ok};
 
 /// `CUtensorMap`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,22 +55,20 @@ const ROWS: Described = Described {
 
 impl Described {
     fn encode_at(&self, map: *mut c_void) -> u32 {
-        unsafe {
-            call!(cuTensorMapEncodeTiled(
-                map,
-                self.element,
-                self.rank,
-                self.address as *mut c_void,
-                self.dims.as_ptr(),
-                self.strides.as_ptr(),
-                self.box_dims.as_ptr(),
-                self.element_strides.as_ptr(),
-                self.interleave,
-                self.swizzle,
-                self.l2_promotion,
-                self.fill,
-            ))
-        }
+        call!(cuTensorMapEncodeTiled(
+            map,
+            self.element,
+            self.rank,
+            self.address as *mut c_void,
+            self.dims.as_ptr(),
+            self.strides.as_ptr(),
+            self.box_dims.as_ptr(),
+            self.element_strides.as_ptr(),
+            self.interleave,
+            self.swizzle,
+            self.l2_promotion,
+            self.fill,
+        ))
     }
 
     #[track_caller]
@@ -98,10 +96,10 @@ fn a_map_moves_with_its_tensor() {
     };
     assert_ne!(map, there.encode());
     let to = there.address as *mut c_void;
-    ok(unsafe { call!(cuTensorMapReplaceAddress(map.address(), to)) });
+    ok!(cuTensorMapReplaceAddress(map.address(), to));
     assert_eq!(map, there.encode());
     let odd = (there.address + 8) as *mut c_void;
-    let answer = unsafe { call!(cuTensorMapReplaceAddress(map.address(), odd)) };
+    let answer = call!(cuTensorMapReplaceAddress(map.address(), odd));
     assert_eq!(answer, Status::INVALID_VALUE.0);
 }
 

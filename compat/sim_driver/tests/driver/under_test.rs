@@ -23,75 +23,29 @@ pub fn instead<F: Copy>(own: F, name: &str) -> F {
     *found.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Functions of this many parameters.
-macro_rules! arities {
-    ($($instead:ident($($parameter:ident),*);)*) => {$(
-        /// [`instead`], for a function with this many parameters.
-        pub fn $instead<$($parameter),*>(
-            own: unsafe extern "C" fn($($parameter),*) -> u32,
-            name: &str,
-        ) -> unsafe extern "C" fn($($parameter),*) -> u32 {
-            instead(own, name)
-        }
-    )*};
-}
-
-arities! {
-    instead_0();
-    instead_1(A);
-    instead_2(A, B);
-    instead_3(A, B, C);
-    instead_4(A, B, C, D);
-    instead_5(A, B, C, D, E);
-    instead_6(A, B, C, D, E, F);
-    instead_8(A, B, C, D, E, F, G, H);
-    instead_10(A, B, C, D, E, F, G, H, I, J);
-    instead_11(A, B, C, D, E, F, G, H, I, J, K);
-    instead_12(A, B, C, D, E, F, G, H, I, J, K, L);
+/// A type that is inferred, one per argument.
+macro_rules! inferred {
+    ($argument:expr) => {
+        _
+    };
 }
 
 /// Calls a function of the driver under test.
 macro_rules! call {
-    ($name:ident()) => {
-        $crate::under_test::instead_0($name, stringify!($name))()
-    };
-    ($name:ident($a:expr $(,)?)) => {
-        $crate::under_test::instead_1($name, stringify!($name))($a)
-    };
-    ($name:ident($a:expr, $b:expr $(,)?)) => {
-        $crate::under_test::instead_2($name, stringify!($name))($a, $b)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr $(,)?)) => {
-        $crate::under_test::instead_3($name, stringify!($name))($a, $b, $c)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr $(,)?)) => {
-        $crate::under_test::instead_4($name, stringify!($name))($a, $b, $c, $d)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr $(,)?)) => {
-        $crate::under_test::instead_5($name, stringify!($name))($a, $b, $c, $d, $e)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr $(,)?)) => {
-        $crate::under_test::instead_6($name, stringify!($name))($a, $b, $c, $d, $e, $f)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr $(,)?)) => {};
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr $(,)?)) => {
-        $crate::under_test::instead_8($name, stringify!($name))($a, $b, $c, $d, $e, $f, $g, $h)
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr $(,)?)) => {
-        $crate::under_test::instead_10($name, stringify!($name))(
-            $a, $b, $c, $d, $e, $f, $g, $h, $i, $j,
-        )
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr, $k:expr $(,)?)) => {
-        $crate::under_test::instead_11($name, stringify!($name))(
-            $a, $b, $c, $d, $e, $f, $g, $h, $i, $j, $k,
-        )
-    };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr, $k:expr, $l:expr $(,)?)) => {
-        $crate::under_test::instead_12($name, stringify!($name))(
-            $a, $b, $c, $d, $e, $f, $g, $h, $i, $j, $k, $l,
-        )
+    ($name:ident($($argument:expr),* $(,)?)) => {{
+        let own: unsafe extern "C" fn($($crate::under_test::inferred!($argument)),*) -> u32 = $name;
+        let function = $crate::under_test::instead(own, stringify!($name));
+        #[allow(unused_unsafe, reason = "tests may be in an `unsafe` block for another reason")]
+        let status: u32 = unsafe { function($($argument),*) };
+        status
+    }};
+}
+
+/// Calls a function of the driver under test, which must succeed.
+macro_rules! ok {
+    ($($call:tt)*) => {
+        $crate::client::ok($crate::under_test::call!($($call)*))
     };
 }
 
-pub(crate) use call;
+pub(crate) use {call, inferred, ok};

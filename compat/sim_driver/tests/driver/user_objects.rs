@@ -11,8 +11,8 @@ use sim_driver::api::graph_node::*;
 use sim_driver::api::stream::*;
 use sim_driver::api::user_object::*;
 
-use crate::client::{Client, ok};
-use crate::under_test::call;
+use crate::client::Client;
+use crate::under_test::{call, ok};
 
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
@@ -25,7 +25,7 @@ unsafe extern "C" fn count(n: *mut c_void) {
 fn object(n_destroyed: &AtomicU32, n: u32) -> usize {
     let mut object = 0;
     let data = std::ptr::from_ref(n_destroyed).cast_mut().cast();
-    ok(unsafe { call!(cuUserObjectCreate(&mut object, data, Some(count), n, 1)) });
+    ok!(cuUserObjectCreate(&mut object, data, Some(count), n, 1));
     object
 }
 
@@ -43,12 +43,10 @@ fn the_last_reference_destroys_an_object() {
     let _client = Client::new();
     let n_destroyed = AtomicU32::new(0);
     let object = object(&n_destroyed, 2);
-    unsafe {
-        ok(call!(cuUserObjectRetain(object, 3)));
-        ok(call!(cuUserObjectRelease(object, 4)));
-        assert_eq!(n_destroyed.load(Ordering::SeqCst), 0);
-        ok(call!(cuUserObjectRelease(object, 1)));
-    }
+    ok!(cuUserObjectRetain(object, 3));
+    ok!(cuUserObjectRelease(object, 4));
+    assert_eq!(n_destroyed.load(Ordering::SeqCst), 0);
+    ok!(cuUserObjectRelease(object, 1));
     assert!(is_destroyed(&n_destroyed));
 }
 
@@ -59,21 +57,19 @@ fn graphs_and_what_is_made_of_them_keep_an_object() {
     let n_destroyed = AtomicU32::new(0);
     let object = object(&n_destroyed, 1);
     let (mut graph, mut clone, mut node, mut exec) = (0, 0, 0, 0);
-    unsafe {
-        ok(call!(cuGraphCreate(&mut graph, 0)));
-        let none = std::ptr::null();
-        ok(call!(cuGraphAddEmptyNode(&mut node, graph, none, 0)));
-        ok(call!(cuGraphRetainUserObject(graph, object, 1, 1)));
-        ok(call!(cuGraphClone(&mut clone, graph)));
-        ok(call!(cuGraphDestroy(graph)));
-        ok(call!(cuGraphInstantiateWithFlags(&mut exec, clone, 0)));
-        ok(call!(cuGraphDestroy(clone)));
-        ok(call!(cuGraphLaunch(exec, stream)));
-        ok(call!(cuStreamSynchronize(stream)));
-        std::thread::sleep(Duration::from_millis(20));
-        assert_eq!(n_destroyed.load(Ordering::SeqCst), 0);
-        ok(call!(cuGraphExecDestroy(exec)));
-    }
+    ok!(cuGraphCreate(&mut graph, 0));
+    let none = std::ptr::null();
+    ok!(cuGraphAddEmptyNode(&mut node, graph, none, 0));
+    ok!(cuGraphRetainUserObject(graph, object, 1, 1));
+    ok!(cuGraphClone(&mut clone, graph));
+    ok!(cuGraphDestroy(graph));
+    ok!(cuGraphInstantiateWithFlags(&mut exec, clone, 0));
+    ok!(cuGraphDestroy(clone));
+    ok!(cuGraphLaunch(exec, stream));
+    ok!(cuStreamSynchronize(stream));
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(n_destroyed.load(Ordering::SeqCst), 0);
+    ok!(cuGraphExecDestroy(exec));
     assert!(is_destroyed(&n_destroyed));
 }
 
@@ -84,20 +80,18 @@ fn wrong_references_are_refused() {
     let object = object(&n_destroyed, 1);
     let (mut graph, mut other) = (0, 0);
     let data = std::ptr::null_mut();
-    unsafe {
-        ok(call!(cuGraphCreate(&mut graph, 0)));
-        let create = call!(cuUserObjectCreate(&mut other, data, None, 1, 1));
-        assert_eq!(create, VALUE);
-        let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 0, 1));
-        assert_eq!(create, VALUE);
-        let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 1, 0));
-        assert_eq!(create, VALUE);
-        assert_eq!(call!(cuUserObjectRetain(object, 0)), VALUE);
-        assert_eq!(call!(cuGraphRetainUserObject(graph, object, 1, 2)), VALUE);
-        ok(call!(cuGraphRetainUserObject(graph, object, 2, 0)));
-        ok(call!(cuGraphReleaseUserObject(graph, object, 2)));
-        ok(call!(cuUserObjectRelease(object, 1)));
-        ok(call!(cuGraphDestroy(graph)));
-    }
+    ok!(cuGraphCreate(&mut graph, 0));
+    let create = call!(cuUserObjectCreate(&mut other, data, None, 1, 1));
+    assert_eq!(create, VALUE);
+    let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 0, 1));
+    assert_eq!(create, VALUE);
+    let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 1, 0));
+    assert_eq!(create, VALUE);
+    assert_eq!(call!(cuUserObjectRetain(object, 0)), VALUE);
+    assert_eq!(call!(cuGraphRetainUserObject(graph, object, 1, 2)), VALUE);
+    ok!(cuGraphRetainUserObject(graph, object, 2, 0));
+    ok!(cuGraphReleaseUserObject(graph, object, 2));
+    ok!(cuUserObjectRelease(object, 1));
+    ok!(cuGraphDestroy(graph));
     assert!(is_destroyed(&n_destroyed));
 }

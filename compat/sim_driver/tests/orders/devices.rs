@@ -9,7 +9,7 @@ use sim_driver::api::module::*;
 
 use crate::client::{Client, ok};
 use crate::run;
-use crate::under_test::call;
+use crate::under_test::{call, ok};
 
 /// A kernel that stores a value and then sets a flag; and one that waits for the flag, and copies
 /// the value.
@@ -51,12 +51,12 @@ fn clients() -> [Client; 2] {
 }
 
 fn make_current(client: &Client) {
-    ok(unsafe { call!(cuCtxSetCurrent(client.context)) });
+    ok!(cuCtxSetCurrent(client.context));
 }
 
 fn load(client: &mut Client, text: &CString) {
     make_current(client);
-    ok(unsafe { call!(cuModuleLoadData(&mut client.module, text.as_ptr().cast())) });
+    ok!(cuModuleLoadData(&mut client.module, text.as_ptr().cast()));
 }
 
 /// Hands a value from the first device to the second, whose kernel waits for it; prints it.
@@ -72,7 +72,7 @@ fn hand_value(clients: &mut [Client; 2], scope: &str) {
     let (give, stream) = (format!("give_{scope}"), first.stream(1));
     ok(first.try_launch(&give, (1, 1, stream), &[&value]));
     make_current(second);
-    ok(unsafe { call!(cuCtxSynchronize()) });
+    ok!(cuCtxSynchronize());
     println!("{scope}: {:?}", second.download(out, 1));
 }
 
@@ -80,7 +80,7 @@ fn hand_value(clients: &mut [Client; 2], scope: &str) {
 fn wait_for_host(client: &mut Client) {
     load(client, &hand_over("sys"));
     let mut pointer = null_mut::<c_void>();
-    ok(unsafe { call!(cuMemHostAlloc(&mut pointer, 8, 0)) });
+    ok!(cuMemHostAlloc(&mut pointer, 8, 0));
     let (address, out, stream) = (pointer as u64, client.upload(&[0]), client.stream(1));
     ok(client.try_launch("take_sys", (1, 1, stream), &[&address, &out]));
     std::thread::sleep(std::time::Duration::from_millis(1500));
@@ -89,8 +89,8 @@ fn wait_for_host(client: &mut Client) {
     unsafe {
         words.write_volatile(7);
         words.add(1).write_volatile(1);
-        ok(call!(cuCtxSynchronize()));
     }
+    ok!(cuCtxSynchronize());
     println!("host: {:?}", client.download(out, 1));
 }
 
@@ -99,19 +99,19 @@ fn wait_for_host(client: &mut Client) {
 fn program_on_two_devices() {
     let mut clients = clients();
     make_current(&clients[0]);
-    ok(unsafe { call!(cuCtxEnablePeerAccess(clients[1].context, 0)) });
+    ok!(cuCtxEnablePeerAccess(clients[1].context, 0));
     hand_value(&mut clients, "sys");
     hand_value(&mut clients, "gpu");
     wait_for_host(&mut clients[1]);
-    ok(unsafe { call!(cuCtxEnablePeerAccess(clients[0].context, 0)) });
+    ok!(cuCtxEnablePeerAccess(clients[0].context, 0));
     // Without access: the last thing that the first device does.
     make_current(&clients[0]);
-    ok(unsafe { call!(cuCtxDisablePeerAccess(clients[1].context)) });
+    ok!(cuCtxDisablePeerAccess(clients[1].context));
     make_current(&clients[1]);
     let there = clients[1].upload(&[0, 0]);
     make_current(&clients[0]);
     clients[0].launch("give_gpu", 1, 1, &[&there]);
-    println!("without access: [{}]", unsafe { call!(cuCtxSynchronize()) });
+    println!("without access: [{}]", call!(cuCtxSynchronize()));
 }
 
 #[test]

@@ -18,11 +18,9 @@ mod under_test;
 use std::path::Path;
 use std::process::Command;
 
-use client::{Client, ok};
+use client::{Client, load_module};
 use serde_json::Value;
 use sim_driver::Settings;
-use sim_driver::api::module::cuModuleLoadData;
-use under_test::call;
 
 fn settings() -> Settings {
     Settings::from_environment().expect("the test has set it")
@@ -35,7 +33,7 @@ fn settings() -> Settings {
 fn program() {
     let mut client = Client::new();
     let text = std::ffi::CString::new(include_str!("kernels.ptx")).expect("no nul");
-    ok(unsafe { call!(cuModuleLoadData(&mut client.module, text.as_ptr().cast())) });
+    client.module = load_module(&text);
     for name in ["hand_over", "hand_over_rightly", "add_up"] {
         let buffer = client.upload(&[0; 6]);
         for (i, block) in [64, 64, 96, 96, 128, 128].into_iter().enumerate() {

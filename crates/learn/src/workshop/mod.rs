@@ -29,13 +29,15 @@ pub struct Workshop {
     target: PathBuf,
 }
 
-/// A source to compile in a batch.
+/// A kernel to compile in a batch.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     /// The exercise that it belongs to.
     pub exercise: &'a Exercise,
     /// Its file.
     pub path: PathBuf,
+    /// Its function.
+    pub kernel: &'a str,
 }
 
 /// A kernel, compiled.
@@ -184,23 +186,25 @@ impl Workshop {
             (format!("{}/", self.root.display()), String::new()),
             shared_arrays(&package::of_batch(name)),
         ];
-        let mut texts = Vec::new();
-        for &place in places {
-            let source = &sources[place];
-            let text = read(&source.path)?;
-            let kernel = &source.exercise.manifest.kernel;
-            let renamed = renamed(&text, kernel, place).ok_or_else(|| {
-                Error::format(&source.path, format!("it has no kernel `{kernel}`"))
-            })?;
-            let file = format!("src/v{place}.rs");
-            write_if_different(&dir.join(&file), &renamed)?;
-            said.push((file, source.path.display().to_string()));
-            said.push((entry(kernel, place), kernel.clone()));
-            texts.push(text);
+        let mut files = BTreeMap::new();
+        for (path, kernels) in by_file(places, sources) {
+            let file = format!("src/v{}.rs", kernels[0]);
+            let text = read(path)?;
+            let mut renamed_text = text.clone();
+            for &place in &kernels {
+                let kernel = sources[place].kernel;
+                renamed_text = renamed(&renamed_text, kernel, place)
+                    .ok_or_else(|| Error::format(path, format!("it has no kernel `{kernel}`")))?;
+                said.push((entry(kernel, place), kernel.to_owned()));
+            }
+            write_if_different(&dir.join(&file), &renamed_text)?;
+            said.push((file.clone(), path.display().to_string()));
+            files.insert(path, (file, text));
         }
         // `v1` is a prefix of `v12`.
         said[2..].sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
-        Package::of_batch(&self.root, name, places).write(&dir, &self.root)?;
+        let names = files.values().map(|(file, _)| file.as_str());
+        Package::of_batch(&self.root, name, names).write(&dir, &self.root)?;
         let arch = Arch::new(arch);
         let ptx = match KernelCrate::open(&dir, &self.target)?.ptx(None, &arch, progress) {
             Ok(path) => read(&path)?,
@@ -211,17 +215,30 @@ impl Workshop {
             Err(error) => return Err(error.into()),
         };
         let (module, ir) = parsed(&ptx, &dir)?;
-        let built = places.iter().zip(texts).map(|(&place, text)| Built {
-            module: module.clone(),
-            ir: ir.clone(),
-            entry: entry(&sources[place].exercise.manifest.kernel, place),
-            file: format!("src/v{place}.rs"),
-            text,
-            said: said.clone(),
-            shown: sources[place].path.display().to_string(),
+        let built = places.iter().map(|&place| {
+            let Source { path, kernel, .. } = &sources[place];
+            let (file, text) = &files[path];
+            Built {
+                module: module.clone(),
+                ir: ir.clone(),
+                entry: entry(kernel, place),
+                file: file.clone(),
+                text: text.clone(),
+                said: said.clone(),
+                shown: path.display().to_string(),
+            }
         });
         Ok(Compiled::Built(built.collect()))
     }
+}
+
+/// The sources at `places`, those of one file together.
+fn by_file<'a>(places: &[usize], sources: &'a [Source<'_>]) -> BTreeMap<&'a PathBuf, Vec<usize>> {
+    let mut files = BTreeMap::<_, Vec<usize>>::new();
+    for &place in places {
+        files.entry(&sources[place].path).or_default().push(place);
+    }
+    files
 }
 
 fn parsed(ptx: &str, path: &Path) -> Result<(Module, std::sync::Arc<ir::Module>), Error> {
@@ -240,7 +257,7 @@ fn entry(kernel: &str, place: usize) -> String {
     format!("{kernel}__{place}")
 }
 
-/// A source in which the kernel's function has its name in a batch; none if there is no such
+/// A text in which the kernel's function has its name in a batch; none if there is no such
 /// function.
 fn renamed(text: &str, kernel: &str, place: usize) -> Option<String> {
     let head = format!("fn {kernel}");

@@ -40,12 +40,11 @@ impl Package {
     }
 
     /// A batch: all files, whatever their exercise.
-    pub fn of_batch(root: &Path, name: &str, places: &[usize]) -> Self {
-        let manifest = head(root, &of_batch(name));
-        let module = |place: &usize| format!("#[path = \"src/v{place}.rs\"]\npub mod v{place};\n");
+    pub fn of_batch<'a>(root: &Path, name: &str, files: impl Iterator<Item = &'a str>) -> Self {
+        let module = |(n, file)| format!("#[path = \"{file}\"]\npub mod v{n};\n");
         Self {
-            manifest,
-            library: places.iter().map(module).collect(),
+            manifest: head(root, &of_batch(name)),
+            library: files.enumerate().map(module).collect(),
         }
     }
 

@@ -131,103 +131,31 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 46] = {
-    let [naive, tiled, swizzled, pipelined] = BY_MMA;
-    let [
-        alone,
-        copied,
-        roles,
-        persistent,
-        tma_epilogue,
-        cluster,
-        ping_pong,
-        ping_pong_pairs,
-        stream_k,
-        stream_k_pairs,
-    ] = hopper::STEPS;
-    let [
-        split_k_64x128,
-        split_k_128x64,
-        split_k_128x128,
-        split_k_128x192,
-        split_k_128x256,
-        small,
-        split_k_grid,
-    ] = hopper::SPLIT_K;
-    let [
-        width_256,
-        width_192,
-        width_192_pairs,
-        bf16_width_256,
-        bf16_width_192,
-    ] = widths::WIDTHS;
-    let [
-        h0,
-        h1,
-        h2,
-        h3,
-        b0,
-        b1,
-        b2,
-        b3,
-        hf0,
-        hf1,
-        hf2,
-        hf3,
-        bf0,
-        bf1,
-        bf2,
-        bf3,
-    ] = hopper::FAMILY;
-    [
-        naive,
-        tiled,
-        swizzled,
-        pipelined,
-        alone,
-        copied,
-        roles,
-        persistent,
-        tma_epilogue,
-        cluster,
-        ping_pong,
-        ping_pong_pairs,
-        stream_k,
-        stream_k_pairs,
-        split_k_64x128,
-        split_k_128x64,
-        split_k_128x128,
-        split_k_128x192,
-        split_k_128x256,
-        small,
-        split_k_grid,
-        width_256,
-        width_192,
-        width_192_pairs,
-        bf16_width_256,
-        bf16_width_192,
-        hopper::BF16_PING_PONG,
-        h0,
-        h1,
-        h2,
-        h3,
-        b0,
-        b1,
-        b2,
-        b3,
-        hf0,
-        hf1,
-        hf2,
-        hf3,
-        bf0,
-        bf1,
-        bf2,
-        bf3,
-        special::E4M3,
-        special::BIAS_GELU,
-        hopper::BY_MMA,
-    ]
-};
+static KERNELS: [KernelEntry; 46] = joined(&[
+    &BY_MMA,
+    &hopper::STEPS,
+    &hopper::SPLIT_K,
+    &widths::WIDTHS,
+    &[hopper::BF16_PING_PONG],
+    &hopper::FAMILY,
+    &[special::E4M3, special::BIAS_GELU, hopper::BY_MMA],
+]);
+
+/// The entries of several lists, in their order.
+const fn joined<const N: usize>(lists: &[&[KernelEntry]]) -> [KernelEntry; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut n_joined, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            all[n_joined] = lists[list][i];
+            (n_joined, i) = (n_joined + 1, i + 1);
+        }
+        list += 1;
+    }
+    assert!(n_joined == N);
+    all
+}
 
 /// The steps of the ladder, one idea each; after them come the last step's other types
 /// and layouts, kernels derived from it, and a look back at `mma.sync`.

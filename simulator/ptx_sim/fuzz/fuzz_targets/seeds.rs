@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         match path.extension().and_then(|e| e.to_str()) {
-            Some("ptx") => texts.push(text),
+            Some("ptx") => texts.extend(of_file(&text)),
             Some("rs") => texts.extend(within(&text)),
             _ => {}
         }
@@ -63,6 +63,17 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
         }
     }
     Ok(found)
+}
+
+/// The text of a file, or several, each after a line `//=== NAME`.
+fn of_file(text: &str) -> Vec<String> {
+    match text.strip_prefix("//=== ") {
+        None => vec![text.to_owned()],
+        Some(several) => several
+            .split("\n//=== ")
+            .filter_map(|part| Some(part.split_once('\n')?.1.to_owned()))
+            .collect(),
+    }
 }
 
 /// Modules in literals of a Rust file. Those composed at run time come out broken, and are

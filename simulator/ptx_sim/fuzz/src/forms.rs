@@ -17,7 +17,7 @@ use patterns::{expand, opcode};
 static FORMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let kinds = lists::KINDS.iter();
     kinds
-        .flat_map(|kind| kind.known.iter().chain(kind.unknown))
+        .flat_map(|kind| kind.known.iter().chain(&kind.unknown))
         .map(|pattern| expand(pattern))
         .collect()
 });

@@ -1,11 +1,14 @@
-//! The kernels of `tests/fail/bulk` with their seeded defect removed: nothing is found.
+//! The kernels of `tests/fail/bulk.ptx` with their seeded defect removed: nothing is found.
 //!
-//! In those files a line after `//right` is missing, and a line that ends in `//wrong` is
+//! In those texts a line after `//right` is missing, and a line that ends in `//wrong` is
 //! superfluous.
 
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use std::path::Path;
 
-/// The kernel as it should be; none if the file does not say.
+use common::expected::{self, Case};
+use ptx_sim::{Device, LaunchOptions, Module};
+
+/// The kernel as it should be; none if the text does not say.
 fn right(text: &str) -> Option<String> {
     let is_marked = text.contains("//right ") || text.contains("//wrong");
     let lines = text.lines().filter(|line| !line.ends_with("//wrong"));
@@ -16,33 +19,21 @@ fn right(text: &str) -> Option<String> {
 #[test]
 fn without_its_defect_each_kernel_is_right() {
     let mut n_corrected = 0;
-    for entry in std::fs::read_dir("fail/bulk").expect("the folder") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|e| e != "ptx") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("a readable file");
+    for Case { name, text, .. } in expected::cases(Path::new("fail/bulk.ptx")) {
         let Some(text) = right(&text) else { continue };
-        let module = Module::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let module = Module::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         for check in [false, true] {
             let device = Device::new();
             let loaded = device.load(&module).expect("a module");
-            let buffer = device.alloc(512, "buffer").expect("memory");
-            device.fill(buffer, 512, 0).expect("the buffer");
-            let launch = Launch {
-                grid: [1, 1, 1],
-                block: [64, 1, 1],
-                dynamic_shared_bytes: 0,
-                params: &[&buffer.to_le_bytes()],
-                options: LaunchOptions {
-                    check,
-                    fuel: Some(100_000),
-                    ..Default::default()
-                },
+            let buffer = device.zeros::<u64>(64, "buffer").expect("memory");
+            let options = LaunchOptions {
+                check,
+                fuel: Some(100_000),
+                ..LaunchOptions::default()
             };
-            if let Err(error) = device.launch(&loaded, "k", &launch) {
-                panic!("{}, check {check}: {error}", path.display());
-            }
+            let call = device.call(&loaded, "k").block(64).options(options);
+            let outcome = call.arg(buffer).run();
+            outcome.unwrap_or_else(|error| panic!("{name}, check {check}: {error}"));
         }
         n_corrected += 1;
     }

@@ -31,11 +31,12 @@ fn run(
     Ok(device.download(out).expect("as large"))
 }
 
-/// A module of the folder.
-macro_rules! ptx {
-    ($name:literal) => {
-        include_str!(concat!("ptx/", $name, ".ptx"))
-    };
+/// A text of `modules.ptx`, where each stands after a line `//=== NAME`.
+fn ptx(name: &str) -> &'static str {
+    let texts = include_str!("modules.ptx").split("//=== ");
+    let mut named = texts.filter_map(|text| text.split_once('\n'));
+    let (_, text) = named.find(|text| text.0 == name).expect(name);
+    text
 }
 
 fn checked() -> LaunchOptions {
@@ -47,7 +48,10 @@ fn checked() -> LaunchOptions {
 
 #[test]
 fn operands_of_another_width_are_refused() {
-    for text in [ptx!("ub1"), ptx!("ub2")] {
+    for text in [
+        ptx("conversion_from_a_predicate"),
+        ptx("selection_of_predicates_into_words"),
+    ] {
         let error = Module::parse(text).map(drop).unwrap_err();
         assert_eq!(error.line, 4, "{error}");
     }
@@ -55,7 +59,7 @@ fn operands_of_another_width_are_refused() {
 
 #[test]
 fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
-    let module = ptx!("pointer_calls");
+    let module = ptx("pointer_calls");
     for (name, reason) in [
         (
             "too_large",
@@ -82,7 +86,7 @@ fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
 #[test]
 fn calls_by_name_of_what_cannot_be_called_are_reported() {
     for name in ["by_name", "with_argument", "into_a_number"] {
-        let error = run(ptx!("named_calls"), name, 1, LaunchOptions::default()).unwrap_err();
+        let error = run(ptx("named_calls"), name, 1, LaunchOptions::default()).unwrap_err();
         let unsupported = matches!(error, LaunchError::Unsupported { .. });
         assert!(unsupported, "{name}: {error}");
     }
@@ -91,7 +95,7 @@ fn calls_by_name_of_what_cannot_be_called_are_reported() {
 #[test]
 fn printing_gives_a_result_of_any_size() {
     for n in [3, 4, 64] {
-        let text = ptx!("large_result_of_vprintf").replace("[64]", &format!("[{n}]"));
+        let text = ptx("large_result_of_vprintf").replace("[64]", &format!("[{n}]"));
         run(&text, "k", 32, LaunchOptions::default()).expect("runs");
         run(&text, "k", 32, checked()).expect("runs");
     }
@@ -135,7 +139,7 @@ fn addresses_of_every_space_end_in_a_result_or_a_report() {
         .iter()
         .flat_map(|i| places.iter().map(move |p| (i, p)))
     {
-        let text = ptx!("any_address")
+        let text = ptx("any_address")
             .replace("PLACE", place)
             .replace("INSTRUCTION", instruction);
         for options in [LaunchOptions::default(), checked()] {
@@ -149,11 +153,7 @@ fn addresses_of_every_space_end_in_a_result_or_a_report() {
 
 #[test]
 fn branches_to_where_all_go_anyway() {
-    for text in [
-        ptx!("branch_to_next"),
-        ptx!("branch_both"),
-        ptx!("brx_same"),
-    ] {
+    for text in [ptx("branch_to_next"), ptx("branch_both"), ptx("brx_same")] {
         run(text, "k", 32, LaunchOptions::default()).expect("runs");
         run(text, "k", 48, checked()).expect("runs");
     }
@@ -162,30 +162,43 @@ fn branches_to_where_all_go_anyway() {
 /// On an H200 all of these end: lanes that have ended are not waited for.
 #[test]
 fn warp_wide_instructions_do_not_wait_for_ended_lanes() {
-    let texts = [
-        ptx!("h1"),
-        ptx!("h2"),
-        ptx!("h3"),
-        ptx!("h4"),
-        ptx!("h5"),
-        ptx!("h6"),
-        ptx!("h7"),
-        ptx!("h8"),
-        ptx!("h9"),
-        ptx!("h10"),
-    ];
-    for (text, i) in texts.into_iter().zip(1..) {
-        let plain = run(text, "k", 32, LaunchOptions::default());
-        assert!(plain.is_ok(), "h{i}: {plain:?}");
-        // Those of 7 end before the others get there, which CUDA allows.
-        let checked = run(text, "k", 32, checked());
-        assert_eq!(checked.is_ok(), i == 7, "h{i}: {checked:?}");
+    // Lane 0 alone (`p`) gets to the instruction, or all others alone end before they would.
+    for code in [
+        "@p redux.sync.add.u32 r1, r0, 0x55555555;",
+        "@p redux.sync.add.u32 r1, r0, 0xffffffff;",
+        "@p shfl.sync.idx.b32 r1, r0, 0, 31, 0xffffffff;",
+        "@p bar.warp.sync 0xffffffff;",
+        "@p vote.sync.ballot.b32 r1, p, 0xffffffff;",
+        LEFT_EARLY,
+        "@!p bra E; redux.sync.add.u32 r1, r0, 0xffffffff; E: add.u32 r2, r1, 1;",
+        "@p redux.sync.add.u32 r1, r0, 0xffffffff; add.u32 r2, r1, 1;",
+        "@p match.any.sync.b32 r1, r0, 0xffffffff; add.u32 r2, r1, 1;",
+    ] {
+        for threads in [32, 40] {
+            let text = format!(
+                ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() .maxntid {threads} {{\n\
+                 .reg .pred p; .reg .b32 r<4>; mov.u32 r0, %tid.x; setp.eq.u32 p, r0, 0; {code} ret; }}\n"
+            );
+            let plain = run(&text, "k", 32, LaunchOptions::default());
+            assert!(plain.is_ok(), "{code}: {plain:?}");
+            let checked = run(&text, "k", 32, checked());
+            assert_eq!(checked.is_ok(), code == LEFT_EARLY, "{code}: {checked:?}");
+        }
     }
 }
 
+/// Lanes that end before the others get to an instruction for all, which CUDA allows.
+const LEFT_EARLY: &str = "@!p bra E; redux.sync.add.u32 r1, r0, 0xffffffff; E:";
+
 #[test]
 fn lanes_at_another_barrier_are_missed() {
-    let error = run(ptx!("h11"), "k", 64, LaunchOptions::default()).unwrap_err();
+    let error = run(
+        ptx("lanes_at_another_barrier"),
+        "k",
+        64,
+        LaunchOptions::default(),
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("shfl"), "{error}");
 }
 
@@ -193,12 +206,12 @@ fn lanes_at_another_barrier_are_missed() {
 fn lanes_that_go_on_to_the_end_free_the_others() {
     for kernel in ["k", "k2"] {
         for block in [32, 128] {
-            let words = run(ptx!("warp_sync"), kernel, block, LaunchOptions::default());
+            let words = run(ptx("warp_sync"), kernel, block, LaunchOptions::default());
             assert_eq!(
                 words.map(|words| words[0]).map_err(|e| e.to_string()),
                 Ok(7)
             );
-            assert!(run(ptx!("warp_sync"), kernel, block, checked()).is_err());
+            assert!(run(ptx("warp_sync"), kernel, block, checked()).is_err());
         }
     }
 }
@@ -235,7 +248,7 @@ fn carries_as_the_hardware_has_them() {
         assert_eq!(carry(&code).1, 1);
     }
     assert_eq!(
-        run(ptx!("addcc_subc"), "k", 1, LaunchOptions::default()).expect("runs")[0],
+        run(ptx("addcc_subc"), "k", 1, LaunchOptions::default()).expect("runs")[0],
         ALL
     );
 }
@@ -253,16 +266,16 @@ fn carry(code: &str) -> (u32, u32) {
 
 #[test]
 fn arrays_of_4_gib_are_refused_and_elements_have_addresses() {
-    let error = Module::parse(ptx!("bigshared3")).map(drop).unwrap_err();
+    let error = Module::parse(ptx("array_of_4_gib")).map(drop).unwrap_err();
     assert_eq!(error.line, 4, "{error}");
-    run(ptx!("shared_array_index"), "k", 32, checked()).expect("runs");
+    run(ptx("shared_array_index"), "k", 32, checked()).expect("runs");
 }
 
 /// Of the third and the last word of a vector load only the third matters: the last
 /// lies past the buffer.
 #[test]
 fn bytes_that_a_load_does_not_need_may_not_be_there() {
-    let module = Module::parse(ptx!("used_bytes")).expect("well-formed");
+    let module = Module::parse(ptx("used_bytes")).expect("well-formed");
     let device = Device::new();
     let loaded = device.load(&module).expect("room for it");
     let three = device.upload(&[1.5f32, f32::NAN, 2.0], "in").expect("room");
@@ -274,7 +287,7 @@ fn bytes_that_a_load_does_not_need_may_not_be_there() {
 
 #[test]
 fn what_was_not_known_runs() {
-    for text in [ptx!("cvt_of_e4m3"), ptx!("mma_of_bytes")] {
+    for text in [ptx("cvt_of_e4m3"), ptx("mma_of_bytes")] {
         run(text, "k", 32, LaunchOptions::default()).expect("runs");
     }
 }

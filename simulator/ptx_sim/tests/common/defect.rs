@@ -1,8 +1,6 @@
 //! Kernels with one defect each (`fail/`), and how they are launched.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use ptx_sim::{Device, Launch, LaunchOptions, LoadedModule, Module};
 
@@ -66,19 +64,4 @@ pub fn with_launch<R>(
         },
     };
     Ok(f(&device, &loaded, &launch))
-}
-
-/// All PTX files of a folder and of those in it, in order.
-pub fn ptx_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files.extend(ptx_files(&path));
-        } else if path.extension().is_some_and(|e| e == "ptx") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }

@@ -9,16 +9,16 @@ const MARK: &str = "// expected:\n";
 /// The same where the text does not end with its line.
 const MARK_OF_CUT: &str = "\n// expected of a text without its last newline:\n";
 
-/// The prefix of a text's name in a file of several.
+/// Before a text's name in a file of several.
 const NAME: &str = "//=== ";
 
 /// A text, and what is expected of it.
 pub struct Case {
-    /// Its name in a file of several.
-    pub name: Option<String>,
+    /// Its own name, or that of the file that it has to itself.
+    pub name: String,
     /// Its PTX.
     pub text: String,
-    /// Nothing if it is not written yet.
+    /// What is expected; nothing if it is not written yet.
     pub expected: String,
 }
 
@@ -26,45 +26,52 @@ pub struct Case {
 pub fn cases(file: &Path) -> Vec<Case> {
     let all = std::fs::read_to_string(file).expect("a readable file");
     let Some(several) = all.strip_prefix(NAME) else {
-        return vec![case(None, &all)];
+        let stem = file.file_stem().expect("a name").to_string_lossy();
+        return vec![case(&stem, &all)];
     };
     let several = several.strip_suffix('\n').unwrap_or(several);
     let parts = several.split("\n//=== ").map(|part| {
         let (name, text) = part.split_once('\n').expect("a name");
-        case(Some(name.to_owned()), &format!("{text}\n"))
+        case(name, &format!("{text}\n"))
     });
     parts.collect()
 }
 
-fn case(name: Option<String>, text: &str) -> Case {
+fn case(name: &str, text: &str) -> Case {
     let (text, expected) = split(text);
     Case {
-        name,
+        name: name.to_owned(),
         text,
         expected,
     }
 }
 
-/// Writes a file of texts with what is expected of each.
-pub fn write_cases(file: &Path, cases: &[Case]) {
-    let mut all = String::new();
-    for case in cases {
-        if let Some(name) = &case.name {
+/// Compares what is said of each text of a file with what is expected, and gives the differences.
+/// With the variable `BLESS`, what is said becomes what is expected.
+pub fn differences(file: &Path, mut said: impl FnMut(&Case) -> String) -> String {
+    let bless = std::env::var_os("BLESS").is_some();
+    let (mut all, mut differences) = (String::new(), String::new());
+    let cases = cases(file);
+    for case in &cases {
+        let said = said(case);
+        let Case {
+            name,
+            text,
+            expected,
+        } = case;
+        if said != *expected && !bless {
+            let file = file.display();
+            differences += &format!("{file}, {name}\n--- expected\n{expected}--- said\n{said}");
+        }
+        if cases.len() > 1 {
             all += &format!("{NAME}{name}\n");
         }
-        all += &joined(&case.text, &case.expected);
+        all += &joined(text, &said);
     }
-    std::fs::write(file, all).expect("a writable folder");
-}
-
-/// The text of a file, and what is expected of it; nothing if it is not written yet.
-pub fn read(file: &Path) -> (String, String) {
-    split(&std::fs::read_to_string(file).expect("a readable file"))
-}
-
-/// Writes what is expected into a text's file.
-pub fn write(file: &Path, text: &str, expected: &str) {
-    std::fs::write(file, joined(text, expected)).expect("a writable folder");
+    if bless {
+        std::fs::write(file, all).expect("a writable folder");
+    }
+    differences
 }
 
 fn split(all: &str) -> (String, String) {

@@ -96,7 +96,7 @@ pub fn document() -> String {
     };
 
     let mut text = BEGINNING.to_owned() + &compared(&singles, &lessons) + &how_sure();
-    for kind in KINDS {
+    for kind in &*KINDS {
         text += &section(kind, &sources);
     }
     text += &table_of_approximations(&singles);

@@ -55,7 +55,7 @@ pub fn section(kind: &Kind, sources: &Sources<'_>) -> String {
     }
     // Forms that are refused for one reason stand together.
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
-    for pattern in kind.unknown {
+    for pattern in &kind.unknown {
         for form in expand(pattern) {
             let reason = reason(&form).unwrap_or_else(|| panic!("known after all: {form}"));
             let name = format!("`{}`", opcode(&form));

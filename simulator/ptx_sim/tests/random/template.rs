@@ -8,6 +8,19 @@
 //! destinations; `{4}` is a place of four bytes in 64 bytes, `{o4}` one in 32. `%t`, `%u`
 //! and `%v` are free registers.
 
+use std::sync::LazyLock;
+
+/// Templates to choose from.
+pub type Templates = LazyLock<Vec<&'static str>>;
+
+/// The templates of a text's section, which begins with a line `# NAME`; remarks are left out.
+pub fn section(text: &'static str, name: &str) -> Vec<&'static str> {
+    let mut sections = text.split("\n# ").filter_map(|part| part.split_once('\n'));
+    let (_, section) = sections.find(|section| section.0 == name).expect(name);
+    let is_template = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    section.lines().filter(is_template).collect()
+}
+
 /// Threads of a program's one block.
 pub const THREADS: u32 = 64;
 /// 64-bit words that each thread reads.

@@ -14,15 +14,15 @@ use lists::KINDS;
 #[test]
 fn the_lists_are_true() {
     let mut wrong = String::new();
-    for kind in KINDS {
-        for pattern in kind.known {
+    for kind in &*KINDS {
+        for pattern in &kind.known {
             for form in expand(pattern) {
                 if let Some(reason) = reason(&form) {
                     writeln!(wrong, "not known: {form} ({reason})").unwrap();
                 }
             }
         }
-        for pattern in kind.unknown {
+        for pattern in &kind.unknown {
             for form in expand(pattern) {
                 if reason(&form).is_none() {
                     writeln!(wrong, "known after all: {form}").unwrap();
@@ -44,9 +44,9 @@ fn document() -> String {
         and through a pointer with its `.callprototype`) and `brx.idx` with `.branchtargets` are\n\
         known, and of functions without a body `vprintf`, `__assertfail`, `malloc` and `free`.\n"
         .to_owned();
-    for kind in KINDS {
+    for kind in &*KINDS {
         write!(text, "\n## {}\n", kind.title).unwrap();
-        for (title, patterns) in [("Known", kind.known), ("Not known", kind.unknown)] {
+        for (title, patterns) in [("Known", &kind.known), ("Not known", &kind.unknown)] {
             if !patterns.is_empty() {
                 write!(text, "\n{title}:\n\n").unwrap();
             }

@@ -12,5 +12,6 @@ mod order;
 mod paths;
 mod repository;
 mod results;
+mod targets;
 mod times;
 mod words;

@@ -445,7 +445,7 @@ impl Writer<'_> {
             Kind::Carries => self.carries(),
             Kind::Memory => self.memory(),
             Kind::Everyone => {
-                let template = self.pick(TOGETHER);
+                let template = self.pick(&TOGETHER);
                 self.lines(template, "");
             }
             Kind::WarpWide => self.warp_wide(*place),
@@ -462,15 +462,15 @@ impl Writer<'_> {
     /// An instruction that each thread executes alone, guarded now and then.
     fn lanewise(&mut self) {
         let groups = [
-            LANEWISE,
-            INTEGERS,
-            BITS,
-            MOVES,
-            CONVERSIONS,
-            CONVERSIONS,
-            HALVES_AND_PAIRS,
-            COMPARISONS,
-            READS,
+            &LANEWISE,
+            &INTEGERS,
+            &BITS,
+            &MOVES,
+            &CONVERSIONS,
+            &CONVERSIONS,
+            &HALVES_AND_PAIRS,
+            &COMPARISONS,
+            &READS,
         ];
         let group = groups[self.random.below(groups.len())];
         let template = self.pick(group);
@@ -539,7 +539,7 @@ impl Writer<'_> {
             i => PLACES[i],
         };
         let mut template = self
-            .pick(if is_atomic { ATOMICS } else { MEMORY })
+            .pick(if is_atomic { &ATOMICS } else { &MEMORY })
             .replacen('S', space, 1)
             .replace("[B", &format!("[{base}"));
         if self.random.one_in(4) && !is_atomic {
