@@ -2,8 +2,9 @@
 //! one after the other.
 //!
 //! The variable `LOCKSTEP_DEBUG` says where: `terminal`, or `script:FILE`, whose lines are commands
-//! for every launch. In a terminal it is the one that the process belongs to, whatever its input and
-//! output are.
+//! for every launch, or `dap:PORT`, where it waits for an editor. In a terminal it is the one that
+//! the process belongs to, whatever its input and output are. `dap-to:PORT` is for the
+//! [`adapter`](crate::dap::adapter): it waits for the program.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,6 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ptx_sim::debug::Session;
 
+use crate::dap::{Server, Then};
 use crate::debugger::{Debugger, Direction, Reason};
 use crate::lines;
 use crate::sources::Sources;
@@ -25,6 +27,15 @@ pub const PROMPT: &str = "(lockstep) ";
 enum Way {
     Terminal,
     Script(Vec<u8>),
+    /// An editor, once it is there.
+    Editor(Connect, Option<Box<Server>>),
+}
+
+/// Who waits for whom at a port of this machine.
+#[derive(Clone, Copy)]
+enum Connect {
+    Listen(u16),
+    To(u16),
 }
 
 /// A debugger's user, for all launches of a process.
@@ -55,11 +66,14 @@ impl Front {
                     .map_err(|error| format!("{VARIABLE}: the script {file}: {error}"))?;
                 Way::Script(text)
             }
-            _ => {
-                return Err(format!(
-                    "{VARIABLE}={value}: it is `terminal`, or `script:FILE`"
-                ));
-            }
+            other => match other.and_then(|(word, port)| editor(word, port)) {
+                Some(connect) => Way::Editor(connect, None),
+                None => {
+                    return Err(format!(
+                        "{VARIABLE}={value}: it is `terminal`, `script:FILE` or `dap:PORT`"
+                    ));
+                }
+            },
         };
         Ok(Some(Self::new(way)))
     }
@@ -95,6 +109,10 @@ impl Front {
         self.n_launches += 1;
         if self.is_detached {
             return Ok(());
+        }
+        if let Way::Editor(connect, server) = &mut self.way {
+            let sources = Sources::new(self.folders.clone());
+            return edited(*connect, server, session, sources);
         }
         let (mut input, mut output, prompt) = self.streams()?;
         let kernel = session.module().functions[session.kernel()].name.clone();
@@ -137,7 +155,7 @@ impl Front {
                 let input = Box::new(io::Cursor::new(text.clone()));
                 Ok((input, Box::new(io::stderr()), ""))
             }
-            Way::Terminal => {
+            Way::Terminal | Way::Editor(..) => {
                 let open = || OpenOptions::new().read(true).write(true).open("/dev/tty");
                 let as_file = |file: File| -> (Box<dyn BufRead>, Box<dyn Write>, &'static str) {
                     match file.try_clone() {
@@ -161,6 +179,46 @@ impl Front {
             }
         }
     }
+}
+
+/// How an editor is reached.
+fn editor(word: &str, port: &str) -> Option<Connect> {
+    let port = port.parse().ok()?;
+    match word {
+        "dap" => Some(Connect::Listen(port)),
+        "dap-to" => Some(Connect::To(port)),
+        _ => None,
+    }
+}
+
+/// Puts a launch under an editor's control, which is waited for if it is the first.
+fn edited(
+    connect: Connect,
+    server: &mut Option<Box<Server>>,
+    session: &mut Session<'_, '_>,
+    sources: Sources,
+) -> io::Result<()> {
+    let server = match server {
+        Some(server) => server,
+        None => {
+            let ready = |port| eprintln!("waiting for an editor at 127.0.0.1:{port}");
+            server.insert(Box::new(match connect {
+                Connect::Listen(port) => Server::listen(port, ready)?,
+                Connect::To(port) => Server::connect(port)?,
+            }))
+        }
+    };
+    match server.control(&mut Debugger::new(session, sources)) {
+        Then::Next | Then::Alone => Ok(()),
+        // The user has ended it; nothing went wrong that it could tell.
+        Then::Terminate => std::process::exit(1),
+    }
+}
+
+/// The variable by which a program is told to connect to an adapter that waits at a port, and its
+/// value.
+pub fn to_adapter(port: u16) -> (String, String) {
+    (VARIABLE.to_owned(), format!("dap-to:{port}"))
 }
 
 /// Talks about a launch as `LOCKSTEP_DEBUG` says, in the terminal if it says nothing.
