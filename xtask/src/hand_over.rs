@@ -10,7 +10,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Names of tools, which are those of their binaries, and what they do.
-const TOOLS: [(&str, &str); 3] = [
+const TOOLS: [(&str, &str); 4] = [
+    (
+        "dap",
+        "The debugger's adapter for editors, on standard input and output",
+    ),
     (
         "debug",
         "Step through a kernel, forwards and backwards, on the simulator",

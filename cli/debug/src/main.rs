@@ -10,7 +10,6 @@ mod talk;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Parser;
-use debugger::dap::Server;
 use host::{kernels, registry};
 use lesson::{Registered, Shape};
 use lockstep::engine::sim::{Launcher, Sim};
@@ -22,7 +21,7 @@ use std::rc::Rc;
 use talk::Talk;
 
 fn main() -> ExitCode {
-    match run(Options::parse()) {
+    match debug(Options::parse()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -31,46 +30,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let Some(port) = options.dap else {
-        let asked = options.asked.clone();
-        return debug(&asked, Talk::in_text(options)?);
-    };
-    let mut server = match port {
-        None => Server::standard(),
-        Some(port) => Server::listen(port, |port| {
-            eprintln!("the debugger waits for an editor at 127.0.0.1:{port}");
-        })?,
-    };
-    // The editor names the kernel, unless the command did.
-    let asked = server.start(|arguments| {
-        let asked = options.asked.or(arguments)?;
-        registered(&asked).map_err(|error| format!("{error:#}"))?;
-        Ok(asked)
-    });
-    match asked {
-        Some(asked) => debug(&asked, Talk::with_editor(server)),
-        None => Ok(ExitCode::SUCCESS),
-    }
-}
-
 /// The kernel, and its problem's size.
 fn registered(asked: &Asked) -> anyhow::Result<(Registered, Shape)> {
-    let Some(kernel) = &asked.kernel else {
-        bail!("name a kernel, as `cargo xtask list` shows it");
-    };
-    let registered = registry::kernel(kernel).map_err(|error| anyhow!("{error}"))?;
+    let registered = registry::kernel(&asked.kernel).map_err(|error| anyhow!("{error}"))?;
     let default = cli::explain::default_shape(registered);
     let shape = cli::shape::among(registered, asked.shape.as_deref(), default);
     Ok((registered, shape.map_err(|what| anyhow!(what))?))
 }
 
-fn debug(asked: &Asked, talk: Talk) -> anyhow::Result<ExitCode> {
-    let (registered, shape) = registered(asked)?;
+fn debug(options: Options) -> anyhow::Result<ExitCode> {
+    let asked = options.asked.clone();
+    let (registered, shape) = registered(&asked)?;
     let module = kernels::module_for_debugging(registered, asked.arch.as_deref());
     let module = module.context("the kernels could not be compiled")?;
     let sim = Sim::new(cli::profile::with_helpers(&module));
-    let talk = Rc::new(talk);
+    let talk = Rc::new(Talk::new(options)?);
     let n_launches = Rc::new(Cell::new(0));
     let launcher = launcher(
         registered,
@@ -79,7 +53,7 @@ fn debug(asked: &Asked, talk: Talk) -> anyhow::Result<ExitCode> {
     );
     sim.launch_by(Some(launcher));
     let name = format!("{} at {shape}", registered.kernel.id);
-    talk.say(&format!("{name} on the simulator"));
+    eprintln!("{name} on the simulator");
     let ended = cli::profile::run_case(registered, &shape, &sim);
     sim.launch_by(None);
     if n_launches.get() < asked.launch {
@@ -91,10 +65,13 @@ fn debug(asked: &Asked, talk: Talk) -> anyhow::Result<ExitCode> {
         );
     }
     match ended {
-        Ok(()) => talk.say(&format!("{name}: the result is right")),
-        Err(error) => talk.say(&format!("{name}: {error}")),
+        Ok(()) => eprintln!("{name}: the result is right"),
+        Err(error) => eprintln!("{name}: {error}"),
     }
-    Ok(talk.finish())
+    Ok(match talk.has_failed() {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::FAILURE,
+    })
 }
 
 /// Halts the launch of the kernel that is asked for; all others run as always.

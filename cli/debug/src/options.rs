@@ -3,7 +3,6 @@
 use anyhow::Context;
 use clap::{Args, Parser};
 use ptx_sim::Schedule;
-use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
@@ -14,7 +13,8 @@ In the debugger `?` (in lines: `help`) lists what it can do. For example:
   debug transpose_shared --at 01_tiles.rs:151   from the first time that line is reached
   debug KERNEL --finding                        from what the checks find
   echo 'lw output[3]' | debug KERNEL --at-end   commands from a pipe
-  debug --dap                                   for an editor (docs/debugging.md)";
+
+In an editor: docs/debugging.md";
 
 /// Step through a kernel, forwards and backwards, on the simulator.
 #[derive(Clone, Debug, Parser)]
@@ -42,19 +42,14 @@ pub struct Options {
     /// Take commands from a file, a line each
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-
-    /// Talk the Debug Adapter Protocol with an editor, over standard input and output or a port of
-    /// this machine
-    #[arg(long, value_name = "PORT", conflicts_with_all = ["at", "finding", "at_end", "lines", "script"])]
-    pub dap: Option<Option<u16>>,
 }
 
 /// What is to be debugged.
 #[derive(Args, Clone, Debug)]
 pub struct Asked {
     /// A kernel's name, as `list` shows it
-    #[arg(value_name = "KERNEL", required_unless_present = "dap")]
-    pub kernel: Option<String>,
+    #[arg(value_name = "KERNEL")]
+    pub kernel: String,
 
     /// The problem's size, such as 256x256; by default a small one
     #[arg(long, value_name = "SIZE")]
@@ -71,25 +66,6 @@ pub struct Asked {
     /// The architecture whose PTX is run
     #[arg(long, value_name = "ARCH", value_parser = ["sm_80", "sm_90a"])]
     pub arch: Option<String>,
-}
-
-impl Asked {
-    /// The same, with what an editor's `launch` says: `kernel`, `shape`, `schedule`, `launch` and
-    /// `arch`.
-    pub fn or(&self, arguments: &Value) -> Result<Self, String> {
-        let text = |name: &str| arguments[name].as_str().map(str::to_owned);
-        let schedule = text("schedule")
-            .map(|schedule| schedule.parse())
-            .transpose()?;
-        let launch = arguments["launch"].as_u64().filter(|&n| n > 0);
-        Ok(Self {
-            kernel: text("kernel").or_else(|| self.kernel.clone()),
-            shape: text("shape").or_else(|| self.shape.clone()),
-            schedule: schedule.or(self.schedule),
-            launch: launch.unwrap_or(self.launch),
-            arch: text("arch").or_else(|| self.arch.clone()),
-        })
-    }
 }
 
 impl Options {

@@ -238,8 +238,14 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let now = self.session.time();
         let probe = Backwards::new(self.watcher(None));
         let here = |seen: &Backwards| Some(seen.hit.filter(|hit| hit.time == now));
-        let hit = self.session.backwards(now + 1, &probe, here).flatten();
-        self.reach(now);
+        let hit = loop {
+            let hit = self.session.backwards(now + 1, &probe, here).flatten();
+            let is_halted = self.session.interrupt().load(Ordering::Relaxed);
+            self.reach(now);
+            if hit.is_some() || !is_halted {
+                break hit;
+            }
+        };
         Some(self.at_hit(hit?))
     }
 

@@ -1,9 +1,10 @@
 //! Where a debugger talks with its user, for programs that do not know of it: their launches halt
 //! one after the other.
 //!
-//! The variable `LOCKSTEP_DEBUG` says where: `terminal`; `script:FILE`, whose lines are commands for
-//! every launch; or `dap:PORT`, where an editor connects (0 is any free port). In a terminal it is the one that the process belongs to, whatever its input and
-//! output are.
+//! The variable `LOCKSTEP_DEBUG` says where: `terminal`, or `script:FILE`, whose lines are commands
+//! for every launch, or `dap:PORT`, where it waits for an editor. In a terminal it is the one that
+//! the process belongs to, whatever its input and output are. `dap-to:PORT` is for the
+//! [`adapter`](crate::dap::adapter): it waits for the program.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -26,7 +27,18 @@ pub const PROMPT: &str = "(lockstep) ";
 enum Way {
     Terminal,
     Script(Vec<u8>),
-    Editor(Box<Server>),
+    /// An editor, once it is there.
+    Editor(Connect, Option<Box<Server>>),
+}
+
+/// Where commands come from, where answers go, and the prompt.
+type Streams = (Box<dyn BufRead>, Box<dyn Write>, &'static str);
+
+/// Who waits for whom at a port of this machine.
+#[derive(Clone, Copy)]
+enum Connect {
+    Listen(u16),
+    To(u16),
 }
 
 /// A debugger's user, for all launches of a process.
@@ -57,12 +69,14 @@ impl Front {
                     .map_err(|error| format!("{VARIABLE}: the script {file}: {error}"))?;
                 Way::Script(text)
             }
-            Some(("dap", port)) => Way::Editor(Box::new(editor(port)?)),
-            _ => {
-                return Err(format!(
-                    "{VARIABLE}={value}: it is `terminal`, `script:FILE` or `dap:PORT`"
-                ));
-            }
+            other => match other.and_then(|(word, port)| editor(word, port)) {
+                Some(connect) => Way::Editor(connect, None),
+                None => {
+                    return Err(format!(
+                        "{VARIABLE}={value}: it is `terminal`, `script:FILE` or `dap:PORT`"
+                    ));
+                }
+            },
         };
         Ok(Some(Self::new(way)))
     }
@@ -99,12 +113,9 @@ impl Front {
         if self.is_detached {
             return Ok(());
         }
-        if let Way::Editor(server) = &mut self.way {
-            let mut debugger = Debugger::new(session, Sources::new(self.folders.clone()));
-            if server.control(&mut debugger) == Then::Terminate {
-                std::process::exit(1);
-            }
-            return Ok(());
+        if let Way::Editor(connect, server) = &mut self.way {
+            let sources = Sources::new(self.folders.clone());
+            return edited(*connect, server, session, sources);
         }
         let (mut input, mut output, prompt) = self.streams()?;
         let kernel = session.module().functions[session.kernel()].name.clone();
@@ -141,15 +152,15 @@ impl Front {
         }
     }
 
-    fn streams(&self) -> io::Result<(Box<dyn BufRead>, Box<dyn Write>, &'static str)> {
+    fn streams(&self) -> io::Result<Streams> {
         match &self.way {
             Way::Script(text) => {
                 let input = Box::new(io::Cursor::new(text.clone()));
                 Ok((input, Box::new(io::stderr()), ""))
             }
-            Way::Terminal | Way::Editor(_) => {
+            Way::Terminal | Way::Editor(..) => {
                 let open = || OpenOptions::new().read(true).write(true).open("/dev/tty");
-                let as_file = |file: File| -> (Box<dyn BufRead>, Box<dyn Write>, &'static str) {
+                let as_file = |file: File| -> Streams {
                     match file.try_clone() {
                         Ok(output) => (Box::new(BufReader::new(file)), Box::new(output), PROMPT),
                         Err(_) => (
@@ -173,13 +184,44 @@ impl Front {
     }
 }
 
-/// Waits for an editor.
-fn editor(port: &str) -> Result<Server, String> {
-    let number = port
-        .parse()
-        .map_err(|_| format!("{VARIABLE}=dap:{port}: it is no port"))?;
-    let said = |port| eprintln!("lockstep: the debugger waits for an editor at 127.0.0.1:{port}");
-    Server::listen(number, said).map_err(|error| format!("{VARIABLE}=dap:{port}: {error}"))
+/// How an editor is reached.
+fn editor(word: &str, port: &str) -> Option<Connect> {
+    let port = port.parse().ok()?;
+    match word {
+        "dap" => Some(Connect::Listen(port)),
+        "dap-to" => Some(Connect::To(port)),
+        _ => None,
+    }
+}
+
+/// Puts a launch under an editor's control, which is waited for if it is the first.
+fn edited(
+    connect: Connect,
+    server: &mut Option<Box<Server>>,
+    session: &mut Session<'_, '_>,
+    sources: Sources,
+) -> io::Result<()> {
+    let server = match server {
+        Some(server) => server,
+        None => {
+            let ready = |port| eprintln!("waiting for an editor at 127.0.0.1:{port}");
+            server.insert(Box::new(match connect {
+                Connect::Listen(port) => Server::listen(port, ready)?,
+                Connect::To(port) => Server::connect(port)?,
+            }))
+        }
+    };
+    match server.control(&mut Debugger::new(session, sources)) {
+        Then::Next | Then::Alone => Ok(()),
+        // The user has ended it; nothing went wrong that it could tell.
+        Then::Terminate => std::process::exit(1),
+    }
+}
+
+/// The variable by which a program is told to connect to an adapter that waits at a port, and its
+/// value.
+pub fn to_adapter(port: u16) -> (String, String) {
+    (VARIABLE.to_owned(), format!("dap-to:{port}"))
 }
 
 /// Talks about a launch as `LOCKSTEP_DEBUG` says, in the terminal if it says nothing.

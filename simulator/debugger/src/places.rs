@@ -83,13 +83,11 @@ pub fn function(debugger: &Debugger<'_, '_, '_>, name: &str) -> Option<At> {
         let function = program.function(index);
         !function.spots.is_empty() && is_named(&function.name)
     });
-    let first: Vec<Position> = all
-        .map(|function| Position {
-            function,
-            instruction: 0,
-        })
-        .collect();
-    (!first.is_empty() && !name.is_empty()).then(|| At::Instructions(Arc::new(first)))
+    let first = all.map(|function| Position {
+        function,
+        instruction: 0,
+    });
+    executed(debugger, first.collect()).filter(|_| !name.is_empty())
 }
 
 fn number(text: &str) -> Result<u32, NoValue> {
@@ -147,8 +145,17 @@ pub fn source_line(debugger: &Debugger<'_, '_, '_>, file: &str, line: u32) -> Re
     if first.is_empty() {
         return Err(no_code(debugger, file, &files, line));
     }
-    first.sort_unstable();
-    Ok(At::Instructions(Arc::new(first)))
+    executed(debugger, first).ok_or_else(|| no_code(debugger, file, &files, line))
+}
+
+/// Where instructions are executed: those that are part of others, at the next one.
+pub fn executed(debugger: &Debugger<'_, '_, '_>, instructions: Vec<Position>) -> Option<At> {
+    let program = debugger.program();
+    let all = instructions.into_iter();
+    let mut all: Vec<Position> = all.filter_map(|at| program.executed_from(at)).collect();
+    all.sort_unstable();
+    all.dedup();
+    (!all.is_empty()).then(|| At::Instructions(Arc::new(all)))
 }
 
 fn no_code(debugger: &Debugger<'_, '_, '_>, file: &str, files: &[u32], line: u32) -> NoValue {
@@ -175,7 +182,7 @@ fn ptx_line(debugger: &Debugger<'_, '_, '_>, line: u32) -> Result<At, NoValue> {
         all.push((spot.ptx_line, position));
     }
     let here = all.iter().filter(|(own, _)| *own == line);
-    let mut here: Vec<Position> = here.map(|(_, position)| *position).collect();
+    let here: Vec<Position> = here.map(|(_, position)| *position).collect();
     if here.is_empty() {
         all.sort_by_key(|(own, _)| own.abs_diff(line));
         let near = all.first().map_or(0, |(line, _)| *line);
@@ -183,8 +190,11 @@ fn ptx_line(debugger: &Debugger<'_, '_, '_>, line: u32) -> Result<At, NoValue> {
             "there is no instruction in line {line} of the PTX text; the nearest is in line {near}"
         )));
     }
-    here.sort_unstable();
-    Ok(At::Instructions(Arc::new(here)))
+    executed(debugger, here).ok_or_else(|| {
+        NoValue(format!(
+            "nothing is executed from line {line} of the PTX text on"
+        ))
+    })
 }
 
 /// The memory that a text names: an element, or all of a buffer or a variable.

@@ -40,6 +40,8 @@ pub struct Spot {
     pub ptx_line: u32,
     /// Whether threads wait for each other there.
     pub is_barrier: bool,
+    /// Whether it is executed, and not part of another one: a launch can be halted there.
+    pub is_executed: bool,
 }
 
 impl Program {
@@ -50,6 +52,7 @@ impl Program {
         let mut functions = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
             let body = function.body.as_deref().unwrap_or_default();
+            let executed = session.executed(index);
             let mut spots: Vec<Spot> = Vec::new();
             for (instruction, at) in (0..).zip(body) {
                 let position = Position {
@@ -58,6 +61,7 @@ impl Program {
                 };
                 let place = session.place(position);
                 let mut spot = keys.spot(&place, at);
+                spot.is_executed = executed.binary_search(&instruction).is_ok();
                 // A line of a library whose caller is not known belongs to the line before it.
                 if is_librarys(&place)
                     && let Some(before) = spots.last()
@@ -96,6 +100,17 @@ impl Program {
     pub fn spot(&self, position: Position) -> Option<Spot> {
         let function = self.0.functions.get(position.function)?;
         function.spots.get(position.instruction as usize).copied()
+    }
+
+    /// The first instruction from this one on that a launch can be halted at.
+    pub fn executed_from(&self, position: Position) -> Option<Position> {
+        let spots = &self.0.functions.get(position.function)?.spots;
+        let rest = spots.get(position.instruction as usize..)?;
+        let n = rest.iter().position(|spot| spot.is_executed)?;
+        Some(Position {
+            instruction: position.instruction + n as u32,
+            ..position
+        })
     }
 
     /// A register of a function, by its name.
@@ -164,6 +179,7 @@ impl Keys {
             source: source.map(|source| (self.file(&source.file), source.line)),
             ptx_line: place.ptx_line,
             is_barrier: is_barrier(&instruction.opcode),
+            is_executed: false,
         }
     }
 

@@ -42,10 +42,6 @@ struct Options {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["debug", "schedules"])]
     debug_script: Option<PathBuf>,
 
-    /// The same, with an editor that connects to this port of this machine (0: any free one)
-    #[arg(long, value_name = "PORT", conflicts_with_all = ["debug", "debug_script", "schedules"])]
-    debug_port: Option<u16>,
-
     /// End the program at the first finding
     #[arg(long)]
     stop: bool,
@@ -260,9 +256,6 @@ fn debugger(options: &Options) -> Option<OsString> {
         let mut value = OsString::from("script:");
         value.push(script);
         return Some(value);
-    }
-    if let Some(port) = options.debug_port {
-        return Some(format!("dap:{port}").into());
     }
     options.debug.then(|| "terminal".into())
 }

@@ -56,6 +56,8 @@ pub struct Call {
     pub focus: Focus,
     /// Its calls that are in this one.
     pub index: usize,
+    /// How many calls it was inlined through.
+    pub depth: u32,
 }
 
 /// What the editor can unfold.
@@ -63,6 +65,8 @@ pub struct Call {
 pub enum Unfolds {
     /// What the thread is.
     Thread(Focus),
+    /// The source's variables of a call.
+    Variables(Call),
     /// Registers of a call.
     Registers(Call),
     /// A register in all lanes that are with the thread.

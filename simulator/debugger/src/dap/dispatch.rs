@@ -19,11 +19,7 @@ impl Server {
         if let Some(then) = self.left() {
             return then;
         }
-        self.incoming
-            .interrupts(Some(debugger.session().interrupt()));
-        let then = Control::new(self, debugger).run();
-        self.incoming.interrupts(None);
-        then
+        Control::new(self, debugger).run()
     }
 }
 

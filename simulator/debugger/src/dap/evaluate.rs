@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::addresses::memory_reference;
 use super::control::{Control, Unfolds};
+use super::incoming::Halt;
 use super::request::Request;
 use crate::debugger::Looked;
 use crate::element;
@@ -20,7 +21,8 @@ impl Control<'_, '_, '_, '_> {
     pub fn evaluate(&mut self, request: &Request) -> Result<Value, NoValue> {
         let text = request.text("expression").unwrap_or_default().trim();
         let focus = self.frame_of(request).unwrap_or(self.debugger.focus());
-        if request.text("context") == Some("repl") {
+        // Editors without a console say nothing of the context.
+        if let Some("repl") | None = request.text("context") {
             return self.command(text, focus);
         }
         self.expression(text, focus)
@@ -50,7 +52,11 @@ impl Control<'_, '_, '_, '_> {
         if let Some(lane) = text.strip_prefix("lane ") {
             return self.choose_lane(lane.trim(), focus);
         }
-        match lines::command(self.debugger, text) {
+        let flag = self.debugger.session().interrupt();
+        self.server.incoming.halt(Halt::IfMeant(flag));
+        let outcome = lines::command(self.debugger, text);
+        self.server.incoming.halt(Halt::Never);
+        match outcome {
             Ok(Outcome::Text(text)) => Ok(json!({"result": text, "variablesReference": 0})),
             Ok(Outcome::Quit) => {
                 self.is_let_go = true;

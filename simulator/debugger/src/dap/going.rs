@@ -6,7 +6,8 @@
 use ptx_sim::debug::Found;
 
 use super::control::{Control, Motion};
-use crate::debugger::{Debugger, Direction, Reason, Stop};
+use super::incoming::Halt;
+use crate::debugger::{Direction, Reason, Stop};
 use crate::watcher::Focus;
 
 /// Where a motion begins.
@@ -19,7 +20,13 @@ struct Origin {
 impl Control<'_, '_, '_, '_> {
     /// Moves the launch, and tells the editor where it halts.
     pub fn go(&mut self, motion: Motion) {
-        let mut motion = motion;
+        let flag = self.debugger.session().interrupt();
+        self.server.incoming.halt(Halt::ForAll(flag));
+        self.go_on(motion);
+        self.server.incoming.halt(Halt::Never);
+    }
+
+    fn go_on(&mut self, mut motion: Motion) {
         let mut origin = self.origin();
         self.is_paused = false;
         self.exception = None;
@@ -70,37 +77,38 @@ impl Control<'_, '_, '_, '_> {
             true => self.debugger.finding(),
             false => None,
         };
+        let interrupted = Stop {
+            reason: Reason::Interrupted,
+            time: origin.time,
+        };
         if self.server.wanted.findings && !self.debugger.session().knows_finding() {
-            return Stop {
-                reason: Reason::Interrupted,
-                time: origin.time,
-            };
+            return interrupted;
         }
         let _ = self.debugger.look_at(origin.focus);
-        let stop = self.without_findings(motion);
+        if let Motion::GoOn {
+            from_here: true, ..
+        } = motion
+            && let Some(stop) = self.debugger.breakpoint_here()
+        {
+            return stop;
+        }
+        // On short ways the launch is not halted for what arrives.
+        if self.server.incoming.is_waiting() {
+            return interrupted;
+        }
+        let stop = match motion {
+            Motion::GoOn { direction, .. } => self.debugger.go_on(direction),
+            Motion::Step {
+                reach,
+                unit,
+                direction,
+            } => self.debugger.step(reach, unit, direction),
+        };
         let is_passed =
             found.is_some_and(|found| passes(motion.direction(), origin, &stop, &found));
         match is_passed {
             true => self.debugger.go_to_finding(false).unwrap_or(stop),
             false => stop,
-        }
-    }
-
-    fn without_findings(&mut self, motion: Motion) -> Stop {
-        let debugger: &mut Debugger<'_, '_, '_> = self.debugger;
-        match motion {
-            Motion::GoOn {
-                direction,
-                from_here,
-            } => {
-                let here = from_here.then(|| debugger.breakpoint_here()).flatten();
-                here.unwrap_or_else(|| debugger.go_on(direction))
-            }
-            Motion::Step {
-                reach,
-                unit,
-                direction,
-            } => debugger.step(reach, unit, direction),
         }
     }
 }

@@ -20,41 +20,68 @@ pub enum Received {
     Closed(Option<String>),
 }
 
-/// The flag that halts the launch under control, if there is one.
-type Interrupt = Arc<Mutex<Option<Arc<AtomicBool>>>>;
+/// What halts a launch that runs.
+#[derive(Clone)]
+pub enum Halt {
+    /// Nothing: it does not run.
+    Never,
+    /// Whatever arrives.
+    ForAll(Arc<AtomicBool>),
+    /// What means it to halt.
+    IfMeant(Arc<AtomicBool>),
+}
 
 /// What arrives, in order.
 pub struct Incoming {
     queue: Receiver<Received>,
-    interrupt: Interrupt,
+    /// The next, if it was looked for.
+    next: Option<Received>,
+    halt: Arc<Mutex<Halt>>,
 }
 
 impl Incoming {
     /// Reads on a thread of its own, so that a launch that runs can be halted.
     pub fn new(reader: impl Read + Send + 'static) -> Self {
         let (to, queue) = mpsc::channel();
-        let interrupt = Interrupt::default();
-        let flag = Arc::clone(&interrupt);
-        std::thread::spawn(move || follow(reader, &to, &flag));
-        Self { queue, interrupt }
+        let halt = Arc::new(Mutex::new(Halt::Never));
+        let shared = Arc::clone(&halt);
+        std::thread::spawn(move || follow(reader, &to, &shared));
+        Self {
+            queue,
+            next: None,
+            halt,
+        }
     }
 
-    /// Sets the flag whenever something arrives. It says no more than that, and that it is set
-    /// without anything in the queue means nothing.
-    pub fn interrupts(&self, flag: Option<Arc<AtomicBool>>) {
-        *self
-            .interrupt
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = flag;
+    /// Says what sets the launch's flag from now on.
+    pub fn halt(&self, halt: Halt) {
+        let mut shared = self.halt.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *shared, halt);
+        if let Halt::ForAll(flag) | Halt::IfMeant(flag) = old {
+            // It may have been set for something that has been seen to.
+            flag.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something has arrived.
+    pub fn is_waiting(&mut self) -> bool {
+        if self.next.is_none() {
+            self.next = self.queue.try_recv().ok();
+        }
+        self.next.is_some()
     }
 
     /// Waits for the next.
-    pub fn next(&self) -> Received {
-        self.queue.recv().unwrap_or(Received::Closed(None))
+    pub fn next(&mut self) -> Received {
+        let next = self.next.take();
+        next.unwrap_or_else(|| self.queue.recv().unwrap_or(Received::Closed(None)))
     }
 
     /// Waits for the next, but not longer than this.
-    pub fn next_within(&self, time: Duration) -> Option<Received> {
+    pub fn next_within(&mut self, time: Duration) -> Option<Received> {
+        if self.next.is_some() {
+            return self.next.take();
+        }
         match self.queue.recv_timeout(time) {
             Ok(received) => Some(received),
             Err(RecvTimeoutError::Timeout) => None,
@@ -63,12 +90,12 @@ impl Incoming {
     }
 
     /// The next, if it is there.
-    pub fn next_now(&self) -> Option<Received> {
+    pub fn next_now(&mut self) -> Option<Received> {
         self.next_within(Duration::ZERO)
     }
 }
 
-fn follow(reader: impl Read, to: &Sender<Received>, interrupt: &Interrupt) {
+fn follow(reader: impl Read, to: &Sender<Received>, halt: &Mutex<Halt>) {
     let mut reader = BufReader::new(reader);
     loop {
         let received = match framing::read(&mut reader) {
@@ -78,16 +105,27 @@ fn follow(reader: impl Read, to: &Sender<Received>, interrupt: &Interrupt) {
             Err(error @ NoMessage::Lost(_)) => Received::Closed(Some(error.to_string())),
         };
         let is_last = matches!(received, Received::Closed(_));
+        let is_meant = is_last || means_to_halt(&received);
         if to.send(received).is_err() {
             return;
         }
         // After it is in the queue: who is halted looks there.
-        let flag = interrupt.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(flag) = &*flag {
-            flag.store(true, Ordering::Relaxed);
+        let halt = halt.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*halt {
+            Halt::ForAll(flag) => flag.store(true, Ordering::Relaxed),
+            Halt::IfMeant(flag) if is_meant => flag.store(true, Ordering::Relaxed),
+            Halt::IfMeant(_) | Halt::Never => {}
         }
         if is_last {
             return;
         }
     }
+}
+
+fn means_to_halt(received: &Received) -> bool {
+    let Received::Message(message) = received else {
+        return false;
+    };
+    let command = message.get("command").and_then(Value::as_str);
+    matches!(command, Some("pause" | "disconnect" | "terminate"))
 }

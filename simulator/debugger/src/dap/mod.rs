@@ -17,7 +17,8 @@
 //!   stop to stop; `stops`: why it was halted, in the protocol's words;
 //! - `threads`: warps as threads, calls and inlined calls as frames;
 //! - `variables`: what there is to unfold; `evaluate`: expressions and commands;
-//! - `code`: the PTX as a text and as a disassembly; bytes of memory.
+//! - `code`: the PTX as a text and as a disassembly; bytes of memory;
+//! - [`adapter`]: what an editor starts, and starts the program.
 //!
 //! *Threads* of the protocol are warps of the blocks in flight. One lane of each is looked at: the
 //! console's `lane 5` chooses another.
@@ -30,6 +31,7 @@
 //! Left out: hit counts, log points, changing variables, several devices at the same time. Requests
 //! that arrive while the program is between two launches are answered at the next one.
 
+pub mod adapter;
 mod addresses;
 mod capabilities;
 mod code;

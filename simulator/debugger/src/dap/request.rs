@@ -1,6 +1,6 @@
 //! A request and its arguments.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -24,6 +24,16 @@ impl Request {
             arguments: message
                 .get_mut("arguments")
                 .map_or(Value::Null, Value::take),
+        })
+    }
+
+    /// As a message.
+    pub fn message(&self) -> Value {
+        json!({
+            "seq": self.seq,
+            "type": "request",
+            "command": self.command,
+            "arguments": self.arguments,
         })
     }
 

@@ -2,7 +2,7 @@
 //! still there.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -76,6 +76,16 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         ready(listener.local_addr()?.port());
         let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        Ok(Self::new(stream.try_clone()?, stream))
+    }
+
+    /// With an adapter that waits at a port of this machine.
+    ///
+    /// # Errors
+    /// Nobody waits there.
+    pub fn connect(port: u16) -> io::Result<Self> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_nodelay(true)?;
         Ok(Self::new(stream.try_clone()?, stream))
     }

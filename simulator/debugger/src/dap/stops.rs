@@ -56,8 +56,8 @@ impl Control<'_, '_, '_, '_> {
 
     fn at_breakpoint(&mut self, number: u32) {
         let written = self.debugger.breakpoints().iter();
-        let written = written.filter(|own| own.id == number).map(|own| &own.text);
-        let written = written.cloned().next().unwrap_or_default();
+        let mut written = written.filter(|own| own.id == number).map(|own| &own.text);
+        let written = written.next().cloned().unwrap_or_default();
         let Some((kind, id)) = self.server.wanted.find(number) else {
             return self.halted(
                 "breakpoint",

@@ -1,6 +1,8 @@
 //! Warps as threads, calls and inlined calls as frames.
 
-use ptx_sim::debug::{BlockState, Position, WarpState};
+use std::collections::HashMap;
+
+use ptx_sim::debug::{BlockState, Frame, WarpState};
 use ptx_sim::diagnostics::Source;
 use serde_json::{Value, json};
 
@@ -71,9 +73,15 @@ impl Control<'_, '_, '_, '_> {
         let calls = path.map_or(Vec::new(), |path| path.frames);
         let mut frames = Vec::new();
         for (index, call) in calls.iter().enumerate() {
-            for frame in self.frames_of(call.position, index == 0) {
-                frames.push((Call { focus, index }, frame));
-            }
+            let here = self.frames_of(call).into_iter();
+            frames.extend(here.map(|(depth, frame)| {
+                let call = Call {
+                    focus,
+                    index,
+                    depth,
+                };
+                (call, frame)
+            }));
         }
         let total = frames.len();
         let first = request.number("startFrame").unwrap_or(0).max(0) as usize;
@@ -88,55 +96,64 @@ impl Control<'_, '_, '_, '_> {
         Ok(json!({"stackFrames": shown, "totalFrames": total}))
     }
 
-    /// What is at an instruction: what was inlined there, the innermost first, and the function.
-    fn frames_of(&self, position: Position, is_innermost: bool) -> Vec<Value> {
+    /// What is at an instruction, with the calls that it was inlined through: what was inlined from
+    /// libraries, what was inlined else, and the function.
+    fn frames_of(&self, call: &Frame) -> Vec<(u32, Value)> {
+        let position = call.position;
         let place = self.debugger.session().place(position);
         let name = &self.debugger.program().function(position.function).name;
         let reference = format!("{:#x}", addresses::address_of(position));
         let Some(source) = &place.source else {
-            return vec![json!({
+            let frame = json!({
                 "name": name,
                 "source": addresses::source_of(self.debugger, position.function),
                 "line": self.server.editor.their_line(addresses::line_of(position)),
                 "column": self.server.editor.their_column(0),
                 "instructionPointerReference": reference,
-            })];
-        };
-        let own = std::iter::once(source).chain(&place.inlined_at);
-        let own: Vec<&Source> = own.collect();
-        let mut frames = Vec::new();
-        for (i, &at) in own.iter().enumerate() {
-            let is_function = i + 1 == own.len();
-            let name = match is_function {
-                true => name.clone(),
-                false => format!("inlined in {name}"),
-            };
-            let mut frame = self.frame(at, &name);
-            frame["instructionPointerReference"] = json!(reference);
-            frames.push(frame);
-        }
-        // What was inlined from libraries is above, and not what is looked at first.
-        if is_innermost && !place.inside.is_empty() {
-            let inside = place.inside.iter().map(|at| {
-                let mut frame = self.frame(at, "from a library");
-                frame["presentationHint"] = json!("subtle");
-                if let Some(source) = frame.get_mut("source") {
-                    source["presentationHint"] = json!("deemphasize");
-                }
-                frame
             });
-            frames = inside.chain(frames.iter().cloned()).collect();
-        }
-        frames
+            return vec![(0, frame)];
+        };
+        let n_inside = place.inside.len();
+        let all: Vec<&Source> = place
+            .inside
+            .iter()
+            .chain([source])
+            .chain(&place.inlined_at)
+            .collect();
+        let names = self.names_of(call);
+        let frame = |(index, &at): (usize, &&Source)| {
+            let depth = (all.len() - 1 - index) as u32;
+            let inlined = format!("inlined in {name}");
+            let name = match depth {
+                0 => name,
+                _ => names.get(&depth).unwrap_or(&inlined),
+            };
+            let mut frame = json!({
+                "name": name,
+                "source": self.file_source(&at.file),
+                "line": self.server.editor.their_line(at.line),
+                "column": self.server.editor.their_column(at.column),
+                "instructionPointerReference": reference,
+            });
+            // Libraries are not what is looked at first.
+            if index < n_inside {
+                frame["presentationHint"] = json!("subtle");
+                frame["source"]["presentationHint"] = json!("deemphasize");
+            }
+            (depth, frame)
+        };
+        all.iter().enumerate().map(frame).collect()
     }
 
-    fn frame(&self, at: &Source, name: &str) -> Value {
-        json!({
-            "name": name,
-            "source": self.file_source(&at.file),
-            "line": self.server.editor.their_line(at.line),
-            "column": self.server.editor.their_column(at.column),
-        })
+    /// The names of inlined functions, as far as they have variables, by how many calls they were
+    /// inlined through.
+    fn names_of(&self, call: &Frame) -> HashMap<u32, String> {
+        let variables = self.debugger.variables_in(call).into_iter();
+        let names = variables.map(|variable| {
+            let frame = &variable.frame;
+            (frame.depth, frame.function.clone())
+        });
+        names.collect()
     }
 
     /// A source file as the editor knows it.

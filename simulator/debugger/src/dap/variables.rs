@@ -50,6 +50,7 @@ impl Control<'_, '_, '_, '_> {
         let focus = self.looked_at(call.focus.block, call.focus.warp);
         let call = Call { focus, ..call };
         let all = [
+            ("Variables", Unfolds::Variables(call)),
             ("Memory", Unfolds::Memory(focus)),
             ("Registers", Unfolds::Registers(call)),
             ("Thread", Unfolds::Thread(focus)),
@@ -57,6 +58,8 @@ impl Control<'_, '_, '_, '_> {
             ("Barriers and copies", Unfolds::Waiting(focus)),
         ];
         let mut scopes = Vec::new();
+        let has_none = self.debugger.no_variables().is_some();
+        let all = all.into_iter().skip(usize::from(has_none));
         for (name, unfolds) in all {
             let is_first = scopes.is_empty();
             let reference = self.reference(unfolds);
@@ -87,6 +90,7 @@ impl Control<'_, '_, '_, '_> {
         };
         let all = match unfolds {
             Unfolds::Thread(focus) => self.thread_variables(focus),
+            Unfolds::Variables(call) => self.of_source(call),
             Unfolds::Registers(call) => self.registers(call),
             Unfolds::OfLanes(call, name) => self.of_lanes(call, &name),
             Unfolds::Memory(focus) => self.memories(focus),
@@ -136,6 +140,25 @@ impl Control<'_, '_, '_, '_> {
         all.into_iter()
             .map(|(name, value)| leaf(name, &value))
             .collect()
+    }
+
+    /// The source's variables of a call, those that hide others first.
+    fn of_source(&mut self, call: Call) -> Vec<Value> {
+        self.at(call.focus, |debugger| {
+            let Some(frame) = frame(debugger.path(), call) else {
+                return Vec::new();
+            };
+            let all = debugger.variables_in(&frame).into_iter().rev();
+            let own = all.filter(|variable| variable.frame.depth == call.depth);
+            own.map(|variable| {
+                let value = debugger.variable_text(&frame, &variable, call.focus.lane);
+                let mut shown = leaf(&variable.name, &value);
+                shown["type"] = json!(variable.ty.name());
+                shown["evaluateName"] = json!(variable.name);
+                shown
+            })
+            .collect()
+        })
     }
 
     /// The registers of a call that have a value, each to be unfolded to its lanes.
@@ -299,7 +322,11 @@ impl Control<'_, '_, '_, '_> {
             };
             let value = format!("{at}, {}{chosen}", show::waits(path.waits));
             let focus = Focus { lane, ..focus };
-            let reference = self.reference(Unfolds::Registers(Call { focus, index: 0 }));
+            let reference = self.reference(Unfolds::Registers(Call {
+                focus,
+                index: 0,
+                depth: 0,
+            }));
             let mut variable = leaf(&format!("[{lane}]"), &value);
             variable["variablesReference"] = json!(reference);
             all.push(variable);

@@ -148,8 +148,7 @@ impl Wanted {
     }
 
     fn read(&mut self, request: &Request, editor: Editor) -> Option<(Kind, Vec<Read>)> {
-        let (kind, place): (Kind, &dyn Fn(&Value) -> Option<Place>) = match request.command.as_str()
-        {
+        let (kind, place): (Kind, &ReadPlace<'_>) = match request.command.as_str() {
             "setBreakpoints" => {
                 let (kind, of_source) = source(request)?;
                 let line = |one: &Value| Some(editor.line(number(one, "line")?));
@@ -189,7 +188,10 @@ struct Read {
     counts: bool,
 }
 
-fn read_all(request: &Request, place: &dyn Fn(&Value) -> Option<Place>) -> Vec<Read> {
+/// Reads the place of one of a list.
+type ReadPlace<'a> = dyn Fn(&Value) -> Option<Place> + 'a;
+
+fn read_all(request: &Request, place: &ReadPlace<'_>) -> Vec<Read> {
     let text = |one, name| text(one, name).filter(|text| !text.trim().is_empty());
     let all = request.list("breakpoints").iter();
     all.map(|one| Read {
@@ -237,38 +239,58 @@ fn instruction(one: &Value) -> Option<Place> {
 }
 
 impl Breakpoint {
-    /// Sets it in a launch.
-    fn put(&mut self, debugger: &mut Debugger<'_, '_, '_>) -> Result<(), NoValue> {
+    /// Sets it in a launch. Gives the line that it is at, if it has one.
+    fn put(&mut self, debugger: &mut Debugger<'_, '_, '_>) -> Result<Option<u32>, NoValue> {
         self.number = None;
         if let Some(why) = &self.refused {
             return Err(NoValue(why.clone()));
         }
         let at = self.place.find(debugger)?;
+        let line = self.place.line(debugger, &at);
         let text = self.place.to_string();
         let number = debugger.add_breakpoint_at(&text, at, self.condition.as_deref())?;
         self.number = Some(number);
-        Ok(())
+        Ok(line)
     }
 
     /// What the editor is told of it.
-    fn answer(&self, result: Result<(), NoValue>, editor: Editor) -> Value {
+    fn answer(&self, result: Result<Option<u32>, NoValue>, editor: Editor) -> Value {
         let mut answer = json!({"id": self.id, "verified": result.is_ok()});
-        if let Place::Line(_, line) | Place::Listing(_, line) = self.place {
-            answer["line"] = json!(editor.their_line(line));
+        let mut line = match self.place {
+            Place::Line(_, line) | Place::Listing(_, line) => Some(line),
+            _ => None,
+        };
+        match result {
+            Ok(actual) => line = actual.or(line),
+            Err(NoValue(why)) => answer["message"] = json!(why),
         }
-        if let Err(NoValue(why)) = result {
-            answer["message"] = json!(why);
+        if let Some(line) = line {
+            answer["line"] = json!(editor.their_line(line));
         }
         answer
     }
 }
 
 impl Place {
+    /// The line of the first instruction that was found: another one than was asked for, if what is
+    /// there is part of what follows.
+    fn line(&self, debugger: &Debugger<'_, '_, '_>, at: &At) -> Option<u32> {
+        let At::Instructions(all) = at else {
+            return None;
+        };
+        let first = *all.first()?;
+        match self {
+            Self::Line(..) => Some(debugger.program().spot(first)?.source?.1),
+            Self::Listing(..) => Some(addresses::line_of(first)),
+            _ => None,
+        }
+    }
+
     fn find(&self, debugger: &Debugger<'_, '_, '_>) -> Result<At, NoValue> {
         match self {
             Self::Line(file, line) => source_line(debugger, file, *line),
             Self::Listing(function, line) => addresses::listed(debugger, function, *line)
-                .map(|position| At::Instructions(Arc::new(vec![position])))
+                .and_then(|position| places::executed(debugger, vec![position]))
                 .ok_or_else(|| NoValue(format!("`{function}` has no instruction there"))),
             Self::Function(name) => places::function(debugger, name).ok_or_else(|| {
                 let kernel = debugger.session().kernel();
@@ -278,7 +300,7 @@ impl Place {
                 ))
             }),
             Self::Instruction(address) => addresses::position(debugger, *address)
-                .map(|position| At::Instructions(Arc::new(vec![position])))
+                .and_then(|position| places::executed(debugger, vec![position]))
                 .ok_or_else(|| NoValue(format!("there is no instruction at {address:#x}"))),
             Self::Written(text) => places::read(debugger, text),
         }

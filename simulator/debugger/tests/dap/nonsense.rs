@@ -90,7 +90,7 @@ fn it_is_refused_before_a_launch_what_needs_one() {
     editor.ask("configurationDone", json!({}));
     editor.stop();
     // Lines begin with 0 here.
-    assert_eq!(editor.line(&json!(1)), 6);
+    assert_eq!(editor.line(&json!(1)), 10);
     assert!(editor.try_ask("launch", json!({})).is_err());
     let counted = json!([{"line": 13, "hitCondition": "3"}, {"line": 13, "condition": "("}, {}]);
     let told = editor.set_lines(counted);

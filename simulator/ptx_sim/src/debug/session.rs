@@ -27,6 +27,7 @@ use crate::launch::memory::Heaps;
 use crate::launch::prepared::Prepared;
 use crate::launch::workers::{Failure, Work, Worker};
 use crate::memory::written::Written;
+use crate::program::Terminator;
 use crate::report::Report;
 use ptx::ir::{RegId, Space};
 
@@ -368,7 +369,7 @@ impl<'w> Session<'w, '_> {
         walk.checks = None;
         let when = (walk.found_at.unwrap_or(walk.time), walk.time);
         let found = match (ran, walk.finding) {
-            (Ran::Ended(Some(error)), Some(finding)) => self.found_by(&finding, when, error),
+            (Ran::Ended(Some(error)), Some(finding)) => self.found_by(&finding, when, *error),
             _ => None,
         };
         let is_halted = self.interrupt.load(Ordering::Relaxed);
@@ -380,7 +381,7 @@ impl<'w> Session<'w, '_> {
         &mut self,
         finding: &Finding,
         (before, end): (u64, u64),
-        error: Box<LaunchError>,
+        error: LaunchError,
     ) -> Option<Found> {
         let (at, this, other) = parts(finding);
         let this = self.when(this, at, before)?;
@@ -394,7 +395,7 @@ impl<'w> Session<'w, '_> {
         };
         let other = other.and_then(|other| self.when(other, at, before));
         Some(Found {
-            error: *error,
+            error,
             this,
             other,
             memory: at.map(|at| (at.space, at.owner, bytes_of(&at))),
@@ -531,6 +532,24 @@ impl<'w> Session<'w, '_> {
     /// on; of parameters, in [`parameters`](Self::parameters).
     pub fn address_of(&self, function: usize, space: Space, name: &str) -> Option<u64> {
         address_of(self.launch, function, space, name)
+    }
+
+    /// The instructions of a function that are executed, and so have a time, by their numbers. Those
+    /// that are not are part of others: constants, addresses, jumps.
+    pub fn executed(&self, function: usize) -> Vec<u32> {
+        let known = self.launch.program.functions.get(function);
+        let Some(function) = known.and_then(Option::as_ref) else {
+            return Vec::new();
+        };
+        let code = function.code.iter().map(|instruction| instruction.ptx);
+        let ends = function.blocks.iter().filter_map(|block| {
+            let is_jump = matches!(block.terminator, Terminator::Jump(_));
+            (!is_jump).then(|| block.last())
+        });
+        let mut all: Vec<u32> = code.chain(ends).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// The kernel's number among the module's functions.

@@ -3,6 +3,7 @@
 
 mod kept;
 
+#[cfg(feature = "debug")]
 pub(crate) use kept::Kept;
 
 use std::ops::Range;
