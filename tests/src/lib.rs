@@ -9,6 +9,7 @@ use lesson::{
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, PtxModule, Timing};
 
+pub mod debugged;
 pub mod ptx;
 
 /// Warp instructions that a launch may execute: many times what any of the kernels here

@@ -11,9 +11,9 @@ mod talk;
 use anyhow::{Context, anyhow, bail};
 use clap::Parser;
 use host::{kernels, registry};
-use lesson::{Registered, Shape};
+use lesson::{CaseError, Registered, Shape};
 use lockstep::engine::sim::{Launcher, Sim};
-use options::{Asked, Options};
+use options::{Asked, Options, Wrong};
 use ptx_sim::LaunchOptions;
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -39,12 +39,25 @@ fn registered(asked: &Asked) -> anyhow::Result<(Registered, Shape)> {
 }
 
 fn debug(options: Options) -> anyhow::Result<ExitCode> {
-    let asked = options.asked.clone();
+    let mut asked = options.asked.clone();
     let (registered, shape) = registered(&asked)?;
     let module = kernels::module_for_debugging(registered, asked.arch.as_deref());
     let module = module.context("the kernels could not be compiled")?;
-    let sim = Sim::new(cli::profile::with_helpers(&module));
-    let talk = Rc::new(Talk::new(options)?);
+    let modules = cli::profile::with_helpers(&module);
+    let wrong = match options.wrong {
+        true => Some(first_wrong(
+            registered,
+            &shape,
+            &asked,
+            Sim::new(modules.clone()),
+        )?),
+        false => None,
+    };
+    if let Some(wrong) = &wrong {
+        asked.launch = wrong.launch;
+    }
+    let sim = Sim::new(modules);
+    let talk = Rc::new(Talk::new(options, wrong)?);
     let n_launches = Rc::new(Cell::new(0));
     let launcher = launcher(
         registered,
@@ -71,6 +84,39 @@ fn debug(options: Options) -> anyhow::Result<ExitCode> {
     Ok(match talk.has_failed() {
         false => ExitCode::SUCCESS,
         true => ExitCode::FAILURE,
+    })
+}
+
+/// The first element of the lesson's result that is wrong, by a run without the debugger.
+fn first_wrong(
+    registered: Registered,
+    shape: &Shape,
+    asked: &Asked,
+    sim: Sim,
+) -> anyhow::Result<Wrong> {
+    let n_launches = Rc::new(Cell::new(0));
+    let (counted, id, schedule) = (n_launches.clone(), registered.kernel.id, asked.schedule);
+    sim.launch_by(Some(Rc::new(move |sim, launch| {
+        let is_it = launch.entry() == id;
+        counted.set(counted.get() + u64::from(is_it));
+        let options = LaunchOptions {
+            schedule: schedule.filter(|_| is_it),
+            ..LaunchOptions::default()
+        };
+        sim.launch_with(launch, options).map(drop)
+    })));
+    match cli::profile::run_case(registered, shape, &sim) {
+        Err(CaseError::Wrong(what)) => eprintln!("{id} at {shape}: {what}"),
+        Err(error) => bail!("{id} at {shape}: {error}"),
+        Ok(()) => bail!("the result of {id} at {shape} is right: there is no wrong element"),
+    }
+    let (Some(index), Some((address, n_bytes))) = (lesson::first_wrong(), sim.last_read()) else {
+        bail!("the lesson does not say which element is wrong: begin with --at-end");
+    };
+    let at = address + (index * n_bytes) as u64;
+    Ok(Wrong {
+        element: format!("u{}@{at:#x}", 8 * n_bytes.clamp(1, 8)),
+        launch: n_launches.get().max(1),
     })
 }
 

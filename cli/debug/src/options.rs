@@ -31,6 +31,10 @@ pub struct Options {
     #[arg(long, conflicts_with = "at_end")]
     finding: bool,
 
+    /// Begin at the last write of the first element that the lesson finds to be wrong
+    #[arg(long, conflicts_with_all = ["at", "finding", "at_end"])]
+    pub wrong: bool,
+
     /// Begin at the end of the launch
     #[arg(long)]
     at_end: bool,
@@ -68,9 +72,20 @@ pub struct Asked {
     pub arch: Option<String>,
 }
 
+/// A wrong element of a lesson's result.
+pub struct Wrong {
+    /// As an expression.
+    pub element: String,
+    /// The last of the kernel's launches before it was read.
+    pub launch: u64,
+}
+
 impl Options {
     /// The commands with which to begin, a line each.
-    pub fn first_commands(&self) -> String {
+    pub fn first_commands(&self, wrong: Option<&Wrong>) -> String {
+        if let Some(Wrong { element, .. }) = wrong {
+            return format!("goto end\nlast-write {element}\n");
+        }
         if let Some(place) = &self.at {
             return format!("break {place}\ncontinue\n");
         }

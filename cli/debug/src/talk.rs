@@ -1,7 +1,7 @@
 //! Who talks with the debugger: someone at a terminal, a script or a pipe, or whoever
 //! `LOCKSTEP_DEBUG` names.
 
-use crate::options::Options;
+use crate::options::{Options, Wrong};
 use debugger::{Debugger, front, lines, sources::Sources};
 use host::home::home;
 use ptx_sim::debug::Session;
@@ -12,14 +12,16 @@ use std::path::PathBuf;
 /// Who talks.
 pub struct Talk {
     options: Options,
+    wrong: Option<Wrong>,
     input: RefCell<Box<dyn BufRead>>,
     has_failed: Cell<bool>,
 }
 
 impl Talk {
     /// As the options say.
-    pub fn new(options: Options) -> anyhow::Result<Self> {
+    pub fn new(options: Options, wrong: Option<Wrong>) -> anyhow::Result<Self> {
         Ok(Self {
+            wrong,
             input: RefCell::new(options.input()?),
             options,
             has_failed: Cell::new(false),
@@ -52,7 +54,7 @@ impl Talk {
         let is_typed = is_terminal && !self.options.is_scripted();
         let has_view = is_typed && !self.options.lines;
         let mut output = io::stdout();
-        let first = self.options.first_commands();
+        let first = self.options.first_commands(self.wrong.as_ref());
         if !first.is_empty() {
             self.note(lines::talk(
                 debugger,

@@ -15,6 +15,7 @@ mod ending;
 mod exit;
 mod explain;
 mod gather;
+mod lead;
 mod learn;
 mod list;
 mod modules;

@@ -5,7 +5,7 @@ use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
-use super::{baselines, devices, modules, pages, profile, schedules};
+use super::{baselines, devices, lead, modules, pages, profile, schedules};
 use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::report::devices::Row;
 use crate::report::json::Report;
@@ -328,6 +328,10 @@ fn write_results(out: &mut dyn Write, args: &Args, results: &[CaseResult]) -> io
         }
         if let Some(hint) = profile::hint(result, args.ptx.as_deref(), width) {
             writeln!(out, "{hint}")?;
+        }
+        // The debugger runs on the simulator, with our own PTX.
+        if let Some(command) = lead::command(result).filter(|_| args.ptx.is_none()) {
+            writeln!(out, "{}", hint("to step through it", &command, width))?;
         }
     }
     Ok(())

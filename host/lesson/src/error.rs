@@ -3,6 +3,7 @@
 use crate::differences::{self, Difference};
 use crate::verify::Mismatch;
 use lockstep::engine::EngineError;
+use std::cell::Cell;
 
 /// The reason why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -54,8 +55,19 @@ impl CaseError {
     }
 }
 
+thread_local! {
+    static FIRST_WRONG: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The first wrong element that a lesson has last found on this thread, by its index in what it
+/// had read.
+pub fn first_wrong() -> Option<usize> {
+    FIRST_WRONG.get()
+}
+
 impl From<Mismatch> for CaseError {
     fn from(mismatch: Mismatch) -> Self {
+        FIRST_WRONG.set(Some(mismatch.index));
         Self::Wrong(mismatch.to_string())
     }
 }

@@ -43,7 +43,7 @@ pub mod trial;
 pub mod verify;
 
 pub use clocking::Clocking;
-pub use error::CaseError;
+pub use error::{CaseError, first_wrong};
 pub use footprint::Footprint;
 pub use measurement::Measurement;
 pub use registry::{KernelEntry, KnownAlarm, Lesson, Published, Registered};

@@ -11,7 +11,7 @@ use crate::program::demangled;
 use crate::sources::Sources;
 
 /// Instructions that are looked at to find out how memory is accessed.
-const MOST_LOOKED_AT: u64 = 1 << 21;
+const MOST_LOOKED_AT: u64 = 1 << 18;
 /// Columns of a tile whose shape is not known: as many words as there are banks.
 const COLUMNS: u64 = 32;
 

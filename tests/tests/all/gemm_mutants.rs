@@ -9,6 +9,7 @@ use host::{kernels, ptx, registry};
 use lesson::Shape;
 use lockstep::engine::PtxModule;
 use lockstep::engine::sim::Sim;
+use lockstep_tests::debugged::leads_to_the_line;
 
 /// One tile of 128×256, eight steps of 64 along k: each stage of a ring is used again.
 const LONG: [u32; 3] = [128, 256, 512];
@@ -48,6 +49,14 @@ fn must_find(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> Strin
         found.contains(words),
         "{kernel}: `{words}` is missing in: {found}"
     );
+    // In the debugger those that do not end take long.
+    if found.contains("  in kernel `") && !found.contains("may never end") {
+        let sim = Sim::new(vec![mutant(kernel, what, change)]);
+        let registered = registry::kernel(kernel).expect("it exists");
+        leads_to_the_line(&found, &sim, |sim| {
+            drop(run_case(registered, &Shape::of(&dims), sim));
+        });
+    }
     let has_line = found.contains("gpu-kernels/src/") || found.contains("cuda_std/src/");
     assert!(has_line, "{kernel}: no line of source in: {found}");
 }

@@ -5,7 +5,9 @@
 use broken_kernels::{reduction, unseen};
 use host::lessons::transpose;
 use lesson::{KernelEntry, Shape, Status};
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
+use lockstep_tests::debugged::leads_to_the_line;
 use lockstep_tests::{ptx, results, simulator};
 
 /// Both accesses are named, with places in `file`.
@@ -70,15 +72,18 @@ fn reduction_without_atomics_across_blocks() {
 /// `words`.
 macro_rules! must_report {
     ($kernel:ident, $words:expr) => {{
-        let engine = simulator(ptx::broken()).with_check(true);
-        let n = unseen::BLOCK_THREADS;
-        let input = Buffer::of(&engine, "input", &vec![1.0f32; n as usize]).expect("room");
-        let output = Buffer::<f32>::poisoned(&engine, "output", n as usize).expect("room");
-        let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
-        let args = (input.as_ptr(), output.as_mut_ptr());
-        // SAFETY: one block, an element of each buffer for each thread.
-        let launch = unsafe { Prepared::of::<unseen::$kernel>(config, args) };
-        let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
+        let run = |engine: &Sim| {
+            let n = unseen::BLOCK_THREADS;
+            let input = Buffer::of(engine, "input", &vec![1.0f32; n as usize]).expect("room");
+            let output = Buffer::<f32>::poisoned(engine, "output", n as usize).expect("room");
+            let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
+            let args = (input.as_ptr(), output.as_mut_ptr());
+            // SAFETY: one block, an element of each buffer for each thread.
+            let launch = unsafe { Prepared::of::<unseen::$kernel>(config, args) };
+            engine.launch(&launch.expect("it fits"), Observe::Nothing)
+        };
+        let report = report_of(run(&simulator(ptx::broken()).with_check(true)));
+        leads_to_the_line(&report, &simulator(ptx::broken()), |sim| drop(run(sim)));
         for words in ["PTX line", "thread (", "what to do:"]
             .iter()
             .chain(&$words)

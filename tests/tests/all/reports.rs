@@ -3,7 +3,9 @@
 //! second.
 
 use broken_kernels::reports;
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{Buffer, Engine, LaunchConfig, Observe, Prepared};
+use lockstep_tests::debugged::leads_to_the_line;
 use lockstep_tests::{ptx, simulator};
 
 const FILE: &str = "tests/broken-kernels/src/reports.rs";
@@ -25,18 +27,21 @@ fn marked(kernel: &str, mark: &str) -> usize {
 /// Runs a kernel; its report must begin with these words and name its marked line.
 macro_rules! reported {
     ($kernel:ident, $words:expr $(, $argument:expr)?) => {{
-        let engine = simulator(ptx::broken()).with_check(true);
-        let n = reports::BLOCK_THREADS;
-        let input = Buffer::of(&engine, "input", &vec![1.0f32; n as usize]).expect("room");
-        let output = Buffer::of(&engine, "output", &vec![0.0f32; n as usize]).expect("room");
-        let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
-        let args = (input.as_ptr(), output.as_mut_ptr() $(, $argument)?);
-        // SAFETY: one block, an element of each buffer for each thread.
-        let launch = unsafe { Prepared::of::<reports::$kernel>(config, args) };
-        let report = match engine.launch(&launch.expect("it fits"), Observe::Nothing) {
+        let run = |engine: &Sim| {
+            let n = reports::BLOCK_THREADS;
+            let input = Buffer::of(engine, "input", &vec![1.0f32; n as usize]).expect("room");
+            let output = Buffer::of(engine, "output", &vec![0.0f32; n as usize]).expect("room");
+            let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
+            let args = (input.as_ptr(), output.as_mut_ptr() $(, $argument)?);
+            // SAFETY: one block, an element of each buffer for each thread.
+            let launch = unsafe { Prepared::of::<reports::$kernel>(config, args) };
+            engine.launch(&launch.expect("it fits"), Observe::Nothing)
+        };
+        let report = match run(&simulator(ptx::broken()).with_check(true)) {
             Ok(_) => panic!("nothing was found"),
             Err(error) => error.to_string(),
         };
+        leads_to_the_line(&report, &simulator(ptx::broken()), |sim| drop(run(sim)));
         assert!(report.contains($words), "{report}");
         let line = marked(stringify!($kernel), "here");
         // Of a race's two sides, that of the reported thread comes last.

@@ -163,6 +163,13 @@ impl Finding {
         device.unwrap_or_default() + &order.unwrap_or_default()
     }
 
+    /// The command that halts launches in the debugger, which goes to what is found.
+    pub fn step(&self) -> String {
+        let order = self.schedule.as_ref();
+        let order = order.map_or(String::new(), |order| format!(" --schedule {order}"));
+        format!("cargo xtask sim-run --debug{order} -- …, and there `finding`")
+    }
+
     /// The command that runs all launches in its order.
     pub fn again(&self) -> Option<String> {
         let schedule = self.schedule.as_ref()?;

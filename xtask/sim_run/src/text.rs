@@ -59,6 +59,7 @@ fn tell_findings(label: &str, findings: &[Finding], out: &mut impl Write) -> Res
         if let Some(again) = finding.again() {
             writeln!(out, "  all launches in that order: {again}")?;
         }
+        writeln!(out, "  to step through it: {}", finding.step())?;
     }
     and_more(findings.len(), out)
 }

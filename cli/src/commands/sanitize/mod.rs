@@ -13,7 +13,7 @@ mod tool;
 use self::tool::{Sanitizer, Watched};
 use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
-use super::{ending, schedules};
+use super::{ending, lead, schedules};
 use crate::report::grid::{self, Grid};
 use crate::report::style::{BAD, FAINT, GOOD, UNSURE};
 use crate::report::table::labelled;
@@ -199,6 +199,9 @@ fn report(args: &Args, result: &CaseResult) -> String {
             result.kernel
         );
         report += &format!("\nto run it again: {}", hints::command(&words));
+    }
+    if let Some(command) = lead::command(result) {
+        report += &format!("\nto step through it: {command}");
     }
     report
 }

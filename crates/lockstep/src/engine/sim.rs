@@ -42,6 +42,8 @@ pub struct Sim {
     stream: Cell<Option<pending::Id>>,
     /// Whether it does what a stream was given.
     is_at_work: Cell<bool>,
+    /// Where values were last read, and their size in bytes.
+    last_read: Cell<Option<(u64, usize)>>,
 }
 
 /// A machine of simulators; what its streams were given goes with it.
@@ -131,6 +133,7 @@ impl Sim {
             machine,
             stream: Cell::new(None),
             is_at_work: Cell::new(false),
+            last_read: Cell::new(None),
         }
     }
 
@@ -204,6 +207,11 @@ impl Sim {
         let launched = Engine::launch(self, launch, Observe::Nothing);
         self.stream.set(None);
         launched.map(drop)
+    }
+
+    /// Where the host last read values, and their size in bytes.
+    pub fn last_read(&self) -> Option<(u64, usize)> {
+        self.last_read.get()
     }
 
     /// Whether launches are checked for races and similar bugs.
@@ -677,6 +685,7 @@ impl Engine for Sim {
         bytes: &mut [u8],
         value_bytes: usize,
     ) -> Result<(), EngineError> {
+        self.last_read.set(Some((address, value_bytes)));
         if self.check {
             let device = &self.state.borrow().device;
             refuse_unwritten(device, address, bytes.len() as u64, value_bytes as u64)?;
