@@ -33,11 +33,20 @@ pub fn leads_to_the_line(report: &str, sim: &Sim, run: impl FnOnce(&Sim)) {
     run(sim);
     sim.launch_by(None);
     let place = report.rsplit("  in kernel `").next().unwrap_or_default();
-    let (_, place) = place.split_once("(PTX line ").expect("a place");
-    let line = place.split([':', ')']).next().unwrap_or_default();
+    let (source, place) = place.split_once(" (PTX line ").expect("a place");
+    let ptx = place.split([':', ')']).next().unwrap_or_default();
+    let source = source.split_once(", at ").map_or("", |(_, source)| source);
+    let line = source.rsplit_once(':').map_or("", |(line, _)| line);
     let answers = answers.borrow();
+    let stands_there = answers.lines().any(|answer| {
+        let answer = answer.trim_start();
+        let behind = answer.strip_prefix(line).filter(|_| !line.is_empty());
+        answer.starts_with(&format!("ptx:{ptx} "))
+            || behind
+                .is_some_and(|behind| !behind.starts_with(|c: char| c == ':' || c.is_ascii_digit()))
+    });
     assert!(
-        answers.contains(&format!("ptx:{line} ")),
-        "not at line {line} of the PTX:\n{answers}\n--- the report\n{report}"
+        stands_there,
+        "not at {line} (line {ptx} of the PTX):\n{answers}\n--- the report\n{report}"
     );
 }

@@ -15,6 +15,8 @@ fn answers(text: &str, script: &str) -> Option<String> {
         let mut launch = launch.clone();
         launch.options = LaunchOptions {
             check: true,
+            // Without the checks some wait for good.
+            fuel: launch.options.fuel.or(Some(1 << 16)),
             ..launch.options
         };
         let debugged = device.debug(loaded, "k", &launch, |session| {

@@ -5,6 +5,7 @@
 
 mod accesses;
 mod also_without_line_tables;
+mod backwards;
 mod bank_conflicts;
 mod book;
 mod broken_catalogue;
