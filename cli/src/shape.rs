@@ -6,7 +6,7 @@ use lesson::{Registered, Shape};
 ///
 /// # Errors
 ///
-/// What was requested is no shape of the lesson, or there is no default.
+/// What was requested is not a shape of the lesson, or there is no default.
 pub fn among(
     registered: Registered,
     asked: Option<&str>,

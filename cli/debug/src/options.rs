@@ -1,4 +1,4 @@
-//! What is to be debugged, and where the debugger talks.
+//! The command line: the kernel to debug, and who talks.
 
 use anyhow::Context;
 use clap::{Args, Parser};

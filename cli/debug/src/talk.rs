@@ -1,4 +1,4 @@
-//! Who talks with the debugger: someone at a terminal, a script or a pipe, or whoever
+//! The conversation with the debugger, led by someone at a terminal, a script or a pipe, or whoever
 //! `LOCKSTEP_DEBUG` names.
 
 use crate::options::{Options, Wrong};

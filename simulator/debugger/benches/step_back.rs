@@ -1,4 +1,4 @@
-//! How long a step back takes in a launch of a hundred million thread instructions, and how much
+//! The time that a step back takes in a launch of a hundred million thread instructions, and how much
 //! memory what it goes back to needs.
 //!
 //!     cargo bench -p lockstep-debugger

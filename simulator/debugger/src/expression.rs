@@ -231,7 +231,7 @@ impl Expression {
                 address: whole(address.value(thread)?)?,
                 element: *element,
             }),
-            _ => no("it is no memory: give an element, such as `out[3]` or `f32@0x10000`"),
+            _ => no("it is not memory: give an element, such as `out[3]` or `f32@0x10000`"),
         }
     }
 }
@@ -250,9 +250,9 @@ pub struct Place {
 fn whole(number: Number) -> Result<u64, NoValue> {
     match number {
         Number::Integer(value) => {
-            u64::try_from(value).or_else(|_| no(format!("{value} is no index")))
+            u64::try_from(value).or_else(|_| no(format!("{value} is not an index")))
         }
-        Number::Float(value) => no(format!("{value} is no index")),
+        Number::Float(value) => no(format!("{value} is not an index")),
     }
 }
 
@@ -426,7 +426,7 @@ impl<'a> Reader<'a> {
 
     fn at(&mut self, space: Space, element: &str) -> Result<Expression, NoValue> {
         let Some(known) = Element::named(element) else {
-            return no(format!("`{element}` is no type, such as `f32` or `u32`"));
+            return no(format!("`{element}` is not a type, such as `f32` or `u32`"));
         };
         self.expect("@")?;
         Ok(Expression::At(space, known, Box::new(self.one()?)))
@@ -456,7 +456,7 @@ fn constant(word: &str) -> Result<Expression, NoValue> {
     };
     match number {
         Some(number) => Ok(Expression::Number(number)),
-        None => no(format!("`{word}` is no number")),
+        None => no(format!("`{word}` is not a number")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a debugger talks with its user, for programs that do not know of it: their launches halt
+//! The place where a debugger talks with its user, for programs that do not know of it: their launches halt
 //! one after the other.
 //!
 //! The variable `LOCKSTEP_DEBUG` says where: `terminal`, or `script:FILE`, whose lines are commands

@@ -134,7 +134,7 @@ fn looking(
             let time = match rest {
                 "end" => u64::MAX,
                 time => time.replace(',', "").parse().map_err(|_| {
-                    NoValue(format!("`{rest}` is no time: give a number, or `end`"))
+                    NoValue(format!("`{rest}` is not a time: give a number, or `end`"))
                 })?,
             };
             let stop = debugger.go_to(time);
@@ -234,7 +234,7 @@ fn memory(debugger: &mut Debugger<'_, '_, '_>, word: &str, rest: &str) -> Result
             let columns = columns.filter(|&n: &u64| n > 0);
             let columns = columns.ok_or_else(|| {
                 NoValue(format!(
-                    "`{what}` is no shape: give rows and columns, such as 32x33"
+                    "`{what}` is not a shape: give rows and columns, such as 32x33"
                 ))
             })?;
             debugger.names_mut().set_columns(name, Some(columns));
@@ -242,7 +242,7 @@ fn memory(debugger: &mut Debugger<'_, '_, '_>, word: &str, rest: &str) -> Result
         }
         _ => {
             let element = Element::named(what.trim());
-            let element = element.ok_or_else(|| NoValue(format!("`{what}` is no type")))?;
+            let element = element.ok_or_else(|| NoValue(format!("`{what}` is not a type")))?;
             debugger.names_mut().set_element(name, element);
             Ok(format!("{name} is of {element}"))
         }
@@ -261,7 +261,7 @@ fn thread(debugger: &mut Debugger<'_, '_, '_>, word: &str, rest: &str) -> Result
     for (to, word) in at.iter_mut().zip(words) {
         *to = word
             .parse()
-            .map_err(|_| NoValue(format!("`{word}` is no number")))?;
+            .map_err(|_| NoValue(format!("`{word}` is not a number")))?;
     }
     let focus = debugger.focus();
     let (ctaid, tid) = debugger

@@ -64,7 +64,7 @@ pub fn read(debugger: &Debugger<'_, '_, '_>, text: &str) -> Result<At, NoValue> 
             Ok(line) => source_line(debugger, &current_file(debugger)?, line),
             Err(_) => function(debugger, text).ok_or_else(|| {
                 NoValue(format!(
-                    "`{text}` is no place: give `file.rs:41`, `41`, `ptx:120`, a function, \
+                    "`{text}` is not a place: give `file.rs:41`, `41`, `ptx:120`, a function, \
                      `barrier`, `divergence`, `write out[3]`, `read out[3]` or `access out`"
                 ))
             }),
@@ -93,7 +93,7 @@ pub fn function(debugger: &Debugger<'_, '_, '_>, name: &str) -> Option<At> {
 fn number(text: &str) -> Result<u32, NoValue> {
     let text = text.trim();
     text.parse()
-        .map_err(|_| NoValue(format!("`{text}` is no line number")))
+        .map_err(|_| NoValue(format!("`{text}` is not a line number")))
 }
 
 /// The file that the thread is in, else that of the kernel.

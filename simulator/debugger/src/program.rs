@@ -1,4 +1,4 @@
-//! What is known of a kernel's code before it runs: its source lines, and how deep they are in calls.
+//! A kernel's code, as known before it runs: its source lines, and how deep they are in calls.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -65,7 +65,7 @@ pub fn value(call: &impl Call, variable: &Variable) -> Result<Number, NoValue> {
         Type::Float { size: 4 } => Element::F32,
         Type::Float { size: 8 } => Element::F64,
         Type::Pointer { size, .. } if *size <= 8 => Element::Unsigned(*size as u8),
-        other => return Err(no(format!("a {} is no number", other.name()))),
+        other => return Err(no(format!("a {} is not a number", other.name()))),
     };
     let pieces = match &variable.location {
         Location::Pieces(pieces) => pieces,

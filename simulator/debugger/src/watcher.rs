@@ -1,4 +1,4 @@
-//! What looks for the moment at which a debugger is to halt.
+//! The search for the moment at which a debugger is to halt.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which registers have certainly been written when an instruction is reached.
+//! The registers that have certainly been written when an instruction is reached.
 //!
 //! A register that has not may show what another one left in its place. So only those are shown
 //! that every path through the function has written, or that begin with zero.

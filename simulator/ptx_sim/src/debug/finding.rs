@@ -1,10 +1,7 @@
-//! When that happens which the checks find.
+//! A finding of the checks, as moments of the launch.
 
 use std::ops::Range;
 
-use super::probe::{Probe, Touch};
-use super::session::Session;
-use super::values::Moment;
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::diagnostics::LaunchError;
 use ptx::ir::Space;
@@ -69,73 +66,6 @@ pub(super) fn parts(finding: &Finding) -> (Option<Spot>, Side, Option<Side>) {
     (at, this, other)
 }
 
-/// Remembers when a thread last carried an instruction out, and when it accessed some memory there.
-struct Doing {
-    side: Side,
-    at: Option<Spot>,
-    last: Option<u64>,
-    last_there: Option<u64>,
-}
-
-impl Probe for Doing {
-    fn step(&mut self, at: &Moment<'_>) -> bool {
-        let side = &self.side;
-        if (at.block(), at.warp()) == (side.block, side.warp)
-            && at.active() >> side.lane & 1 != 0
-            && at.number() == side.instruction
-        {
-            self.last = Some(at.time());
-        }
-        false
-    }
-
-    fn wants_accesses(&self) -> bool {
-        self.at.is_some()
-    }
-
-    fn touch(&mut self, touch: &Touch<'_>) -> bool {
-        let side = &self.side;
-        if let Some(at) = &self.at
-            && (touch.block, touch.warp) == (side.block, side.warp)
-            && touch.instruction == side.instruction
-            && touch.space == at.space
-            && touch.lanes_in(&bytes_of(at)) >> side.lane & 1 != 0
-        {
-            self.last_there = Some(touch.time);
-        }
-        false
-    }
-}
-
 pub(super) fn bytes_of(at: &Spot) -> Range<u64> {
     at.address..at.address + u64::from(at.bytes.max(1))
-}
-
-impl Session<'_, '_> {
-    /// When a thread last did before a time what a finding says.
-    pub(super) fn when(&mut self, side: Side, at: Option<Spot>, before: u64) -> Option<Party> {
-        let doing = Doing {
-            side,
-            at,
-            last: None,
-            last_there: None,
-        };
-        let there = self.backwards(before, &doing, |doing: &Doing| doing.last_there);
-        let time = match there {
-            Some(time) => time,
-            None => self.backwards(before, &doing, |doing: &Doing| doing.last)?,
-        };
-        Some(Party {
-            time,
-            block: side.block,
-            warp: side.warp,
-            lane: side.lane,
-        })
-    }
-}
-
-impl Clone for Doing {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
 }

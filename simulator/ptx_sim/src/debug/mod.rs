@@ -9,13 +9,15 @@
 //! simulator runs them. At time `t` instruction number `t`, counted from 0, is about to be executed.
 //!
 //! In reading order: [`Session`], a launch under control; `kept`, the copies; `walk`, the observer
-//! that halts; [`Probe`], which says where; `finding`, when what the checks find happens; [`State`]
+//! that halts; [`Probe`], which says where; `finding` and `doing`, when what the checks find happens; [`State`]
 //! and `values`, what there is to see; `assigned`, which registers have been written.
 //!
 //! Left out: launches on several devices at the same time; changing what a launch has in memory.
 
 mod assigned;
+mod doing;
 mod finding;
+mod here;
 mod kept;
 mod probe;
 mod session;
@@ -24,10 +26,11 @@ mod values;
 mod walk;
 
 pub use finding::{Found, Party};
+pub use here::Position;
 pub use probe::{Probe, Touch, Touched};
 pub use session::{End, Session, Stopped};
 pub use state::{
-    BarrierInMemory, BlockState, CopyInFlight, Frame, PathState, Position, SharedVariable, State,
+    BarrierInMemory, BlockState, CopyInFlight, Frame, PathState, SharedVariable, State,
     Waits, WarpState,
 };
 pub use values::{Known, Moment, Value};

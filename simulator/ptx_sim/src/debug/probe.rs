@@ -1,9 +1,9 @@
-//! What looks for a moment of a launch.
+//! Probes, which look for a moment of a launch.
 
 use std::any::Any;
 use std::ops::Range;
 
-use super::state::Position;
+use super::here::Position;
 use super::values::Moment;
 use crate::checks::access::{BulkStart, BulkTouch, Lanes, WarpAccess};
 use crate::lanes::lanes;

@@ -1,12 +1,11 @@
-//! Where a launch's blocks, warps and lanes are at a moment, and what they wait for.
+//! A launch's blocks, warps and lanes at a moment: where they are, and what they wait for.
 
 use std::collections::BTreeSet;
 
-use super::walk::Here;
+use super::here::{Here, Position};
 use crate::block::BlockRun;
 use crate::bulk::{Source, Span};
 use crate::context::LaunchContext;
-use crate::diagnostics::Place;
 use crate::program::BarrierWord;
 use crate::warp::{self, FrameId, Path, Warp};
 
@@ -74,15 +73,6 @@ pub struct Frame {
     pub position: Position,
     /// Where its local memory begins.
     pub local_base: u32,
-}
-
-/// An instruction of a module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Position {
-    /// The function's number in the module.
-    pub function: usize,
-    /// The instruction's number in the function's body.
-    pub instruction: u32,
 }
 
 /// What lanes wait for.
@@ -159,13 +149,6 @@ pub(crate) fn shared_variables(launch: &LaunchContext<'_>) -> Vec<SharedVariable
         }
     });
     variables.collect()
-}
-
-impl Position {
-    /// Its place in the PTX text and in the source.
-    pub(crate) fn place(self, launch: &LaunchContext<'_>) -> Place {
-        launch.place(self.function, self.instruction)
-    }
 }
 
 /// A block at a moment.

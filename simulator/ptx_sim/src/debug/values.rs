@@ -1,4 +1,4 @@
-//! What registers and memory hold at a moment.
+//! The values in registers and memory at a moment.
 
 use super::assigned::Knowledge;
 use crate::checks::observer::Now;

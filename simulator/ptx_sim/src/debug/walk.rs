@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::assigned::Knowledge;
+use super::here::{Here, Position};
 use super::probe::{Probe, Touch, Touched};
-use super::state::Position;
 use super::values::Moment;
 use crate::bulk::CopyId;
 use crate::checks::access::{
@@ -20,21 +20,6 @@ use crate::memory::journal::Journal;
 use crate::program::{Scope, Slot};
 use crate::warp::FrameId;
 use ptx::ir::Space;
-
-/// What a launch was about to execute when it was halted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Here {
-    /// The block's number in the grid, and the warp's in the block.
-    pub block: u64,
-    pub warp: u32,
-    pub frame: FrameId,
-    pub function: usize,
-    /// The instruction, numbered within the function.
-    pub ptx: u32,
-    /// The lanes of the path, and those whose guard holds.
-    pub lanes: u32,
-    pub active: u32,
-}
 
 /// Steps a launch.
 pub(crate) struct Walk<'a> {

@@ -1,4 +1,4 @@
-//! What a worker has in hand between two turns, kept so that it can go on from there again.
+//! A copy of all that a worker has in hand between two turns, to go on from there again.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
