@@ -74,7 +74,7 @@ impl Control<'_, '_, '_, '_> {
     fn choose_lane(&mut self, lane: &str, focus: Focus) -> Result<Value, NoValue> {
         let lane: u32 = lane
             .parse()
-            .map_err(|_| NoValue(format!("`{lane}` is no lane: they are 0 to 31")))?;
+            .map_err(|_| NoValue(format!("`{lane}` is not a lane: they are 0 to 31")))?;
         self.debugger.look_at(Focus { lane, ..focus })?;
         Ok(json!({"result": self.debugger.where_text(), "variablesReference": 0}))
     }

@@ -14,7 +14,7 @@ use super::framing::{self, NoMessage};
 pub enum Received {
     /// A message.
     Message(Value),
-    /// Something that is no message.
+    /// Something that is not a message.
     Nonsense(String),
     /// No more will come, and why if that is wrong.
     Closed(Option<String>),

@@ -174,7 +174,7 @@ impl Server {
                 let is_response = message.get("type").is_some_and(|ty| ty == "response");
                 let request = Request::of(message);
                 if request.is_none() && !is_response {
-                    self.output("important", "a message that is no request was ignored\n");
+                    self.output("important", "a message that is not a request was ignored\n");
                 }
                 request
             }
