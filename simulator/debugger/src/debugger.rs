@@ -10,12 +10,11 @@ use ptx_sim::debug::{Found, Frame, Known, PathState, Position, Session, Stopped}
 use crate::element::{Element, Number};
 use crate::expression::{Expression, NoValue, Quantity, Thread};
 use crate::names::Names;
-use crate::places;
 use crate::program::Program;
-use crate::show;
 use crate::sources::Sources;
+use crate::text;
 use crate::variables::{Type, Variable, Variables};
-use crate::vars;
+use crate::vars::{self, Call};
 use crate::watcher::{
     At, Backwards, Breakpoint, Focus, Hit, NamedVariables, Reach, Run, Search, Step, Unit, Watcher,
 };
@@ -183,16 +182,6 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// Breakpoints.
     pub fn breakpoints(&self) -> &[Breakpoint] {
         &self.breakpoints
-    }
-
-    /// Adds a breakpoint as it is written: see [`places`]. Gives its number.
-    ///
-    /// # Errors
-    /// What is wrong with it, and what there is near.
-    pub fn add_breakpoint(&mut self, text: &str) -> Result<u32, NoValue> {
-        let (place, condition) = places::split(text);
-        let at = places::read(self, place)?;
-        self.add_breakpoint_at(text, at, condition)
     }
 
     /// Adds a breakpoint at a place that is known, with a condition as it is written.
@@ -557,7 +546,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     pub fn print_in(&self, text: &str, lane: u32) -> Result<String, NoValue> {
         let expression = Expression::read(text, &self.names)?;
         match &expression {
-            Expression::Register(name) => return Ok(show::known(self.known(name, lane)?)),
+            Expression::Register(name) => return Ok(text::known(self.known(name, lane)?)),
             Expression::Variable(name) => {
                 let (frame, variable) = self.variable(name)?;
                 return Ok(self.variable_text(&frame, &variable, lane));
@@ -574,7 +563,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
                 let bytes = thread.memory(place.space, place.address, place.element.bytes())?;
                 Ok(crate::element::text(place.element, &bytes))
             }
-            Err(_) => Ok(show::number(expression.value(&thread)?)),
+            Err(_) => Ok(text::number(expression.value(&thread)?)),
         }
     }
 
@@ -596,7 +585,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
 
     /// A variable's value in a call of the thread, as text.
     pub fn variable_text(&self, frame: &Frame, variable: &Variable, lane: u32) -> String {
-        let call = vars::Looked {
+        let call = CalledAt {
             debugger: self,
             frame: *frame,
             lane,
@@ -681,14 +670,14 @@ impl<'a, 's, 'w, 'o> Looked<'a, 's, 'w, 'o> {
 impl Thread for Looked<'_, '_, '_, '_> {
     fn register(&self, name: &str) -> Result<Number, NoValue> {
         match self.debugger.known(name, self.focus.lane)? {
-            Known::Is(value) => Ok(show::number_of(value)),
-            other => Err(NoValue(format!("`{name}` is {}", show::known(other)))),
+            Known::Is(value) => Ok(text::number_of(value)),
+            other => Err(NoValue(format!("`{name}` is {}", text::known(other)))),
         }
     }
 
     fn variable(&self, name: &str) -> Result<Number, NoValue> {
         let (frame, variable) = self.debugger.variable(name)?;
-        let call = vars::Looked {
+        let call = CalledAt {
             debugger: self.debugger,
             frame,
             lane: self.focus.lane,
@@ -724,5 +713,47 @@ impl Thread for Looked<'_, '_, '_, '_> {
             _ => session.global(address, n_bytes),
         };
         bytes.ok_or_else(|| NoValue(format!("there is no memory at {address:#x}")))
+    }
+}
+
+/// A call of the thread that a debugger looks at.
+struct CalledAt<'a, 's, 'w, 'o> {
+    /// Whose.
+    debugger: &'a Debugger<'s, 'w, 'o>,
+    /// Which.
+    frame: Frame,
+    /// In which lane.
+    lane: u32,
+}
+
+impl Call for CalledAt<'_, '_, '_, '_> {
+    fn register(&self, name: &str) -> Option<u128> {
+        match self.debugger.known_in(&self.frame, name, self.lane) {
+            Ok(Known::Is(value)) => Some(value.bits),
+            _ => None,
+        }
+    }
+
+    fn memory(&self, space: Space, name: &str, offset: u64, n_bytes: u64) -> Option<Vec<u8>> {
+        let session = self.debugger.session();
+        let function = self.frame.position.function;
+        let address = session
+            .address_of(function, space, name)?
+            .checked_add(offset)?;
+        let focus = self.debugger.focus();
+        match space {
+            Space::Local => {
+                let address = u64::from(self.frame.local_base).checked_add(address)?;
+                let thread = (focus.block, focus.warp, self.lane);
+                session.local(
+                    thread,
+                    u32::try_from(address).ok()?,
+                    u32::try_from(n_bytes).ok()?,
+                )
+            }
+            Space::Shared => session.shared(focus.block, address, n_bytes),
+            Space::Param => vars::part(&session.parameters(), address, n_bytes),
+            _ => session.global(address, n_bytes),
+        }
     }
 }

@@ -10,7 +10,7 @@
 //! - [`expression`]: expressions and conditions;
 //! - [`places`]: breakpoints as they are written;
 //! - [`sources`]: the text of source files;
-//! - [`show`]: everything as text;
+//! - `text`, [`show`]: everything as text;
 //! - [`lines`]: the debugger by lines of text, for terminals, pipes and scripts;
 //! - [`dap`]: the debugger in editors;
 //! - [`variables`]: where the source's variables are at an instruction of the PTX;
@@ -28,6 +28,7 @@ pub mod places;
 pub mod program;
 pub mod show;
 pub mod sources;
+mod text;
 pub mod variables;
 mod vars;
 mod watcher;

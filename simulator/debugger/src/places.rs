@@ -29,6 +29,18 @@ pub fn split(text: &str) -> (&str, Option<&str>) {
     }
 }
 
+impl Debugger<'_, '_, '_> {
+    /// Adds a breakpoint as it is [written](self). Gives its number.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what there is near.
+    pub fn add_breakpoint(&mut self, text: &str) -> Result<u32, NoValue> {
+        let (place, condition) = split(text);
+        let at = read(self, place)?;
+        self.add_breakpoint_at(text, at, condition)
+    }
+}
+
 /// Reads the place of a breakpoint.
 ///
 /// # Errors

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ptx::ir::Space;
-use ptx_sim::debug::{Frame, Known, Moment, Session};
+use ptx_sim::debug::{Known, Moment, Session};
 
-use crate::debugger::Debugger;
 use crate::element::{Element, Number, number};
 use crate::expression::NoValue;
 use crate::variables::{Location, Piece, Place, Type, Variable, Variables};
@@ -84,48 +83,6 @@ pub fn value(call: &impl Call, variable: &Variable) -> Result<Number, NoValue> {
     Ok(number(element, &all))
 }
 
-/// A call of the thread that a debugger looks at.
-pub struct Looked<'a, 's, 'w, 'o> {
-    /// Whose.
-    pub debugger: &'a Debugger<'s, 'w, 'o>,
-    /// Which.
-    pub frame: Frame,
-    /// In which lane.
-    pub lane: u32,
-}
-
-impl Call for Looked<'_, '_, '_, '_> {
-    fn register(&self, name: &str) -> Option<u128> {
-        match self.debugger.known_in(&self.frame, name, self.lane) {
-            Ok(Known::Is(value)) => Some(value.bits),
-            _ => None,
-        }
-    }
-
-    fn memory(&self, space: Space, name: &str, offset: u64, n_bytes: u64) -> Option<Vec<u8>> {
-        let session = self.debugger.session();
-        let function = self.frame.position.function;
-        let address = session
-            .address_of(function, space, name)?
-            .checked_add(offset)?;
-        let focus = self.debugger.focus();
-        match space {
-            Space::Local => {
-                let address = u64::from(self.frame.local_base).checked_add(address)?;
-                let thread = (focus.block, focus.warp, self.lane);
-                session.local(
-                    thread,
-                    u32::try_from(address).ok()?,
-                    u32::try_from(n_bytes).ok()?,
-                )
-            }
-            Space::Shared => session.shared(focus.block, address, n_bytes),
-            Space::Param => part(&session.parameters(), address, n_bytes),
-            _ => session.global(address, n_bytes),
-        }
-    }
-}
-
 /// The innermost call of a thread at a moment.
 pub struct Now<'a> {
     /// The moment.
@@ -161,7 +118,8 @@ impl Call for Now<'_> {
     }
 }
 
-fn part(bytes: &[u8], address: u64, n_bytes: u64) -> Option<Vec<u8>> {
+/// A part of some bytes; none if not all of it is there.
+pub fn part(bytes: &[u8], address: u64, n_bytes: u64) -> Option<Vec<u8>> {
     let start = usize::try_from(address).ok()?;
     let end = start.checked_add(usize::try_from(n_bytes).ok()?)?;
     Some(bytes.get(start..end)?.to_vec())

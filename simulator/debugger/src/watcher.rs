@@ -489,7 +489,7 @@ impl Thread for ThreadAt<'_> {
         let register = self.program.register(self.at.function(), name);
         let register = register.ok_or_else(|| NoValue(format!("no register `{name}`")))?;
         match self.at.register(register, self.lane) {
-            Known::Is(value) => Ok(crate::show::number_of(value)),
+            Known::Is(value) => Ok(crate::text::number_of(value)),
             _ => Err(NoValue(format!("`{name}` has no value here"))),
         }
     }

@@ -25,7 +25,7 @@ pub enum Kind {
     Data,
     /// On instructions.
     Instructions,
-    /// Where something happens that is not a place.
+    /// Where something happens that has no place.
     Exceptions,
 }
 

@@ -11,7 +11,9 @@ use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module};
 
 /// The kernel `rotate`, from the source next to it.
 pub const ROTATE: &str = include_str!("../fixtures/rotate.ptx");
-/// Elements of its buffers.
+/// The kernel `largest`, with its variables, from the source next to it.
+pub const LARGEST: &str = include_str!("../fixtures/variables_cu.ptx");
+/// Elements of the buffers.
 pub const N: usize = 128;
 
 /// The folder with the kernel's source.
@@ -38,7 +40,7 @@ impl Ended {
     }
 }
 
-/// Runs the kernel `n` times with its editor at the other end of two pipes.
+/// Runs a kernel `n` times with its editor at the other end of two pipes.
 pub fn launch(ptx: &str, n: usize, input: PipeReader, output: PipeWriter) -> JoinHandle<Ended> {
     let module = Module::parse(ptx).unwrap_or_else(|error| panic!("{error}\n{ptx}"));
     std::thread::spawn(move || run(&module, n, Server::new(input, output)))
@@ -53,11 +55,19 @@ fn run(module: &Module, n: usize, mut server: Server) -> Ended {
     });
     let values: Vec<u8> = (0..N).flat_map(|i| (i as f32).to_le_bytes()).collect();
     device.write(input, &values).expect("the input");
+    let (input, at) = (input.to_le_bytes(), output.to_le_bytes());
+    let width = 2_u32.to_le_bytes();
+    let all: [&[u8]; 3] = [&input, &at, &width];
+    let has_width = module.kernel("largest").is_some();
+    let (kernel, grid, block, n_params) = match has_width {
+        true => ("largest", 1, 32, 3),
+        false => ("rotate", 2, 64, 2),
+    };
     let launch = Launch {
-        grid: [2, 1, 1],
-        block: [64, 1, 1],
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
         dynamic_shared_bytes: 0,
-        params: &[&input.to_le_bytes(), &output.to_le_bytes()],
+        params: &all[..n_params],
         options: LaunchOptions {
             fuel: Some(1 << 24),
             ..LaunchOptions::default()
@@ -69,7 +79,7 @@ fn run(module: &Module, n: usize, mut server: Server) -> Ended {
         output: Vec::new(),
     };
     for _ in 0..n {
-        let debugged = device.debug(&loaded, "rotate", &launch, |session| {
+        let debugged = device.debug(&loaded, kernel, &launch, |session| {
             server.control(&mut Debugger::new(session, Sources::new([folder()])))
         });
         let (then, result) = debugged.expect("an allowed launch");

@@ -1,5 +1,6 @@
 //! Editors that drive launches by the Debug Adapter Protocol.
 
+mod adapter;
 mod editor;
 mod launches;
 mod nonsense;
@@ -9,7 +10,7 @@ use debugger::dap::Then;
 use serde_json::{Value, json};
 
 use crate::editor::Editor;
-use crate::launches::ROTATE;
+use crate::launches::{LARGEST, ROTATE};
 
 #[test]
 fn breakpoints_are_verified_once_a_launch_has_their_code() {
@@ -138,6 +139,42 @@ fn lanes_are_chosen_and_warps_are_threads() {
     let stop = editor.go("stepIn", &json!(2));
     assert_eq!(stop["threadId"], 2);
     assert!(editor.leave().is_right());
+}
+
+#[test]
+fn variables_of_the_source_come_first() {
+    let mut editor = Editor::at_entry(LARGEST);
+    // Into the function that computes it, and out again.
+    editor.ask(
+        "setFunctionBreakpoints",
+        json!({"breakpoints": [{"name": "_Z8start_ofii"}]}),
+    );
+    let stop = editor.go("continue", &json!(1));
+    assert_eq!(stop["reason"], "function breakpoint");
+    assert_eq!(editor.frames(&json!(1)).len(), 2);
+    editor.go("stepOut", &json!(1));
+    editor.go("next", &json!(1));
+    editor.command("lane 5");
+    editor.stop();
+    let frame = editor.frames(&json!(1))[0]["id"].clone();
+    let scopes = editor.ask("scopes", json!({"frameId": frame}))["scopes"].take();
+    assert_eq!(
+        (&scopes[0]["name"], &scopes[0]["expensive"]),
+        (&json!("Variables"), &json!(false))
+    );
+    let all = editor.unfold(json!({"variablesReference": scopes[0]["variablesReference"]}));
+    let find = |name: &str| {
+        all.iter()
+            .find(|one| one["name"] == name)
+            .expect("a variable")
+    };
+    assert_eq!(
+        (&find("start")["value"], &find("start")["type"]),
+        (&json!("11"), &json!("i32"))
+    );
+    assert_eq!(find("width")["value"], "2");
+    assert_eq!(editor.value(&frame, "start"), "11");
+    assert!(editor.leave().errors.is_empty());
 }
 
 #[test]

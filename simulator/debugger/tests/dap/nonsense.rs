@@ -37,7 +37,7 @@ fn who_hangs_up_at_any_time_leaves_the_launch_alone() {
 }
 
 #[test]
-fn a_message_that_is_no_request_is_passed_over() {
+fn a_message_that_is_not_a_request_is_passed_over() {
     let mut editor = Editor::at_entry(ROTATE);
     for text in [
         "{]",

@@ -60,7 +60,11 @@ fn a_pause_in_the_same_breath_is_not_lost() {
 fn breakpoints_are_set_while_it_runs() {
     let mut editor = while_it_runs();
     let threads = editor.ask("threads", json!({}));
-    assert_eq!(threads["threads"].as_array().map(Vec::len), Some(2));
+    assert!(
+        threads["threads"]
+            .as_array()
+            .is_some_and(|all| all.len() >= 2)
+    );
     let told = editor.set_lines(json!([{"line": 14}]));
     assert_eq!(told[0]["verified"], true);
     let stop = editor.stop();

@@ -34,4 +34,3 @@ pub(crate) struct Here {
     pub lanes: u32,
     pub active: u32,
 }
-

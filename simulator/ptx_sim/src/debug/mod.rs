@@ -30,7 +30,7 @@ pub use here::Position;
 pub use probe::{Probe, Touch, Touched};
 pub use session::{End, Session, Stopped};
 pub use state::{
-    BarrierInMemory, BlockState, CopyInFlight, Frame, PathState, SharedVariable, State,
-    Waits, WarpState,
+    BarrierInMemory, BlockState, CopyInFlight, Frame, PathState, SharedVariable, State, Waits,
+    WarpState,
 };
 pub use values::{Known, Moment, Value};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::finding::{Found, bytes_of, parts};
+use super::here::Position;
 use super::kept::Moments;
 use super::probe::Probe;
-use super::here::Position;
 use super::state::{self, BlockState, SharedVariable, State};
 use super::values::{Known, Reader, address_of, global_bytes, parameters, shared_bytes};
 use super::walk::Walk;

@@ -55,6 +55,21 @@ impl Local {
     }
 }
 
+/// The local memory of a function, with the offsets of its parameters, of its return values and of
+/// its variables. An entry's parameters are the launch's, not local memory.
+fn place_locals(function: &IrFunction) -> (Local, [Vec<u32>; 3]) {
+    let mut local = Local::new();
+    let mut place = |size, align| local.place(size, align);
+    let own = |entry: bool| if entry { &[][..] } else { &function.params[..] };
+    let params = own(function.is_entry).iter();
+    let params = params.map(|p| place(p.size_bytes, p.align)).collect();
+    let returns = function.returns.iter();
+    let returns = returns.map(|p| place(p.size_bytes, p.align)).collect();
+    let locals = function.locals.iter();
+    let locals = locals.map(|l| place(l.size_bytes, l.align)).collect();
+    (local, [params, returns, locals])
+}
+
 /// Decodes a function.
 pub(crate) fn decode(
     (module, source): (&Module, &str),
@@ -63,25 +78,7 @@ pub(crate) fn decode(
     body: &[Instruction],
     errors: &mut Vec<ParseError>,
 ) -> Function {
-    let mut local = Local::new();
-    let mut place = |size, align| local.place(size, align);
-    // An entry's parameters are the launch's, not local memory.
-    let own = |entry: bool| if entry { &[][..] } else { &function.params[..] };
-    let param_offsets: Vec<u32> = own(function.is_entry)
-        .iter()
-        .map(|p| place(p.size_bytes, p.align))
-        .collect();
-    let return_offsets: Vec<u32> = function
-        .returns
-        .iter()
-        .map(|p| place(p.size_bytes, p.align))
-        .collect();
-    let local_offsets: Vec<u32> = function
-        .locals
-        .iter()
-        .map(|l| place(l.size_bytes, l.align))
-        .collect();
-
+    let (local, [param_offsets, return_offsets, local_offsets]) = place_locals(function);
     let mut liveness = Liveness::of(function, body);
     let fragments = fragments::of(function.registers.len(), body);
     fragments::pin(fragments.as_ref(), &mut liveness, body.len());

@@ -88,10 +88,7 @@ pub(crate) fn run_path<O: Observer>(
                 path.at += code.len() as u32;
                 return Ok(interleaved(step, path));
             }
-            if O::STEPS && !may_leave(step, block, path.mask) {
-                path.at += code.len() as u32;
-                return Err(halted(step, path, block.last()));
-            }
+            ask_at_end(step, &path, code, block)?;
             path.at = 0;
             branching(step, block, path.mask);
             match control::leave(step, &mut path, block) {
@@ -202,12 +199,17 @@ fn admitted<O: Observer>(
     step.env.observer.admit(&now, n as u32) as usize
 }
 
-/// Whether the observer lets lanes carry out the instruction that ends a block. Jumps are mostly
+/// Asks the observer whether lanes may carry out the instruction that ends a block. Jumps are mostly
 /// no instruction: no one is asked.
 #[inline(always)]
-fn may_leave<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, lanes: u32) -> bool {
-    if matches!(block.terminator, Terminator::Jump(_)) {
-        return true;
+fn ask_at_end<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &Path,
+    code: &[Insn],
+    block: &Block,
+) -> Result<(), Box<LaunchError>> {
+    if !O::STEPS || matches!(block.terminator, Terminator::Jump(_)) {
+        return Ok(());
     }
     let now = Now {
         warp: &*step.warp,
@@ -216,11 +218,16 @@ fn may_leave<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, lanes: u32)
         frame: step.frame,
         function: step.function,
         ptx: block.last(),
-        lanes,
-        active: lanes,
+        lanes: path.mask,
+        active: path.mask,
         end: Some(&block.terminator),
     };
-    step.env.observer.admit(&now, 1) != 0
+    if step.env.observer.admit(&now, 1) != 0 {
+        return Ok(());
+    }
+    // All that was left of the block is done.
+    let at = path.at + code.len() as u32;
+    Err(halted(step, Path { at, ..*path }, block.last()))
 }
 
 /// A debugger halts the launch; the path stays where it is.
