@@ -252,7 +252,7 @@ impl Sim {
     /// # Errors
     ///
     /// As [`Engine::launch`].
-    #[cfg(feature = "debug")]
+    #[cfg(feature = "sessions")]
     pub fn debug<R>(
         &self,
         launch: &Prepared,
