@@ -168,7 +168,7 @@ pub fn module_for_debugging(
     let named = ARCHES.into_iter().find(|known| arch == Some(known));
     let workshop = Workshop::open(root, DebugInfo::Full)?;
     let module = workshop.module(topic, named.unwrap_or(ARCHES[least]));
-    let module = module.with_sources(&home()?.source(""));
+    let module = module.with_sources(home()?.source(""));
     // An error of the compilation is reported, not passed over.
     module.text()?;
     Ok(module)
