@@ -360,7 +360,8 @@ fn assembled(lines: &[&str], labels: &HashMap<&str, usize>) -> Option<Vec<u8>> {
             let number = match (labels.get(value), value.split_once('+')) {
                 (Some(&line), _) => line as i64,
                 (None, Some((_, offset))) => offset.parse().ok()?,
-                (None, None) if value.starts_with('.') => 0,
+                // A section, or a label in one: of a variable's places, with all debug information.
+                (None, None) if value.starts_with(['.', '$']) => 0,
                 (None, None) => value.parse().ok()?,
             };
             bytes.extend(&number.to_le_bytes()[..width]);
@@ -371,7 +372,15 @@ fn assembled(lines: &[&str], labels: &HashMap<&str, usize>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::apply;
+    use super::{apply, assembled};
+    use std::collections::HashMap;
+
+    #[test]
+    fn labels_in_other_sections_do_no_harm() {
+        let lines = [".b8 7", ".b32 $L__debug_loc0", ".b32 .debug_abbrev"];
+        let bytes = assembled(&lines, &HashMap::new());
+        assert_eq!(bytes, Some([&[7][..], &[0; 8]].concat()));
+    }
 
     #[test]
     fn ptx_without_dwarf_stays_as_it_is() {
