@@ -40,6 +40,8 @@ pub struct Spot {
     pub ptx_line: u32,
     /// Whether threads wait for each other there.
     pub is_barrier: bool,
+    /// Whether it may access memory.
+    pub may_access: bool,
     /// Whether it is executed, and not part of another one: a launch can be halted there.
     pub is_executed: bool,
 }
@@ -179,6 +181,7 @@ impl Keys {
             source: source.map(|source| (self.file(&source.file), source.line)),
             ptx_line: place.ptx_line,
             is_barrier: is_barrier(&instruction.opcode),
+            may_access: may_access(&instruction.opcode),
             is_executed: false,
         }
     }
@@ -207,6 +210,15 @@ fn without_column(source: &Source) -> Source {
         column: 0,
         ..source.clone()
     }
+}
+
+/// Whether an instruction may access memory.
+fn may_access(opcode: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "wmma",
+    ];
+    let name = opcode.split('.').next().unwrap_or_default();
+    NAMES.contains(&name) || matches!(name, "ldu" | "wgmma" | "call")
 }
 
 /// Whether threads wait for each other at an instruction.

@@ -92,7 +92,8 @@ impl Debugger<'_, '_, '_> {
             (b, w) == (self.focus().block, self.focus().warp) && own == position
         });
         let active = self.session().active();
-        let guarded = match is_here && at.guard.is_some() {
+        let lanes_here = self.session().here().map_or(0, |(_, _, lanes, _)| lanes);
+        let guarded = match is_here && active != lanes_here {
             true => format!("   (for lanes {})", lanes(active)),
             false => String::new(),
         };

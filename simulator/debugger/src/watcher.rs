@@ -191,8 +191,8 @@ pub struct Watcher {
     pub unknown: Option<(u32, String)>,
     /// When the step's unit last did anything.
     pub last_of_unit: Option<u64>,
-    /// The block, warp and lanes that are at work.
-    active: (u64, u32, u32),
+    /// By access that has a condition, the lanes for which that holds now.
+    allowed: Vec<(u32, u32)>,
 }
 
 impl Watcher {
@@ -206,7 +206,7 @@ impl Watcher {
             hit: None,
             unknown: None,
             last_of_unit: None,
-            active: (0, 0, 0),
+            allowed: Vec::new(),
         }
     }
 
@@ -244,6 +244,21 @@ impl Watcher {
                 focus: self.chosen(at.block(), at.warp(), lanes),
             })
         })
+    }
+
+    /// Looks for which lanes the conditions of accesses hold, before an instruction that may be one.
+    fn allow(&mut self, at: &Moment<'_>, spot: &Spot) {
+        self.allowed.clear();
+        if !spot.may_access {
+            return;
+        }
+        let breakpoints = Arc::clone(&self.breakpoints);
+        for breakpoint in breakpoints.iter() {
+            if matches!(breakpoint.at, At::Access { .. }) && breakpoint.condition.is_some() {
+                let lanes = self.lanes_where(breakpoint.condition.as_ref(), at, at.active());
+                self.allowed.push((breakpoint.id, lanes));
+            }
+        }
     }
 
     /// The lanes for which a condition holds.
@@ -299,7 +314,7 @@ impl Probe for Watcher {
         let Some(&spot) = function.spots.get(at.instruction() as usize) else {
             return false;
         };
-        self.active = (at.block(), at.warp(), at.active());
+        self.allow(at, &spot);
         let hit = self.breakpoint(at, &spot);
         if hit.is_some() || self.ends_step(at, &spot) {
             self.hit = hit.or(Some(Hit {
@@ -318,7 +333,7 @@ impl Probe for Watcher {
     }
 
     fn touch(&mut self, touch: &Touch<'_>) -> bool {
-        let hit = accessed(&self.breakpoints, touch);
+        let hit = accessed(&self.breakpoints, &self.allowed, touch);
         if let Some((id, lanes)) = hit {
             self.hit = Some(Hit {
                 time: touch.time,
@@ -330,8 +345,13 @@ impl Probe for Watcher {
     }
 }
 
-/// The breakpoint that an access meets, and the lanes.
-fn accessed(breakpoints: &[Breakpoint], touch: &Touch<'_>) -> Option<(u32, u32)> {
+/// The breakpoint that an access meets, and the lanes; of those with a condition, only the lanes that
+/// are `allowed`.
+fn accessed(
+    breakpoints: &[Breakpoint],
+    allowed: &[(u32, u32)],
+    touch: &Touch<'_>,
+) -> Option<(u32, u32)> {
     breakpoints.iter().find_map(|breakpoint| {
         let At::Access {
             space,
@@ -346,8 +366,13 @@ fn accessed(breakpoints: &[Breakpoint], touch: &Touch<'_>) -> Option<(u32, u32)>
         let is_asked_for = (*writes && touch.how.writes())
             || (*reads && touch.how != ptx_sim::debug::Touched::Written);
         let is_there = *space == touch.space && block.is_none_or(|block| block == touch.owner);
+        let known = allowed.iter().find(|(id, _)| *id == breakpoint.id);
+        let allowed = match (&breakpoint.condition, known) {
+            (None, _) => u32::MAX,
+            (Some(_), known) => known.map_or(0, |(_, lanes)| *lanes),
+        };
         let lanes = match is_asked_for && is_there {
-            true => touch.lanes_in(range),
+            true => touch.lanes_in(range) & allowed,
             false => 0,
         };
         (lanes != 0).then_some((breakpoint.id, lanes))
@@ -418,6 +443,7 @@ impl Probe for Backwards {
     fn step(&mut self, at: &Moment<'_>) -> bool {
         let function = self.watcher.program.function(at.function());
         if let Some(&spot) = function.spots.get(at.instruction() as usize) {
+            self.watcher.allow(at, &spot);
             let hit = self.watcher.breakpoint(at, &spot);
             self.hit = hit.or(self.hit);
             self.follow(at, &spot);
