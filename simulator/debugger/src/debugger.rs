@@ -8,7 +8,7 @@ use ptx_sim::LaunchError;
 use ptx_sim::debug::{Found, Frame, Known, PathState, Position, Session, Stopped};
 
 use crate::element::{Element, Number};
-use crate::expression::{Expression, NoValue, Quantity, Thread};
+use crate::expression::{Expression, NoValue, Thread, ThreadPlace};
 use crate::names::Names;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -281,23 +281,9 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let path = self.path()?;
         let position = path.frames.first()?.position;
         let spot = self.program.spot(position)?;
-        let depth = path.frames.len() as u32 - 1 + spot.depth;
-        let who = match step.unit {
-            Unit::Thread => 0,
-            Unit::Block | Unit::Launch => self.focus.block << 6 | u64::from(self.focus.warp),
-        };
-        let what = match step.reach {
-            Reach::Into | Reach::Over | Reach::Out => {
-                u64::from(spot.line_key) << 8 | u64::from(depth)
-            }
-            Reach::Instruction | Reach::Barrier | Reach::Divergence => {
-                (position.function as u64) << 32 | u64::from(position.instruction)
-            }
-        };
-        Some(Run {
-            key: (who, what),
-            depth,
-        })
+        let warp = (self.focus.block, self.focus.warp);
+        let n_calls = path.frames.len() as u32 - 1;
+        Some(step.run_at(warp, position, n_calls, &spot))
     }
 
     fn watcher(&self, step: Option<Step>) -> Watcher {
@@ -322,7 +308,6 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
 
     fn forwards(&mut self, step: Option<Step>) -> Stop {
         let has_step = step.is_some();
-        let now = self.session.time();
         let watcher = self.watcher(step);
         let (stopped, watcher) = self.session.forwards(watcher);
         self.unknown.clone_from(&watcher.unknown);
@@ -330,10 +315,6 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             return self.at_hit(hit);
         }
         if let Stopped::Interrupted = stopped {
-            // It may have been on the way to where it began.
-            if self.session.time() < now {
-                self.reach(now);
-            }
             return self.stop(&stopped, Reason::Interrupted);
         }
         let failed = self.session.end().is_some_and(|end| end.error.is_some());
@@ -362,26 +343,32 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// The last moment before this one at which a step in that direction ends, or at which there
     /// is a breakpoint.
     fn backwards(&mut self, step: Option<Step>) -> Stop {
-        let now = self.session.time();
-        let probe = Backwards::new(self.watcher(step));
         let mut search = Search::default();
-        let found = self
-            .session
-            .backwards(now, &probe, |seen: &Backwards| search.stretch(seen));
-        if found.is_none() && self.session.interrupt().load(Ordering::Relaxed) {
-            self.reach(now);
-            return self.stop(&Stopped::Interrupted, Reason::Interrupted);
-        }
-        match found.or_else(|| search.at_begin()) {
+        let found = match self.search(self.watcher(step), |seen| search.stretch(seen)) {
+            Ok(found) => found.or_else(|| search.at_begin()),
+            Err(stop) => return stop,
+        };
+        match found {
             Some(hit) => self.at_hit(hit),
             None => self.go_to(0),
         }
     }
 
-    /// A search backwards was given up: back to where it began.
-    fn interrupted_at(&mut self, time: u64) -> Stop {
-        let stopped = self.session.go_to(time);
-        self.stop(&stopped, Reason::Interrupted)
+    /// Searches the moments before this one, from the last to the first. If it is interrupted, the
+    /// launch is back where it began.
+    fn search(
+        &mut self,
+        watcher: Watcher,
+        result: impl FnMut(&Backwards) -> Option<Hit>,
+    ) -> Result<Option<Hit>, Stop> {
+        let now = self.session.time();
+        let probe = Backwards::new(watcher);
+        let found = self.session.backwards(now, &probe, result);
+        if found.is_none() && self.session.interrupt().load(Ordering::Relaxed) {
+            self.reach(now);
+            return Err(self.stop(&Stopped::Interrupted, Reason::Interrupted));
+        }
+        Ok(found)
     }
 
     /// Goes to the instruction that last wrote some memory before this moment.
@@ -393,22 +380,13 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let place = expression.place(&Looked::at_focus(self))?;
         let range = place.address..place.address + place.element.bytes();
         let block = (place.space == Space::Shared).then_some(self.focus.block);
-        Ok(self.last_write_of((place.space, block, range), text))
-    }
-
-    /// Goes to the instruction that last wrote some memory before this moment.
-    pub fn last_write_of(
-        &mut self,
-        (space, block, range): (Space, Option<u64>, std::ops::Range<u64>),
-        text: &str,
-    ) -> Stop {
         let now = self.session.time();
         let mut watcher = self.watcher(None);
         watcher.breakpoints = Arc::new(vec![Breakpoint {
             id: 0,
             text: String::new(),
             at: At::Access {
-                space,
+                space: place.space,
                 block,
                 range,
                 reads: false,
@@ -416,30 +394,20 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             },
             condition: None,
         }]);
-        let probe = Backwards::new(watcher);
-        let found = self
-            .session
-            .backwards(now, &probe, |seen: &Backwards| seen.hit);
-        if self.session.was_interrupted() {
-            return self.interrupted_at(now);
-        }
-        match found {
-            Some(hit) => Stop {
+        Ok(match self.search(watcher, |seen| seen.hit) {
+            Ok(Some(hit)) => Stop {
                 reason: Reason::LastWrite(text.to_owned()),
                 ..self.at_hit(hit)
             },
-            None => {
-                let is_halted = self.session.interrupt().load(Ordering::Relaxed);
+            Ok(None) => {
                 self.reach(now);
-                if is_halted {
-                    return self.stop(&Stopped::Interrupted, Reason::Interrupted);
-                }
                 Stop {
                     reason: Reason::NeverWritten(text.to_owned()),
                     time: now,
                 }
             }
-        }
+            Err(interrupted) => interrupted,
+        })
     }
 
     /// What the checks find.
@@ -685,19 +653,16 @@ impl Thread for Looked<'_, '_, '_, '_> {
         vars::value(&call, &variable)
     }
 
-    fn quantity(&self, quantity: Quantity) -> i128 {
+    fn place(&self) -> ThreadPlace {
         let Focus { block, warp, lane } = self.focus;
-        let (ctaid, tid) = self.debugger.session.thread(block, warp, lane);
-        let (grid, threads) = self.debugger.session.shape();
-        i128::from(match quantity {
-            Quantity::Tid(axis) => u64::from(tid[axis]),
-            Quantity::Ctaid(axis) => u64::from(ctaid[axis]),
-            Quantity::Ntid(axis) => u64::from(threads[axis]),
-            Quantity::Nctaid(axis) => u64::from(grid[axis]),
-            Quantity::Lane => u64::from(lane),
-            Quantity::Warp => u64::from(warp),
-            Quantity::Block => block,
-        })
+        let session = &self.debugger.session;
+        ThreadPlace {
+            shape: session.shape(),
+            indices: session.thread(block, warp, lane),
+            block,
+            warp,
+            lane,
+        }
     }
 
     fn memory(&self, space: Space, address: u64, n_bytes: u64) -> Result<Vec<u8>, NoValue> {

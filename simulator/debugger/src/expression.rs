@@ -53,6 +53,36 @@ pub enum Quantity {
     Block,
 }
 
+/// Where a thread is in its launch.
+pub struct ThreadPlace {
+    /// The grid's size in blocks, and a block's in threads.
+    pub shape: ([u32; 3], [u32; 3]),
+    /// `%ctaid` and `%tid`.
+    pub indices: ([u32; 3], [u32; 3]),
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The lane.
+    pub lane: u32,
+}
+
+impl ThreadPlace {
+    fn quantity(&self, quantity: Quantity) -> i128 {
+        let (grid, block) = self.shape;
+        let (ctaid, tid) = self.indices;
+        i128::from(match quantity {
+            Quantity::Tid(axis) => u64::from(tid[axis]),
+            Quantity::Ctaid(axis) => u64::from(ctaid[axis]),
+            Quantity::Ntid(axis) => u64::from(block[axis]),
+            Quantity::Nctaid(axis) => u64::from(grid[axis]),
+            Quantity::Lane => u64::from(self.lane),
+            Quantity::Warp => u64::from(self.warp),
+            Quantity::Block => self.block,
+        })
+    }
+}
+
 /// What is done with two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
@@ -125,8 +155,8 @@ pub trait Thread {
     fn register(&self, name: &str) -> Result<Number, NoValue>;
     /// A variable of the source.
     fn variable(&self, name: &str) -> Result<Number, NoValue>;
-    /// What it is.
-    fn quantity(&self, quantity: Quantity) -> i128;
+    /// Where it is.
+    fn place(&self) -> ThreadPlace;
     /// Bytes of memory.
     fn memory(&self, space: Space, address: u64, n_bytes: u64) -> Result<Vec<u8>, NoValue>;
 }
@@ -171,7 +201,7 @@ impl Expression {
             Self::Number(number) => Ok(*number),
             Self::Register(name) => thread.register(name),
             Self::Variable(name) => thread.variable(name),
-            Self::Of(quantity) => Ok(Number::Integer(thread.quantity(*quantity))),
+            Self::Of(quantity) => Ok(Number::Integer(thread.place().quantity(*quantity))),
             Self::Element(..) | Self::At(..) => {
                 let place = self.place(thread)?;
                 let bytes = place.element.bytes();

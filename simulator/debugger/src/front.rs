@@ -6,7 +6,7 @@
 //! the process belongs to, whatever its input and output are. `dap-to:PORT` is for the
 //! [`adapter`](crate::dap::adapter): it waits for the program.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -159,26 +159,17 @@ impl Front {
                 Ok((input, Box::new(io::stderr()), ""))
             }
             Way::Terminal | Way::Editor(..) => {
-                let open = || OpenOptions::new().read(true).write(true).open("/dev/tty");
-                let as_file = |file: File| -> Streams {
-                    match file.try_clone() {
-                        Ok(output) => (Box::new(BufReader::new(file)), Box::new(output), PROMPT),
-                        Err(_) => (
-                            Box::new(BufReader::new(file)),
-                            Box::new(io::stderr()),
-                            PROMPT,
-                        ),
-                    }
+                let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
+                let Ok(terminal) = terminal else {
+                    // Commands come from a pipe.
+                    let input = Box::new(BufReader::new(io::stdin()));
+                    return Ok((input, Box::new(io::stderr()), ""));
                 };
-                Ok(match open() {
-                    Ok(file) => as_file(file),
-                    // Not in a terminal: commands come from a pipe.
-                    Err(_) => (
-                        Box::new(BufReader::new(io::stdin())),
-                        Box::new(io::stderr()),
-                        "",
-                    ),
-                })
+                let output: Box<dyn Write> = match terminal.try_clone() {
+                    Ok(output) => Box::new(output),
+                    Err(_) => Box::new(io::stderr()),
+                };
+                Ok((Box::new(BufReader::new(terminal)), output, PROMPT))
             }
         }
     }

@@ -65,13 +65,6 @@ pub fn command(debugger: &mut Debugger<'_, '_, '_>, line: &str) -> Result<Outcom
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
-    if word == "back" {
-        let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        return match going(debugger, word, rest.trim(), Direction::Backwards)? {
-            Some(stop) => Ok(Outcome::Text(debugger.stop_text(&stop))),
-            None => Err(NoValue(format!("`back {word}`: no command goes like that"))),
-        };
-    }
     let short = [
         ("rs", "step"),
         ("rn", "next"),
@@ -79,15 +72,22 @@ pub fn command(debugger: &mut Debugger<'_, '_, '_>, line: &str) -> Result<Outcom
         ("rsi", "stepi"),
         ("rc", "continue"),
     ];
-    if let Some((_, long)) = short.iter().find(|(short, _)| *short == word)
-        && let Some(stop) = going(debugger, long, rest, Direction::Backwards)?
-    {
-        return Ok(Outcome::Text(debugger.stop_text(&stop)));
+    let long = short.iter().find(|(short, _)| *short == word);
+    let (word, rest, direction) = match (word, long) {
+        ("back", _) => {
+            let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            (word, rest.trim(), Direction::Backwards)
+        }
+        (_, Some((_, long))) => (*long, rest, Direction::Backwards),
+        _ => (word, rest, Direction::Forwards),
+    };
+    match (going(debugger, word, rest, direction)?, direction) {
+        (Some(stop), _) => Ok(Outcome::Text(debugger.stop_text(&stop))),
+        (None, Direction::Forwards) => looking(debugger, word, rest),
+        (None, Direction::Backwards) => {
+            Err(NoValue(format!("`back {word}`: no command goes like that")))
+        }
     }
-    if let Some(stop) = going(debugger, word, rest, Direction::Forwards)? {
-        return Ok(Outcome::Text(debugger.stop_text(&stop)));
-    }
-    looking(debugger, word, rest)
 }
 
 /// Carries out a command that goes somewhere; none if it is another one.

@@ -355,12 +355,11 @@ impl Debugger<'_, '_, '_> {
             let who = copy.warp.map_or(String::new(), |(warp, mask)| {
                 format!(" of warp {warp}, lanes {}", lanes(mask))
             });
-            let (first, bytes) = copy.shared.first().copied().unwrap_or_default();
+            let first = copy.shared.first().map_or(0, |&(first, _)| first);
             let n: u32 = copy.shared.iter().map(|(_, n)| n).sum();
             let way = if copy.to_shared { "to" } else { "from" };
             let name = self.names().at(ir::Space::Shared, first);
             let name = name.map_or(format!("{first:#x}"), |named| named.name_of(first));
-            let _ = bytes;
             let _ = writeln!(text, "copy{who} in flight: {n} bytes {way} {name}");
         }
         for warp in block.warps.iter().filter(|warp| warp.has_products) {

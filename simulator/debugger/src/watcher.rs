@@ -6,7 +6,7 @@ use ptx::ir::Space;
 use ptx_sim::debug::{Known, Moment, Position, Probe, Touch};
 
 use crate::element::Number;
-use crate::expression::{Expression, NoValue, Quantity, Thread};
+use crate::expression::{Expression, NoValue, Thread, ThreadPlace};
 use crate::program::{Program, Spot};
 use crate::variables::Variables;
 use crate::vars;
@@ -81,18 +81,30 @@ impl Step {
     }
 
     /// The run that an instruction belongs to.
-    pub fn run(&self, at: &Moment<'_>, spot: &Spot) -> Run {
+    fn run(&self, at: &Moment<'_>, spot: &Spot) -> Run {
+        let position = position(at);
+        self.run_at((at.block(), at.warp()), position, at.depth(), spot)
+    }
+
+    /// The run that an instruction of a warp belongs to, so many calls deep.
+    pub fn run_at(
+        &self,
+        (block, warp): (u64, u32),
+        at: Position,
+        n_calls: u32,
+        spot: &Spot,
+    ) -> Run {
         let who = match self.unit {
             Unit::Thread => 0,
-            Unit::Block | Unit::Launch => at.block() << 6 | u64::from(at.warp()),
+            Unit::Block | Unit::Launch => block << 6 | u64::from(warp),
         };
-        let depth = at.depth() + spot.depth;
+        let depth = n_calls + spot.depth;
         let what = match self.reach {
             Reach::Into | Reach::Over | Reach::Out => {
                 u64::from(spot.line_key) << 8 | u64::from(depth)
             }
             Reach::Instruction | Reach::Barrier | Reach::Divergence => {
-                (at.function() as u64) << 32 | u64::from(at.instruction())
+                (at.function as u64) << 32 | u64::from(at.instruction)
             }
         };
         Run {
@@ -118,6 +130,13 @@ impl Step {
             Reach::Divergence => at.diverges(),
             _ => true,
         }
+    }
+}
+
+fn position(at: &Moment<'_>) -> Position {
+    Position {
+        function: at.function(),
+        instruction: at.instruction(),
     }
 }
 
@@ -224,10 +243,7 @@ impl Watcher {
 
     /// The breakpoint that lanes are at.
     fn breakpoint(&mut self, at: &Moment<'_>, spot: &Spot) -> Option<Hit> {
-        let position = Position {
-            function: at.function(),
-            instruction: at.instruction(),
-        };
+        let position = position(at);
         let breakpoints = Arc::clone(&self.breakpoints);
         breakpoints.iter().find_map(|breakpoint| {
             let is_here = match &breakpoint.at {
@@ -534,18 +550,14 @@ impl Thread for ThreadAt<'_> {
         vars::value(&call, variable.ok_or_else(not_known)?)
     }
 
-    fn quantity(&self, quantity: Quantity) -> i128 {
-        let (ctaid, tid) = self.at.thread(self.lane);
-        let (grid, block) = self.at.shape();
-        i128::from(match quantity {
-            Quantity::Tid(axis) => u64::from(tid[axis]),
-            Quantity::Ctaid(axis) => u64::from(ctaid[axis]),
-            Quantity::Ntid(axis) => u64::from(block[axis]),
-            Quantity::Nctaid(axis) => u64::from(grid[axis]),
-            Quantity::Lane => u64::from(self.lane),
-            Quantity::Warp => u64::from(self.at.warp()),
-            Quantity::Block => self.at.block(),
-        })
+    fn place(&self) -> ThreadPlace {
+        ThreadPlace {
+            shape: self.at.shape(),
+            indices: self.at.thread(self.lane),
+            block: self.at.block(),
+            warp: self.at.warp(),
+            lane: self.lane,
+        }
     }
 
     fn memory(&self, space: Space, address: u64, n_bytes: u64) -> Result<Vec<u8>, NoValue> {

@@ -71,9 +71,8 @@ impl Moments {
             overwritten: Bytes::default(),
         });
         self.pass(journal);
-        let of_moment = |m: &Moment| m.worker.n_bytes() + m.overwritten.n_bytes();
         let all = self.all.len();
-        if all > 8 && (all > MOST || self.all.iter().map(of_moment).sum::<usize>() > MOST_BYTES) {
+        if all > 8 && (all > MOST || self.n_bytes() > MOST_BYTES) {
             self.thin();
         }
     }

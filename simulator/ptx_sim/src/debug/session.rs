@@ -219,9 +219,7 @@ impl<'w> Session<'w, '_> {
             (ran, None) => {
                 let stopped = self.stopped(ran);
                 // Interrupted on the way to where it stood.
-                if self.time < now {
-                    self.go_to(now);
-                }
+                while self.time < now && matches!(self.go_to(now), Stopped::Interrupted) {}
                 (stopped, probe)
             }
         }

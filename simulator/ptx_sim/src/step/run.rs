@@ -134,7 +134,7 @@ fn straight<O: Observer>(
             // A schedule may have cut the code off.
             let mut n = (code.len() - done).min(insn.n_lanewise as usize);
             if O::STEPS {
-                n = admitted(step, insn.ptx, (path_mask, path_mask), n);
+                n = admitted(step, insn.ptx, (path_mask, path_mask), n, None);
                 if n == 0 {
                     return Err((done, path_mask, Stop::Halted));
                 }
@@ -157,7 +157,7 @@ fn straight<O: Observer>(
                 step.env.observer.guarded(number, mask, path_mask);
             }
         }
-        if O::STEPS && admitted(step, insn.ptx, (path_mask, mask), 1) == 0 {
+        if O::STEPS && admitted(step, insn.ptx, (path_mask, mask), 1, None) == 0 {
             return Err((done, mask, Stop::Halted));
         }
         if mask != 0 {
@@ -177,13 +177,15 @@ fn straight<O: Observer>(
     Ok(())
 }
 
-/// How many of `n` instructions that a path has come to the observer lets it carry out.
+/// How many of `n` instructions that a path has come to the observer lets it carry out; one, if it
+/// ends a block.
 #[inline(always)]
 fn admitted<O: Observer>(
     step: &mut Step<'_, '_, O>,
     ptx: u32,
     (lanes, active): (u32, u32),
     n: usize,
+    end: Option<&Terminator>,
 ) -> usize {
     let now = Now {
         warp: &*step.warp,
@@ -194,7 +196,7 @@ fn admitted<O: Observer>(
         ptx,
         lanes,
         active,
-        end: None,
+        end,
     };
     step.env.observer.admit(&now, n as u32) as usize
 }
@@ -211,18 +213,8 @@ fn ask_at_end<O: Observer>(
     if !O::STEPS || matches!(block.terminator, Terminator::Jump(_)) {
         return Ok(());
     }
-    let now = Now {
-        warp: &*step.warp,
-        shared: step.env.shared,
-        block: step.env.block,
-        frame: step.frame,
-        function: step.function,
-        ptx: block.last(),
-        lanes: path.mask,
-        active: path.mask,
-        end: Some(&block.terminator),
-    };
-    if step.env.observer.admit(&now, 1) != 0 {
+    let lanes = (path.mask, path.mask);
+    if admitted(step, block.last(), lanes, 1, Some(&block.terminator)) != 0 {
         return Ok(());
     }
     // All that was left of the block is done.
