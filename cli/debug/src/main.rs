@@ -14,7 +14,7 @@ use host::{kernels, registry};
 use lesson::{CaseError, Registered, Shape};
 use lockstep::engine::sim::{Launcher, Sim};
 use options::{Asked, Options, Wrong};
-use ptx_sim::LaunchOptions;
+use ptx_sim::{LaunchOptions, Schedule};
 use std::cell::Cell;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -59,12 +59,13 @@ fn debug(options: Options) -> anyhow::Result<ExitCode> {
     let sim = Sim::new(modules);
     let talk = Rc::new(Talk::new(options, wrong)?);
     let n_launches = Rc::new(Cell::new(0));
-    let launcher = launcher(
+    let debugged = Some((asked.launch, talk.clone()));
+    sim.launch_by(Some(launcher(
         registered,
-        asked.clone(),
-        (talk.clone(), n_launches.clone()),
-    );
-    sim.launch_by(Some(launcher));
+        asked.schedule,
+        n_launches.clone(),
+        debugged,
+    )));
     let name = format!("{} at {shape}", registered.kernel.id);
     eprintln!("{name} on the simulator");
     let ended = cli::profile::run_case(registered, &shape, &sim);
@@ -95,16 +96,9 @@ fn first_wrong(
     sim: Sim,
 ) -> anyhow::Result<Wrong> {
     let n_launches = Rc::new(Cell::new(0));
-    let (counted, id, schedule) = (n_launches.clone(), registered.kernel.id, asked.schedule);
-    sim.launch_by(Some(Rc::new(move |sim, launch| {
-        let is_it = launch.entry() == id;
-        counted.set(counted.get() + u64::from(is_it));
-        let options = LaunchOptions {
-            schedule: schedule.filter(|_| is_it),
-            ..LaunchOptions::default()
-        };
-        sim.launch_with(launch, options).map(drop)
-    })));
+    let id = registered.kernel.id;
+    let counted = n_launches.clone();
+    sim.launch_by(Some(launcher(registered, asked.schedule, counted, None)));
     match cli::profile::run_case(registered, shape, &sim) {
         Err(CaseError::Wrong(what)) => eprintln!("{id} at {shape}: {what}"),
         Err(error) => bail!("{id} at {shape}: {error}"),
@@ -120,20 +114,25 @@ fn first_wrong(
     })
 }
 
-/// Halts the launch of the kernel that is asked for; all others run as always.
+/// Counts the kernel's launches, which have the schedule, and halts the one that is `debugged`, if
+/// one is; all others run as always.
 fn launcher(
     registered: Registered,
-    asked: Asked,
-    (talk, n_launches): (Rc<Talk>, Rc<Cell<u64>>),
+    schedule: Option<Schedule>,
+    n_launches: Rc<Cell<u64>>,
+    debugged: Option<(u64, Rc<Talk>)>,
 ) -> Launcher {
     Rc::new(move |sim, launch| {
         let is_it = launch.entry() == registered.kernel.id;
         n_launches.set(n_launches.get() + u64::from(is_it));
-        if is_it && n_launches.get() == asked.launch {
-            return sim.debug(launch, asked.schedule, |session| talk.about(session));
+        if let Some((number, talk)) = &debugged
+            && is_it
+            && n_launches.get() == *number
+        {
+            return sim.debug(launch, schedule, |session| talk.about(session));
         }
         let options = LaunchOptions {
-            schedule: asked.schedule.filter(|_| is_it),
+            schedule: schedule.filter(|_| is_it),
             ..LaunchOptions::default()
         };
         sim.launch_with(launch, options).map(drop)
