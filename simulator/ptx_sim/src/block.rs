@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
 use crate::bulk::BulkCopies;
-use crate::checks::observer::Observer;
+use crate::checks::observer::{Any, Observer};
 use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
 use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
@@ -197,11 +197,15 @@ impl BlockRun {
         choices: Option<&mut Choices>,
     ) -> Result<Round, Box<LaunchError>> {
         #[cfg(target_arch = "x86_64")]
-        if has_wide_vectors() {
+        if O::QUICK && has_wide_vectors() {
             // SAFETY: This machine has the vectors.
             return unsafe { self.round_wide(launch, observer, choices) };
         }
-        self.round_plain(launch, observer, choices)
+        #[cfg(not(target_arch = "x86_64"))]
+        if O::QUICK {
+            return self.round_plain(launch, observer, choices);
+        }
+        self.round_plain(launch, &mut Any(observer), choices)
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -174,7 +174,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// As [`Device::debug`].
-    #[cfg(feature = "debug")]
     pub fn debug<R>(
         self,
         f: impl FnOnce(&mut crate::debug::Session<'_, '_>) -> R,

@@ -28,11 +28,6 @@
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
 
-#![cfg_attr(
-    not(feature = "debug"),
-    allow(dead_code, reason = "some of it is there for the debugger alone")
-)]
-
 mod attributes;
 mod barriers;
 mod block;
@@ -44,7 +39,6 @@ mod clock;
 mod cluster;
 mod context;
 mod copies;
-#[cfg(feature = "debug")]
 pub mod debug;
 mod decode;
 mod device;

@@ -113,15 +113,13 @@ impl Module {
         let ir = ptx::parse::parse(source)?;
         let program = decode::decode(&ir, &[source]).map_err(|decoding| decoding.error)?;
         let mut module = Self::new(ir, program);
-        if cfg!(feature = "debug")
-            && let Some(inner) = Arc::get_mut(&mut module.inner)
-        {
+        if let Some(inner) = Arc::get_mut(&mut module.inner) {
             inner.text = Some(source.into());
         }
         Ok(module)
     }
 
-    /// The text, which only a debugger keeps; none if it was linked from several.
+    /// The text, for a debugger; none if it was linked from several.
     pub(crate) fn text(&self) -> Option<&Arc<str>> {
         self.inner.text.as_ref()
     }

@@ -252,7 +252,6 @@ impl Sim {
     /// # Errors
     ///
     /// As [`Engine::launch`].
-    #[cfg(feature = "sessions")]
     pub fn debug<R>(
         &self,
         launch: &Prepared,

@@ -12,7 +12,7 @@ use super::counters::Counters;
 use super::exact::{pending, pending_for_bulk, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
-use super::observer::{Observer, ProductSeen};
+use super::observer::{Events, Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
 use super::recorder::Recorder;
@@ -532,9 +532,7 @@ impl<'a, J: Judge> Checks<'a, J> {
     }
 }
 
-impl<J: Judge> Observer for Watch<'_, J> {
-    const ON: bool = true;
-
+impl<J: Judge> Events for Watch<'_, J> {
     #[inline(always)]
     fn block(&mut self, counter: u32, mask: u32) {
         self.counters.block(counter, mask);
@@ -548,20 +546,6 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         self.judge(instruction, access);
         self.counters.access(instruction, access);
-    }
-
-    #[inline(always)]
-    fn row(&mut self, instruction: u32, row: Row, whole: impl FnOnce() -> RowAccess) {
-        let is_counted = self.counters.row(instruction, row);
-        if is_counted && self.recorder.is_none() && self.checks.is_none() {
-            return;
-        }
-        whole().with_addresses(|access| {
-            self.judge(instruction, access);
-            if !is_counted {
-                self.counters.access(instruction, access);
-            }
-        });
     }
 
     fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -934,5 +918,21 @@ impl<J: Judge> Observer for Watch<'_, J> {
 
     fn take_finding(&mut self, end: bool) -> Option<Finding> {
         self.checks.as_mut().and_then(|checks| checks.take(end))
+    }
+}
+
+impl<J: Judge> Observer for Watch<'_, J> {
+    #[inline(always)]
+    fn row(&mut self, instruction: u32, row: Row, whole: impl FnOnce() -> RowAccess) {
+        let is_counted = self.counters.row(instruction, row);
+        if is_counted && self.recorder.is_none() && self.checks.is_none() {
+            return;
+        }
+        whole().with_addresses(|access| {
+            self.judge(instruction, access);
+            if !is_counted {
+                self.counters.access(instruction, access);
+            }
+        });
     }
 }

@@ -1,24 +1,18 @@
 //! The observer that counts instructions, keeps what is overwritten, and halts.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use super::assigned::Knowledge;
 use super::here::{Here, Position};
 use super::probe::{Probe, Touch, Touched};
 use super::values::Moment;
-use crate::bulk::CopyId;
-use crate::checks::access::{
-    AccessClass, BarrierArrival, BulkStart, Lanes, Row, RowAccess, WarpAccess,
-};
+use crate::checks::access::{BulkStart, Lanes, WarpAccess};
 use crate::checks::exact::{Exact, Kind};
 use crate::checks::finding::Finding;
-use crate::checks::observer::{Now, Observer, ProductSeen};
+use crate::checks::observer::{Events, Now, Observer};
 use crate::checks::watch::Watch;
 use crate::context::LaunchContext;
 use crate::memory::journal::Journal;
-use crate::program::{Scope, Slot};
-use crate::warp::FrameId;
 use ptx::ir::Space;
 
 /// Steps a launch.
@@ -183,20 +177,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Hands events on to the checks, if they look.
-macro_rules! to_the_checks {
-    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
-        $(fn $name(&mut self, $($argument: $type),*) {
-            if let Some(checks) = &mut self.checks {
-                checks.$name($($argument),*);
-            }
-        })*
-    };
+impl Observer for Walk<'_> {
+    const QUICK: bool = false;
 }
 
-impl Observer for Walk<'_> {
-    const ON: bool = true;
-    const STEPS: bool = true;
+impl Events for Walk<'_> {
+    fn inner(&mut self) -> Option<&mut dyn Events> {
+        Some(self.checks.as_deref_mut()?)
+    }
 
     #[inline(always)]
     fn admit(&mut self, now: &Now<'_>, n: u32) -> u32 {
@@ -208,15 +196,13 @@ impl Observer for Walk<'_> {
         self.admit_one(now)
     }
 
+    fn block(&mut self, _counter: u32, _mask: u32) {}
+
+    fn guarded(&mut self, _instruction: u32, _mask: u32, _block_mask: u32) {}
+
     fn clock(&self) -> Option<u64> {
         Some(self.time)
     }
-
-    #[inline(always)]
-    fn block(&mut self, _counter: u32, _mask: u32) {}
-
-    #[inline(always)]
-    fn guarded(&mut self, _instruction: u32, _mask: u32, _block_mask: u32) {}
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         self.keep(access);
@@ -231,14 +217,6 @@ impl Observer for Walk<'_> {
         }
         if let Some(checks) = &mut self.checks {
             checks.access(instruction, access);
-        }
-    }
-
-    #[inline(always)]
-    fn row(&mut self, instruction: u32, row: Row, whole: impl FnOnce() -> RowAccess) {
-        let overwrites = row.space == Space::Global && row.class != AccessClass::Load;
-        if overwrites || self.wants_accesses || self.checks.is_some() {
-            whole().with_addresses(|access| self.access(instruction, access));
         }
     }
 
@@ -294,46 +272,5 @@ impl Observer for Walk<'_> {
         let found = self.checks.as_mut()?.take_finding(end);
         self.finding = self.finding.or(found);
         found
-    }
-
-    to_the_checks! {
-        request(instruction: u32, access: &WarpAccess<'_>);
-        block_started(block: u64, shared_bytes: u32);
-        block_ended(block: u64);
-        arrived(arrival: &BarrierArrival);
-        released(block: u64, barrier: usize);
-        cluster_arrived(lanes: Lanes, cluster: u64, releases: bool);
-        cluster_opened(cluster: u64);
-        cluster_ended(cluster: u64);
-        cluster_left(lanes: Lanes, cluster: u64);
-        fence(lanes: Lanes, scope: Scope);
-        proxy_fence(lanes: Lanes);
-        converged(lanes: Lanes, members: &[u32; 32]);
-        warp_wide(
-            instruction: u32, lanes: Lanes, members: &[u32; 32], sources: Option<&[u8; 32]>
-        );
-        carried_out(
-            instruction: u32, lanes: Lanes, of: (FrameId, usize, u32), chosen: Option<u32>
-        );
-        divided_by_zero(instruction: u32, lanes: Lanes);
-        copies_committed(lanes: Lanes);
-        copies_awaited(lanes: Lanes, n_left: Option<u32>);
-        bulk_arrived(copy: CopyId);
-        phase_over(block: u64, barrier: u32);
-        bulk_has_read(thread: Lanes, copy: CopyId);
-        bulk_done(thread: Lanes, copy: CopyId);
-        bulk_abandoned(copy: CopyId);
-        product_issued(instruction: u32, lanes: Lanes, product: &ProductSeen<'_>);
-        products_committed(lanes: Lanes);
-        products_awaited(lanes: Lanes, n_left: u32);
-        products_fenced(lanes: Lanes);
-        fragments_touched(
-            instruction: u32, lanes: Lanes, frame: FrameId, registers: (&[Slot], &[Slot])
-        );
-        fragment_carried(instruction: u32, lanes: Lanes, frame: FrameId, registers: (Slot, Slot));
-        registers_unknown(instruction: u32, lanes: Lanes);
-        local_begins(lanes: Lanes, range: Range<u32>);
-        local_passed(lanes: Lanes, range: Range<u32>);
-        taken(range: Range<u64>);
     }
 }

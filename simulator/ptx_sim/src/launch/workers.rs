@@ -3,7 +3,6 @@
 
 mod kept;
 
-#[cfg(feature = "debug")]
 pub(crate) use kept::Kept;
 
 use std::ops::Range;

@@ -4,7 +4,6 @@ use super::context::Step;
 use super::{access, async_store, atomic, bulk, collective, lanewise, matrix, mbarrier, warpgroup};
 use crate::checks::observer::Observer;
 #[cfg(target_arch = "x86_64")]
-use crate::lanes::has_wide_vectors;
 use crate::program::Op;
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;
@@ -39,8 +38,8 @@ pub(super) fn carry_out<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     #[cfg(target_arch = "x86_64")]
-    if has_wide_vectors() {
-        // SAFETY: This machine has the vectors.
+    if O::QUICK {
+        // SAFETY: Such an observer is run only where there are wide vectors (`BlockRun::round`).
         return unsafe { carry_out_wide(step, op, mask) };
     }
     carry_out_plain(step, op, mask)

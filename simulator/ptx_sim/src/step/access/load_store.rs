@@ -12,7 +12,6 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
 #[cfg(target_arch = "x86_64")]
-use crate::lanes::has_wide_vectors;
 use crate::program::{Access, Order};
 use crate::stop::Stop;
 use ptx::ir::Space;
@@ -49,8 +48,8 @@ fn access<O: Observer, const LOAD: bool>(
     mask: u32,
 ) -> Result<(), Stop> {
     #[cfg(target_arch = "x86_64")]
-    if has_wide_vectors() {
-        // SAFETY: This machine has the vectors.
+    if O::QUICK {
+        // SAFETY: Such an observer is run only where there are wide vectors (`BlockRun::round`).
         return unsafe { access_wide::<O, LOAD>(step, op, mask) };
     }
     access_plain::<O, LOAD>(step, op, mask)

@@ -14,7 +14,6 @@ use super::context::Step;
 use super::whole_warp::require_whole_warp;
 use crate::checks::observer::Observer;
 #[cfg(target_arch = "x86_64")]
-use crate::lanes::has_wide_vectors;
 use crate::program::MatrixOp;
 use crate::stop::Stop;
 
@@ -26,8 +25,8 @@ pub(super) fn matrix<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     #[cfg(target_arch = "x86_64")]
-    if has_wide_vectors() {
-        // SAFETY: This machine has the vectors.
+    if O::QUICK {
+        // SAFETY: Such an observer is run only where there are wide vectors (`BlockRun::round`).
         return unsafe { matrix_wide(step, op, mask) };
     }
     matrix_plain(step, op, mask)
