@@ -123,9 +123,16 @@ impl Call<'_> {
     }
 
     /// The next parameter.
-    pub fn arg(mut self, argument: impl Argument) -> Self {
-        argument.write_to(&mut self.bytes);
-        self.ends.push(self.bytes.len());
+    pub fn arg(self, argument: impl Argument) -> Self {
+        self.args(&[&argument])
+    }
+
+    /// The next parameters, in their order.
+    pub fn args(mut self, arguments: &[&dyn Argument]) -> Self {
+        for argument in arguments {
+            argument.write_to(&mut self.bytes);
+            self.ends.push(self.bytes.len());
+        }
         self
     }
 
@@ -139,6 +146,12 @@ impl Call<'_> {
     /// Whether to count; see [`LaunchOptions::count`].
     pub fn count(mut self, count: bool) -> Self {
         self.options.count = count;
+        self
+    }
+
+    /// Host threads; see [`LaunchOptions::threads`].
+    pub fn threads(mut self, n_threads: usize) -> Self {
+        self.options.threads = Some(n_threads);
         self
     }
 

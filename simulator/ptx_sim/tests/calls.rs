@@ -1,11 +1,10 @@
 //! Device functions: frames, parameters, return values, recursion, pointers.
 
-use common::{HEADER, kernel, run_on};
-use ptx_sim::{Device, Module};
+use common::{Bench, kernel, launch};
 
 /// A module with functions before the kernel.
 fn module(functions: &str, body: &str) -> String {
-    format!("{HEADER}{functions}\n{}", kernel(body))
+    format!("{functions}\n{}", kernel(body))
 }
 
 const ADD_MUL: &str = "
@@ -36,7 +35,7 @@ fn arguments_and_results_are_per_lane() {
 	ld.param.b64 %rd2, [result];
 	}
 	st.global.u64 [%slot], %rd2;";
-    let (out, _) = run_on(&module(ADD_MUL, body), [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    let (out, _) = launch(&module(ADD_MUL, body), &[0; 64], |call| call.block(64)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, 11 * tid as u64);
     }
@@ -61,7 +60,7 @@ fn a_call_in_divergent_code() {
 	}
 JOIN:
 	st.global.u64 [%slot], %rd2;";
-    let (out, report) = run_on(&module(ADD_MUL, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, report) = launch(&module(ADD_MUL, body), &[0; 32], |call| call.block(32)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, if tid % 2 == 1 { tid as u64 + 30 } else { 5 });
     }
@@ -116,7 +115,7 @@ DEEPER:
 	ld.param.b64 %rd2, [r];
 	}
 	st.global.u64 [%slot], %rd2;";
-    let (out, _) = run_on(&module(functions, body), [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    let (out, _) = launch(&module(functions, body), &[0; 64], |call| call.block(64)).unwrap();
     let fib = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, fib[tid % 12], "thread {tid}");
@@ -160,7 +159,7 @@ fn calls_through_pointers_that_differ_by_lane() {
 	ld.param.b64 %rd5, [r];
 	}
 	red.global.add.u64 [%slot], %rd5;";
-    let (out, report) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, report) = launch(&module(functions, body), &[0; 32], |call| call.block(32)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         let tid = tid as u64;
         assert_eq!(
@@ -199,7 +198,7 @@ fn a_pointer_that_another_kernel_made_is_called() {
         )
     };
     let text = format!(
-        "{HEADER}{}{}
+        "{}{}
 .global .align 8 .u64 table[1] = {{thrice}};
 .visible .entry make(.param .u64 at)
 {{
@@ -235,14 +234,12 @@ fn a_pointer_that_another_kernel_made_is_called() {
         function("twice", 2),
         function("thrice", 3)
     );
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let objects = device.zeros::<u64>(2, "objects").expect("enough memory");
-    let call = |kernel| device.call(&loaded, kernel).arg(objects).check(true);
+    let bench = Bench::new(&text);
+    let objects = bench.zeros::<u64>(2, "objects");
+    let call = |kernel| bench.call(kernel).arg(objects).check(true);
     call("make").run().expect("no fault");
     call("use").block(2).run().expect("no fault");
-    assert_eq!(device.download(objects).expect("the buffer"), [200, 300]);
+    assert_eq!(bench.download(objects), [200, 300]);
 }
 
 #[test]
@@ -269,7 +266,7 @@ fn structs_by_value_and_their_addresses() {
 	ld.param.b64 %rd3, [r];
 	}
 	st.global.u64 [%slot], %rd3;";
-    let (out, _) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, _) = launch(&module(functions, body), &[0; 32], |call| call.block(32)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, 1000 + tid as u64);
     }
@@ -295,7 +292,7 @@ fn what_threads_print() {
 	st.param.b64 [p1], %SP;
 	call.uni (r), vprintf, (p0, p1);
 	}";
-    let (_, report) = run_on(&module(functions, body), [1; 3], [2, 1, 1], &[0; 2]).unwrap();
+    let (_, report) = launch(&module(functions, body), &[0; 2], |call| call.block(2)).unwrap();
     assert_eq!(report.printed, ["tid 0!%\n", "tid 1!%\n"]);
 }
 
@@ -329,7 +326,7 @@ CALL:
 AFTER:
 	cvt.u64.u32 %rd1, %r1;
 	st.global.u64 [%slot], %rd1;";
-    let (out, _) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, _) = launch(&module(functions, body), &[0; 32], |call| call.block(32)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, if tid < 24 { 0x00ff_ffff } else { 0 }, "thread {tid}");
     }

@@ -1,9 +1,9 @@
 //! Clusters of blocks: which blocks form one, each other's shared memory, the barrier, and
 //! which launches are allowed.
 
-use common::{HEADER, kernel, run_with};
+use common::{Bench, kernel, launch};
 use ptx_sim::schedule::Schedule;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module};
+use ptx_sim::{LaunchError, LaunchOptions};
 
 /// Options of a launch with clusters, with checks.
 fn in_clusters(cluster: [u32; 3]) -> LaunchOptions {
@@ -17,7 +17,7 @@ fn in_clusters(cluster: [u32; 3]) -> LaunchOptions {
 /// Declares `tile` (4 KiB of shared memory) and `bar` (a barrier there) before a kernel.
 fn with_tile(body: &str) -> String {
     format!(
-        "{HEADER}.shared .align 16 .b8 tile[4096];\n.shared .align 8 .b64 bar;\n{}",
+        ".shared .align 16 .b8 tile[4096];\n.shared .align 8 .b64 bar;\n{}",
         kernel(body)
     )
 }
@@ -28,9 +28,11 @@ fn run(text: &str, grid: [u32; 3], cluster: [u32; 3]) -> Vec<u64> {
     let n_blocks: u32 = grid.iter().product();
     let words = vec![0; 32 * n_blocks as usize];
     let run = |options| {
-        run_with(text, grid, [32, 1, 1], 0, &words, options)
-            .unwrap_or_else(|e| panic!("{e}"))
-            .0
+        launch(text, &words, |call| {
+            call.grid(grid).block(32).options(options)
+        })
+        .unwrap_or_else(|e| panic!("{e}"))
+        .0
     };
     let checked = run(in_clusters(cluster));
     let plain = LaunchOptions {
@@ -89,14 +91,14 @@ fn blocks_know_where_in_their_cluster_they_are() {
 	selp.u64 %rd2, 1, 0, %p1;
 	st.global.u64 [%rd1+112], %rd2;
 ";
-    let text = format!("{HEADER}{}", kernel(&body));
+    let text = kernel(&body);
     let run = |cluster| {
         let options = LaunchOptions {
             cluster,
             ..LaunchOptions::default()
         };
         let words = vec![0; 32 * 24];
-        run_with(&text, [6, 4, 1], [1, 1, 1], 0, &words, options)
+        launch(&text, &words, |call| call.grid([6, 4]).options(options))
             .unwrap_or_else(|e| panic!("{e}"))
             .0
     };
@@ -106,23 +108,9 @@ fn blocks_know_where_in_their_cluster_they_are() {
         let seen = &out[32 * block..32 * block + 15];
         let (x, y) = (x as u64, y as u64);
         let rank = x % 3 + 3 * (y % 2);
-        let id = [
-            x / 3,
-            y / 2,
-            0,
-            2,
-            2,
-            1,
-            x % 3,
-            y % 2,
-            0,
-            3,
-            2,
-            1,
-            rank,
-            6,
-            1,
-        ];
+        let cluster = [x / 3, y / 2, 0, 2, 2, 1];
+        let block_in_it = [x % 3, y % 2, 0, 3, 2, 1, rank, 6, 1];
+        let id = [&cluster[..], &block_in_it].concat();
         assert_eq!(seen, id, "block {block}");
     }
     let out = run(None);
@@ -413,11 +401,7 @@ NEXT:
 fn a_block_alone_is_a_cluster_of_one() {
     let text =
         exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
-    let options = LaunchOptions {
-        check: true,
-        ..LaunchOptions::default()
-    };
-    let (out, _) = run_with(&text, [3, 1, 1], [32, 1, 1], 0, &[0; 96], options)
+    let (out, _) = launch(&text, &[0; 96], |call| call.grid(3).block(32).check(true))
         .unwrap_or_else(|e| panic!("{e}"));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i));
 }
@@ -427,14 +411,14 @@ fn a_grid_has_more_clusters_than_run_at_once() {
     let text =
         exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
     for threads in [1, 3] {
-        let options = LaunchOptions {
-            threads: Some(threads),
-            cluster: Some([2, 1, 2]),
-            ..LaunchOptions::default()
-        };
         let words = vec![0; 32 * 20_000];
-        let (out, _) = run_with(&text, [5000, 1, 4], [32, 1, 1], 0, &words, options)
-            .unwrap_or_else(|e| panic!("{e}"));
+        let (out, _) = launch(&text, &words, |call| {
+            call.grid([5000, 1, 4])
+                .block(32)
+                .threads(threads)
+                .cluster([2, 1, 2])
+        })
+        .unwrap_or_else(|e| panic!("{e}"));
         // Blocks of one x share their words; all wrote what some block of the cluster has.
         assert!(out[..32 * 5000].iter().zip(0..).all(|(&word, i)| {
             let (block, lane) = (i / 32, i % 32);
@@ -443,20 +427,47 @@ fn a_grid_has_more_clusters_than_run_at_once() {
     }
 }
 
-/// What is wrong with a launch of a kernel with a directive.
-fn refused(directive: &str, grid: [u32; 3], options: LaunchOptions) -> String {
-    let text = format!("{HEADER}.visible .entry k() {directive}\n{{ ret; }}");
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
-    let launch = Launch {
-        grid,
-        block: [32, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[],
-        options,
+/// Blocks along each axis.
+type Shape = [u32; 3];
+
+/// A launch of a kernel with a directive: the directive, the grid, the cluster's shape if it is named,
+/// whether it may have a size that is not portable, and what is wrong with it.
+#[rustfmt::skip]
+const LAUNCHES: &[(&str, Shape, Option<Shape>, bool, &str)] = &[
+    ("", [8, 1, 1], Some([8, 1, 1]), false, "nothing"),
+    ("", [16, 1, 1], Some([16, 1, 1]), true, "nothing"),
+    (".reqnctapercluster 2, 2", [4, 4, 1], None, false, "nothing"),
+    (".reqnctapercluster 2", [4, 1, 1], Some([2, 1, 1]), false, "nothing"),
+    (".maxclusterrank 4", [4, 1, 1], Some([4, 1, 1]), false, "nothing"),
+    (".explicitcluster", [4, 1, 1], Some([1, 1, 1]), false, "nothing"),
+    ("", [16, 1, 1], Some([16, 1, 1]), false, "a cluster of 16×1×1 = 16 blocks, but the limit is 8: \
+        allow cluster sizes that are not portable, or make the cluster smaller"),
+    ("", [32, 1, 1], Some([32, 1, 1]), true, "a cluster of 32×1×1 = 32 blocks, but the limit is 8, \
+        or 16 where the launch says that it need not run on all devices"),
+    ("", [4, 1, 1], Some([2, 0, 1]), false, "a cluster of 2×0×1 blocks: it needs at least one along \
+        each axis"),
+    ("", [2, 3, 1], Some([2, 2, 1]), false, "the grid has 3 blocks along y, not a multiple of the \
+        cluster's 2: give it whole clusters, and let the surplus blocks do nothing"),
+    (".reqnctapercluster 2", [3, 1, 1], None, false, "the grid has 3 blocks along x, not a multiple \
+        of the cluster's 2: give it whole clusters, and let the surplus blocks do nothing"),
+    (".reqnctapercluster 2", [4, 1, 1], Some([4, 1, 1]), false, "a cluster of 4×1×1 blocks, but the \
+        kernel requires 2×1×1 (.reqnctapercluster): launch it with that, or without naming a cluster"),
+    (".maxclusterrank 2", [4, 1, 1], Some([4, 1, 1]), false, "a cluster of 4×1×1 = 4 blocks, but the \
+        kernel declares at most 2 (.maxclusterrank)"),
+    (".explicitcluster", [4, 1, 1], None, false, "the kernel must be launched with a cluster \
+        (.explicitcluster): name its shape, even if that is one block"),
+];
+
+/// What is wrong with a launch.
+fn refused(directive: &str, grid: [u32; 3], cluster: Option<[u32; 3]>, large: bool) -> String {
+    let bench = Bench::new(&format!(".visible .entry k() {directive}\n{{ ret; }}"));
+    let options = LaunchOptions {
+        cluster,
+        non_portable_cluster: large,
+        ..LaunchOptions::default()
     };
-    match device.launch(&loaded, "k", &launch) {
+    let call = bench.call("k").grid(grid).block(32).options(options);
+    match call.run() {
         Ok(_) => "nothing".to_owned(),
         Err(LaunchError::InvalidLaunch { message, .. }) => message,
         Err(error) => panic!("{error}"),
@@ -465,106 +476,12 @@ fn refused(directive: &str, grid: [u32; 3], options: LaunchOptions) -> String {
 
 #[test]
 fn launches_are_held_to_the_rules_of_clusters() {
-    let of = |cluster| LaunchOptions {
-        cluster,
-        ..LaunchOptions::default()
-    };
-    let large = |cluster| LaunchOptions {
-        non_portable_cluster: true,
-        ..of(Some(cluster))
-    };
-    let cases = [
-        ("", [8, 1, 1], of(Some([8, 1, 1])), "nothing"),
-        ("", [16, 1, 1], large([16, 1, 1]), "nothing"),
-        (".reqnctapercluster 2, 2", [4, 4, 1], of(None), "nothing"),
-        (
-            ".reqnctapercluster 2",
-            [4, 1, 1],
-            of(Some([2, 1, 1])),
-            "nothing",
-        ),
-        (
-            ".maxclusterrank 4",
-            [4, 1, 1],
-            of(Some([4, 1, 1])),
-            "nothing",
-        ),
-        (
-            ".explicitcluster",
-            [4, 1, 1],
-            of(Some([1, 1, 1])),
-            "nothing",
-        ),
-        (
-            "",
-            [16, 1, 1],
-            of(Some([16, 1, 1])),
-            "a cluster of 16×1×1 = 16 blocks, but the limit is 8: allow cluster sizes that are \
-             not portable, or make the cluster smaller",
-        ),
-        (
-            "",
-            [32, 1, 1],
-            large([32, 1, 1]),
-            "a cluster of 32×1×1 = 32 blocks, but the limit is 8, or 16 where the launch says \
-             that it need not run on all devices",
-        ),
-        (
-            "",
-            [4, 4, 4],
-            of(Some([1 << 31, 1 << 31, 1 << 31])),
-            "a cluster of 2147483648×2147483648×2147483648 = 9903520314283042199192993792 blocks",
-        ),
-        (
-            "",
-            [4, 1, 1],
-            of(Some([2, 0, 1])),
-            "a cluster of 2×0×1 blocks: it needs at least one along each axis",
-        ),
-        (
-            "",
-            [2, 3, 1],
-            of(Some([2, 2, 1])),
-            "the grid has 3 blocks along y, not a multiple of the cluster's 2: give it whole \
-             clusters, and let the surplus blocks do nothing",
-        ),
-        (
-            ".reqnctapercluster 2",
-            [3, 1, 1],
-            of(None),
-            "the grid has 3 blocks along x, not a multiple of the cluster's 2: give it whole \
-             clusters, and let the surplus blocks do nothing",
-        ),
-        (
-            ".reqnctapercluster 2",
-            [4, 1, 1],
-            of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 blocks, but the kernel requires 2×1×1 (.reqnctapercluster): \
-             launch it with that, or without naming a cluster",
-        ),
-        (
-            ".maxclusterrank 2",
-            [4, 1, 1],
-            of(Some([4, 1, 1])),
-            "a cluster of 4×1×1 = 4 blocks, but the kernel declares at most 2 (.maxclusterrank)",
-        ),
-        (
-            ".explicitcluster",
-            [4, 1, 1],
-            of(None),
-            "the kernel must be launched with a cluster (.explicitcluster): name its shape, \
-             even if that is one block",
-        ),
-    ];
-    for (directive, grid, options, message) in cases {
-        let cluster = options.cluster;
-        let got = refused(directive, grid, options);
-        if cluster == Some([1 << 31; 3]) {
-            assert!(got.starts_with("a cluster of 2147483648×"), "{got}");
-            continue;
-        }
+    for &(directive, grid, cluster, large, message) in LAUNCHES {
+        let got = refused(directive, grid, cluster, large);
         assert_eq!(got, message, "{directive} {cluster:?}");
     }
+    let got = refused("", [4; 3], Some([1 << 31; 3]), false);
+    assert!(got.starts_with("a cluster of 2147483648×"), "{got}");
 }
 
 #[test]
@@ -575,9 +492,8 @@ fn a_kernels_own_clusters_need_not_be_named() {
                 "(.param .u64 buffer)",
                 "(.param .u64 buffer) .reqnctapercluster 2",
             );
-    let options = LaunchOptions::default();
-    let (out, _) = run_with(&text, [4, 1, 1], [32, 1, 1], 0, &[0; 128], options)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let (out, _) =
+        launch(&text, &[0; 128], |call| call.grid(4).block(32)).unwrap_or_else(|e| panic!("{e}"));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
 
@@ -675,13 +591,11 @@ fn accesses_to_other_blocks_are_counted_apart() {
 	mapa.shared::cluster.u32 %r6, %r1, %r3;
 	st.shared::cluster.u32 [%r6+2048], %me;
 	red.shared::cluster.add.u32 [%r6+2052], 1;";
-    let options = LaunchOptions {
-        cluster: Some([2, 1, 1]),
-        ..LaunchOptions::default()
-    };
     let text = exchange(load);
-    let (_, report) = run_with(&text, [4, 1, 1], [32, 1, 1], 0, &[0; 128], options)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let (_, report) = launch(&text, &[0; 128], |call| {
+        call.grid(4).block(32).cluster([2, 1, 1])
+    })
+    .unwrap_or_else(|e| panic!("{e}"));
     let counts = report.counts;
     assert_eq!(counts.cluster_load_requests, 4);
     assert_eq!(counts.cluster_load_bytes, 4 * 32 * 8);
@@ -700,7 +614,7 @@ fn accesses_to_other_blocks_are_counted_apart() {
 #[test]
 fn shared_memory_of_more_than_48_kilobytes_is_reached_too() {
     let text = format!(
-        "{HEADER}.extern .shared .align 8 .b8 all[];\n{}",
+        ".extern .shared .align 8 .b8 all[];\n{}",
         kernel(&format!(
             "
 	mov.u32 %r1, all;
@@ -715,9 +629,14 @@ fn shared_memory_of_more_than_48_kilobytes_is_reached_too() {
 	{BARRIER}"
         ))
     );
-    let options = in_clusters([2, 1, 1]);
-    let (out, _) = run_with(&text, [2, 1, 1], [32, 1, 1], 227 << 10, &[0; 64], options)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let (out, _) = launch(&text, &[0; 64], |call| {
+        call.grid(2)
+            .block(32)
+            .dynamic_shared_bytes(227 << 10)
+            .cluster([2, 1, 1])
+            .check(true)
+    })
+    .unwrap_or_else(|e| panic!("{e}"));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
 
@@ -726,13 +645,9 @@ fn a_call_can_name_its_cluster() {
     let text = with_tile(
         "mov.u32 %r1, %cluster_nctarank;\n	cvt.u64.u32 %rd1, %r1;\n	st.global.u64 [%slot], %rd1;",
     );
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
-    let out = device.alloc(4 * 8, "out").unwrap();
-    let call = device.call(&loaded, "k").grid([2, 2]).cluster([2, 2]);
+    let bench = Bench::new(&text);
+    let out = bench.zeros::<u64>(4, "out");
+    let call = bench.call("k").grid([2, 2]).cluster([2, 2]);
     call.arg(out).run().unwrap_or_else(|e| panic!("{e}"));
-    let mut bytes = [0; 8];
-    device.read(out, &mut bytes).unwrap();
-    assert_eq!(u64::from_le_bytes(bytes), 4);
+    assert_eq!(bench.download(out)[0], 4);
 }

@@ -1,12 +1,12 @@
 //! Launches that go forwards and backwards: what a launch is at a moment does not depend on the way
 //! that led there.
 
-use common::lanewise::Numbers;
-use common::{HEADER, kernel};
+use common::numbers::Numbers;
+use common::{module, with_tile};
 use ptx_sim::debug::Session;
-use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};
+use ptx_sim::{Buffer, Call, LaunchError, LaunchOptions, Schedule};
 
-use crate::bulk::random::{random_kernel, with_launch};
+use crate::bulk::random::{random_kernel, shaped};
 use crate::bulk::{Bench, noise};
 use crate::prefilter::random_body;
 
@@ -15,58 +15,36 @@ fn orders() -> [Option<Schedule>; 3] {
     [None, Some(Schedule::new(1)), Some(Schedule::new(2))]
 }
 
-/// A device with a buffer of words, and a kernel `k` on it.
+/// A device with a kernel `k`, and a buffer of words.
 struct Small {
-    device: Device,
-    loaded: ptx_sim::LoadedModule,
-    buffer: u64,
+    bench: common::Bench,
+    buffer: Buffer<u8>,
 }
 
 impl Small {
     fn new(ptx: &str) -> Self {
-        let device = Device::new();
-        let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-        let loaded = device.load(&module).expect("a module");
-        let buffer = device.alloc(1 << 16, "buffer").expect("there is room");
-        device.fill(buffer, 1 << 16, 1).expect("the buffer");
-        Self {
-            device,
-            loaded,
-            buffer,
-        }
+        let bench = common::Bench::new(ptx);
+        let buffer = bench.upload(&[1; 1 << 16], "buffer");
+        Self { bench, buffer }
     }
 
-    fn with_launch<R>(&self, schedule: Option<Schedule>, f: impl FnOnce(&Launch<'_>) -> R) -> R {
-        f(&Launch {
-            grid: [4, 1, 1],
-            block: [80, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&self.buffer.to_le_bytes()],
-            options: LaunchOptions {
-                schedule,
-                fuel: Some(1 << 18),
-                ..LaunchOptions::default()
-            },
-        })
+    fn call(&self, schedule: Option<Schedule>) -> Call<'_> {
+        let options = LaunchOptions {
+            schedule,
+            fuel: Some(1 << 18),
+            ..LaunchOptions::default()
+        };
+        let call = self.bench.call("k").grid(4).block(80);
+        call.options(options).arg(self.buffer)
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; 1 << 16];
-        self.device
-            .read(self.buffer, &mut bytes)
-            .expect("the buffer");
-        bytes
+        self.bench.download(self.buffer)
     }
 
-    fn debug<R>(
-        &self,
-        schedule: Option<Schedule>,
-        f: impl FnOnce(&mut Session<'_, '_>) -> R,
-    ) -> (R, Result<ptx_sim::Report, ptx_sim::LaunchError>) {
-        let debugged = self.with_launch(schedule, |launch| {
-            self.device.debug(&self.loaded, "k", launch, f)
-        });
-        debugged.expect("an allowed launch")
+    fn restore(&self, bytes: &[u8]) {
+        let written = self.bench.device.overwrite(self.buffer, bytes);
+        written.expect("the buffer");
     }
 }
 
@@ -110,35 +88,22 @@ fn at(session: &mut Session<'_, '_>, time: u64) -> u64 {
 /// What a kernel leaves, and how it ends, with a debugger and without.
 fn ends_alike(small: &Small, schedule: Option<Schedule>, seed: u64) {
     let before = small.bytes();
-    let plain = small.with_launch(schedule, |launch| {
-        small.device.launch(&small.loaded, "k", launch)
-    });
+    let plain = small.call(schedule).run();
     let left = small.bytes();
-    small
-        .device
-        .write(small.buffer, &before)
-        .expect("the buffer");
-    let ((), report) = small.debug(schedule, |session| goes_both_ways(session, seed));
-    assert_eq!(
-        report.err().map(|error| error.to_string()),
-        plain.err().map(|error| error.to_string())
-    );
+    small.restore(&before);
+    let debugged = small.call(schedule);
+    let debugged = debugged.debug(|session| goes_both_ways(session, seed));
+    let ((), report) = debugged.expect("an allowed launch");
+    let error = |run: Result<_, LaunchError>| run.err().map(|error| error.to_string());
+    assert_eq!(error(report), error(plain));
     assert!(left == small.bytes());
-    small
-        .device
-        .write(small.buffer, &before)
-        .expect("the buffer");
+    small.restore(&before);
 }
 
 #[test]
 fn random_kernels_are_the_same_from_both_sides() {
     for seed in 0..20 {
-        let body = random_body(seed);
-        let text = format!(
-            "{HEADER}.shared .align 16 .b8 tile[4096];\n{}",
-            kernel(&body)
-        );
-        let small = Small::new(&text);
+        let small = Small::new(&with_tile(&random_body(seed)));
         for schedule in orders() {
             ends_alike(&small, schedule, seed);
         }
@@ -148,17 +113,13 @@ fn random_kernels_are_the_same_from_both_sides() {
 #[test]
 fn random_copies_in_clusters_are_the_same_from_both_sides() {
     for seed in 0..20 {
-        let ptx = random_kernel(seed);
-        let module = Module::parse(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+        let module = module(&random_kernel(seed));
         for schedule in orders() {
             let bench = Bench::new(&noise(16_384, 31));
             let loaded = bench.device.load(&module).expect("a module");
-            with_launch(schedule, bench.buffer, |launch| {
-                let debugged = bench.device.debug(&loaded, "k", launch, |session| {
-                    goes_both_ways(session, seed);
-                });
-                assert!(debugged.is_ok());
-            });
+            let call = shaped(bench.device.call(&loaded, "k"), schedule, bench.buffer);
+            let debugged = call.debug(|session| goes_both_ways(session, seed));
+            assert!(debugged.is_ok());
         }
     }
 }

@@ -5,7 +5,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write as _;
 
-use ptx_sim::{Device, Module};
+use common::{Bench, HEADER};
+use ptx_sim::{DeviceConfig, Module};
 
 /// Counts the bytes that this thread asks for.
 struct Counting;
@@ -32,8 +33,6 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 /// `n` registers that are all live at once, across as many branches: their sum.
 fn live_registers(n: u32) -> String {
@@ -73,16 +72,10 @@ fn decode(text: &str) -> (u64, u32) {
     let before = ASKED.get();
     let module = Module::parse(text).expect("well-formed");
     let asked = ASKED.get() - before;
-    let device = Device::new();
-    let loaded = device.load(&module).expect("room for it");
-    let out = device.zeros::<u32>(1, "out").expect("room for it");
-    device
-        .call(&loaded, "k")
-        .block(32)
-        .arg(out)
-        .run()
-        .expect("runs");
-    (asked, device.download(out).expect("as large")[0])
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let out = bench.zeros::<u32>(1, "out");
+    bench.call("k").block(32).arg(out).run().expect("runs");
+    (asked, bench.download(out)[0])
 }
 
 #[test]

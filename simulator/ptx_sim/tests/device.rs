@@ -4,8 +4,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::HEADER;
-use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, Managed, MemoryError, Module};
+use common::{Bench, module};
+use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, Managed, MemoryError};
 
 const KERNELS: &str = "
 .visible .entry add_one(.param .u64 buffer)
@@ -37,9 +37,7 @@ WAIT:
 }";
 
 fn device(config: DeviceConfig) -> (Device, LoadedModule) {
-    let module = Module::parse(&format!("{HEADER}{KERNELS}")).expect("it is PTX");
-    let device = Device::with_config(config);
-    let loaded = device.load(&module).expect("there is memory");
+    let Bench { device, loaded } = Bench::of(&module(KERNELS), config);
     (device, loaded)
 }
 
@@ -149,10 +147,7 @@ fn devices_have_addresses_of_their_own() {
 
 #[test]
 fn an_unloaded_module_gives_its_variables_back() {
-    let text = format!("{HEADER}.visible .global .align 4 .b8 table[4096];");
-    let module = Module::parse(&text).expect("it is PTX");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("there is memory");
+    let Bench { device, loaded } = Bench::new(".visible .global .align 4 .b8 table[4096];");
     assert_eq!(device.used_bytes(), 4096);
     device.unload(&loaded);
     assert_eq!(device.used_bytes(), 0);
@@ -162,12 +157,10 @@ fn an_unloaded_module_gives_its_variables_back() {
 /// elsewhere, and stays when a module is unloaded.
 #[test]
 fn managed_variables_are_the_hosts() {
-    let text = format!(
-        "{HEADER}
-.visible .global .attribute(.managed) .align 4 .u32 total = 5;
-.visible .global .u64 pointer = total;"
+    let module = module(
+        ".visible .global .attribute(.managed) .align 4 .u32 total = 5;
+.visible .global .u64 pointer = total;",
     );
-    let module = Module::parse(&text).expect("it is PTX");
     let mut word = AtomicU64::new(0);
     let pointer = NonNull::from(word.get_mut()).cast::<u8>();
     let devices = [0, 1].map(|ordinal| {
@@ -187,32 +180,26 @@ fn managed_variables_are_the_hosts() {
         let loaded = device.load_with_managed(&module, &mut place, None);
         let loaded = loaded.expect("there is memory");
         assert_eq!(loaded.variable("total"), Some((address, 4)));
-        let (pointer, _) = loaded.variable("pointer").expect("it is there");
-        let mut bytes = [0; 8];
-        device.read(pointer, &mut bytes).expect("it is there");
-        assert_eq!(u64::from_le_bytes(bytes), address);
+        let pointer = loaded.array::<u64>("pointer").expect("it is there");
+        assert_eq!(device.download(pointer).expect("it is there"), [address]);
         let holds = if is_new { 5 } else { 6 };
         assert_eq!(word.swap(6, Ordering::Relaxed), holds);
         device.unload(&loaded);
-        assert!(device.allocation_at(pointer).is_none());
+        assert!(device.allocation_at(pointer.address()).is_none());
         assert!(device.allocation_at(address).is_some());
         is_new = false;
     }
-    let alone = Device::new();
-    let loaded = alone.load(&module).expect("there is memory");
-    let (address, _) = loaded.variable("total").expect("it is there");
-    let mut bytes = [0; 4];
-    alone.read(address, &mut bytes).expect("it is there");
-    assert_eq!(u32::from_le_bytes(bytes), 5);
-    alone.unload(&loaded);
-    assert_eq!(alone.used_bytes(), 0);
+    let alone = Bench::of(&module, DeviceConfig::default());
+    let total = alone.loaded.array::<u32>("total").expect("it is there");
+    assert_eq!(alone.download(total), [5]);
+    alone.device.unload(&alone.loaded);
+    assert_eq!(alone.device.used_bytes(), 0);
 }
 
 /// What has been placed when memory runs out is given back.
 #[test]
 fn a_module_without_room_leaves_nothing() {
-    let text = format!("{HEADER}.global .b8 first[600];\n.global .b8 second[600];");
-    let module = Module::parse(&text).expect("it is PTX");
+    let module = module(".global .b8 first[600];\n.global .b8 second[600];");
     let device = Device::with_config(DeviceConfig {
         memory_bytes: 1000,
         ..DeviceConfig::default()

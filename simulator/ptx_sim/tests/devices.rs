@@ -1,11 +1,10 @@
 //! Several devices of one machine: their memory, launches that run together, and what checks find
 //! across them.
 
-use common::HEADER;
+use common::{module, says};
 use ptx_sim::schedule::search;
 use ptx_sim::{
-    Buffer, Call, Device, DeviceConfig, LaunchError, LoadedModule, Module, PeerError, Report,
-    run_together,
+    Buffer, Call, Device, DeviceConfig, LaunchError, LoadedModule, PeerError, Report, run_together,
 };
 
 /// A machine, with a module on each of its devices, and access of each to the memory of all.
@@ -16,7 +15,7 @@ struct Machine {
 
 impl Machine {
     fn new(n: usize, ptx: &str) -> Self {
-        let module = Module::parse(&format!("{HEADER}{ptx}")).expect("it is PTX");
+        let module = module(ptx);
         let devices = Device::several(n, &DeviceConfig::default());
         let modules = devices
             .iter()
@@ -28,11 +27,8 @@ impl Machine {
     fn with_peers(n: usize, ptx: &str) -> Self {
         let machine = Self::new(n, ptx);
         for device in &machine.devices {
-            for peer in machine
-                .devices
-                .iter()
-                .filter(|peer| !std::ptr::eq(*peer, device))
-            {
+            let is_other = |peer: &&Device| !std::ptr::eq(*peer, device);
+            for peer in machine.devices.iter().filter(is_other) {
                 device.enable_peer(peer).expect("not yet");
             }
         }
@@ -134,11 +130,14 @@ fn what_is_too_narrow_or_missing_is_a_race_with_both_devices() {
     for (set, wait) in cases {
         let error = handed_over(&set, wait).expect_err("nothing orders the two");
         assert!(error.starts_with("race: "), "{error}");
-        assert!(error.contains("device 0, block (0, 0, 0)"), "{error}");
-        assert!(error.contains("device 1, block (0, 0, 0)"), "{error}");
-        assert!(
-            error.contains("kernel `give`") && error.contains("kernel `take`"),
-            "{error}"
+        says(
+            &error,
+            &[
+                "device 0, block (0, 0, 0)",
+                "device 1, block (0, 0, 0)",
+                "kernel `give`",
+                "kernel `take`",
+            ],
         );
     }
 }
@@ -209,19 +208,12 @@ fn what_was_acquired_is_handed_on_within_the_device() {
     let flag = machine.zeros(2, 1, "flag");
     let out = machine.zeros(2, 129, "out");
     let run = |schedule| -> Result<Vec<Report>, _> {
-        machine.devices[2]
-            .write(flag.address(), &[0; 4])
-            .expect("there");
-        machine.devices[2]
-            .write(out.address(), &[0; 4])
-            .expect("there");
-        let take = machine
-            .call(2, "take")
-            .grid(2)
-            .block(64)
-            .arg(value)
-            .arg(flag)
-            .arg(out);
+        for cleared in [flag, out] {
+            let cleared = machine.devices[2].overwrite(cleared, &[0]);
+            cleared.expect("there");
+        }
+        let take = machine.call(2, "take").grid(2).block(64);
+        let take = take.args(&[&value, &flag, &out]);
         let give = machine.call(0, "give").block(64).arg(value).arg(flag);
         let [take, give] = match schedule {
             Some(schedule) => [take.schedule(schedule), give.schedule(schedule)],
@@ -290,21 +282,19 @@ fn two_devices_that_write_one_word_race() {
     let error = run_together(&calls).expect_err("a race");
     assert_eq!(error.member, 1);
     let text = error.to_string();
-    assert!(
-        text.contains("store of 4 bytes") && text.contains("`word`"),
-        "{text}"
-    );
-    assert!(
-        text.contains("device 0, block") && text.contains("device 1, block"),
-        "{text}"
+    says(
+        &text,
+        &[
+            "store of 4 bytes",
+            "`word`",
+            "device 0, block",
+            "device 1, block",
+        ],
     );
     // One after the other they do not.
     for device in [0, 1] {
-        machine
-            .call(device, "store")
-            .arg(word)
-            .run()
-            .expect("alone");
+        let run = machine.call(device, "store").arg(word).run();
+        run.expect("alone");
     }
 }
 
@@ -312,39 +302,31 @@ fn two_devices_that_write_one_word_race() {
 fn memory_of_another_device_needs_access() {
     let machine = Machine::new(3, STORE);
     let word = machine.zeros(2, 1, "word");
-    let error = machine
-        .call(0, "store")
-        .arg(word)
-        .run()
-        .expect_err("no access");
-    let text = error.to_string();
+    let store = || machine.call(0, "store").arg(word).run();
+    let text = store().expect_err("no access").to_string();
     assert!(
         text.starts_with("no peer access: store of 4 bytes"),
         "{text}"
     );
-    assert!(
-        text.contains("memory of device 2: 0 bytes into `word`"),
-        "{text}"
-    );
-    assert!(
-        text.contains("device 0, block") && text.contains("enable_peer"),
-        "{text}"
+    says(
+        &text,
+        &[
+            "memory of device 2: 0 bytes into `word`",
+            "device 0, block",
+            "enable_peer",
+        ],
     );
     machine.devices[0]
         .enable_peer(&machine.devices[2])
         .expect("not yet");
     assert!(machine.devices[0].is_peer_enabled(&machine.devices[2]));
     assert!(!machine.devices[2].is_peer_enabled(&machine.devices[0]));
-    machine.call(0, "store").arg(word).run().expect("access");
+    store().expect("access");
     assert_eq!(machine.devices[2].download(word).expect("there"), [1]);
     machine.devices[0]
         .disable_peer(&machine.devices[2])
         .expect("enabled");
-    machine
-        .call(0, "store")
-        .arg(word)
-        .run()
-        .expect_err("no access again");
+    store().expect_err("no access again");
 }
 
 #[test]
@@ -389,9 +371,14 @@ fn devices_that_wait_forever_are_all_named() {
     let error = run_together(&calls).expect_err("nobody sets them");
     assert!(matches!(error.error, LaunchError::OutOfFuel(_)), "{error}");
     let text = error.to_string();
-    assert!(text.contains("device 0, block"), "{text}");
-    assert!(text.contains("meanwhile, in kernel `wait`"), "{text}");
-    assert!(text.contains("device 1, block"), "{text}");
+    says(
+        &text,
+        &[
+            "device 0, block",
+            "meanwhile, in kernel `wait`",
+            "device 1, block",
+        ],
+    );
 }
 
 #[test]

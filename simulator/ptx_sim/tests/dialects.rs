@@ -1,8 +1,8 @@
 //! Other dialects of PTX: old calling conventions, votes without masks, modules without
 //! code, and forms that compilers do not write.
 
-use common::{HEADER, kernel, run_on};
-use ptx_sim::{Counts, Device, Launch, LaunchOptions, Module};
+use common::{Bench, HEADER, kernel, launch, says};
+use ptx_sim::{Counts, LaunchError, Module};
 
 const LAST_OLD_HEADER: &str = ".version 6.3\n.target sm_70\n.address_size 64\n";
 
@@ -19,35 +19,30 @@ fn error(text: &str) -> String {
 
 /// The first words that 32 threads leave in the buffer.
 fn words(text: &str, n: usize) -> Vec<u64> {
-    let (mut words, _) = run_on(text, [1, 1, 1], [32, 1, 1], &[0; 64]).unwrap();
+    let (mut words, _) = launch(text, &[0; 64], |call| call.block(32)).unwrap();
     words.truncate(n);
     words
 }
 
 #[test]
 fn a_module_may_have_nothing_but_variables() {
-    let text = format!(
-        "{HEADER}.visible .global .align 4 .u32 counter = 7;\n.const .b8 table[3] = {{1, 2, 3}};\n"
+    let bench = Bench::new(
+        ".visible .global .align 4 .u32 counter = 7;\n.const .b8 table[3] = {1, 2, 3};\n",
     );
-    let device = Device::new();
-    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
-    let (address, size) = loaded.variable("counter").expect("it is there");
-    assert_eq!(size, 4);
-    let mut bytes = [0; 4];
-    device.read(address, &mut bytes).unwrap();
-    assert_eq!(u32::from_le_bytes(bytes), 7);
-    assert_eq!(loaded.variable("table").map(|(_, size)| size), Some(3));
+    let counter = bench.loaded.array::<u32>("counter").expect("it is there");
+    assert_eq!(bench.download(counter), [7]);
+    let table = bench.loaded.variable("table");
+    assert_eq!(table.map(|(_, size)| size), Some(3));
 }
 
 #[test]
 fn a_module_may_have_nothing() {
     for text in [HEADER, ".version 3.2\n.target sm_20\n"] {
-        let device = Device::new();
-        let loaded = device.load(&Module::parse(text).unwrap()).unwrap();
+        let loaded = Bench::new(text).loaded;
         assert_eq!(loaded.variable("counter"), None);
         assert_eq!(loaded.module().kernels().count(), 0);
     }
-    Module::parse(&format!("{HEADER}.extern .func f();\n")).unwrap();
+    common::module(".extern .func f();\n");
     assert!(error(&format!("{HEADER}.func f();\n")).contains("is it truncated?"));
 }
 
@@ -92,10 +87,7 @@ fn parameters_may_be_registers() {
         assert_eq!(word, 100 * thread + 10 + own + 40 + (5 << 32), "{thread}");
     }
     let message = error(&format!("{HEADER}.entry k(.reg .u32 a) {{ ret; }}"));
-    assert!(
-        message.contains("a kernel has no parameters in registers"),
-        "{message}"
-    );
+    says(&message, &["a kernel has no parameters in registers"]);
 }
 
 /// A number passed takes as many bytes as the parameter.
@@ -332,29 +324,15 @@ fn bytes_that_do_not_matter_are_not_read() {
 }}
 "
     );
-    let device = Device::new();
-    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
-    let input = device.alloc(12, "in").unwrap();
-    let out = device.alloc(16, "out").unwrap();
-    device
-        .write(input, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0])
-        .unwrap();
-    let launch = Launch {
-        grid: [1, 1, 1],
-        block: [1, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&input.to_le_bytes(), &out.to_le_bytes()],
-        options: LaunchOptions::default(),
+    let run = |text: &str| {
+        let bench = Bench::new(text);
+        let (input, out) = (bench.upload(&[1_u32, 2, 3], "in"), bench.zeros(4, "out"));
+        bench.call("k").arg(input).arg(out).run()?;
+        Ok::<Vec<u32>, LaunchError>(bench.download(out))
     };
-    device.launch(&loaded, "k", &launch).unwrap();
-    let mut bytes = [0; 16];
-    device.read(out, &mut bytes).unwrap();
-    assert_eq!(bytes[..4], [1, 3, 0, 0]);
-    assert_eq!(bytes[8..], [1, 0, 0, 0, 2, 0, 0, 0]);
+    assert_eq!(run(&text).unwrap(), [1 + 256 * 3, 0, 1, 2]);
     // Without the pragma the fourth element is reported missing.
-    let text = text.replace(", \"used_bytes_mask 0x0f0f\"", "");
-    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
-    assert!(device.launch(&loaded, "k", &launch).is_err());
+    assert!(run(&text.replace(", \"used_bytes_mask 0x0f0f\"", "")).is_err());
 }
 
 /// A warp loads vectors of four words by `load`, after `pragma`, from a buffer.
@@ -376,18 +354,18 @@ fn load_vectors(pragma: &str, load: &str, n_bytes: u64) -> Result<(Counts, Vec<u
 	ret;
 }}"
     );
-    let device = Device::new();
-    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
+    let bench = Bench::new(&text);
+    let device = &bench.device;
     let input = device.alloc(n_bytes, "in").unwrap();
     // Three words of each vector; the fourth is unused.
     for word in (0..n_bytes / 4).filter(|word| word % 4 != 3) {
         let value = (word as u32).to_le_bytes();
         device.write(input + 4 * word, &value).unwrap();
     }
-    let out = device.zeros::<u32>(128, "out").unwrap();
-    let call = device.call(&loaded, "k").block(32).check(true);
+    let out = bench.zeros::<u32>(128, "out");
+    let call = bench.call("k").block(32).check(true);
     let report = call.arg(input).arg(out).run().map_err(|e| e.to_string())?;
-    Ok((report.counts, device.download(out).unwrap()))
+    Ok((report.counts, bench.download(out)))
 }
 
 /// Three words of each vector, the last one's fourth past the end.
@@ -414,10 +392,7 @@ fn bytes_that_matter_are_checked() {
     let all = load_vectors("", load, 512).unwrap_err();
     assert!(all.contains("read of unwritten memory"), "{all}");
     let cut = load_vectors(THREE_WORDS, load, 16 * 32 - 8).unwrap_err();
-    assert!(
-        cut.contains("load of 4 bytes") && cut.contains("thread (31, 0, 0)"),
-        "{cut}"
-    );
+    says(&cut, &["load of 4 bytes", "thread (31, 0, 0)"]);
     // The vector has to be aligned as a whole, even if the part that matters is.
     let odd = load.replace("%in]", "%in + 4]");
     let odd = load_vectors(THREE_WORDS, &odd, 1024).unwrap_err();

@@ -1,11 +1,11 @@
 //! Divergence and reconvergence of lanes.
 
-use common::{kernel, run_on, run_with};
-use ptx_sim::LaunchOptions;
+use common::{kernel, launch};
+use ptx_sim::{InstructionCounts, Report};
 
 /// Runs a body for `n` threads of one block on zeroed words.
 fn words(body: &str, n: u32) -> Vec<u64> {
-    let (out, _) = run_on(&kernel(body), [1; 3], [n, 1, 1], &vec![0; n as usize])
+    let (out, _) = launch(&kernel(body), &vec![0; n as usize], |call| call.block(n))
         .unwrap_or_else(|e| panic!("{e}"));
     out
 }
@@ -124,6 +124,12 @@ fn threads_that_end_early_do_not_hold_the_others() {
     }
 }
 
+/// The last instruction with an opcode.
+fn last(report: &Report, opcode: &str) -> InstructionCounts {
+    let mut instructions = report.instructions().into_iter();
+    instructions.rfind(|i| i.opcode == opcode).expect(opcode)
+}
+
 #[test]
 fn lanes_meet_again_behind_a_branch() {
     // After the branch one warp executes the store once.
@@ -135,18 +141,10 @@ fn lanes_meet_again_behind_a_branch() {
 	mov.u64 %rd1, 2;
 SKIP:
 	st.global.u64 [%slot], %rd1;";
-    let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
-    let store = report
-        .instructions()
-        .into_iter()
-        .find(|i| i.opcode == "st.global.u64")
-        .unwrap();
+    let (_, report) = launch(&kernel(body), &[0; 32], |call| call.block(32)).unwrap();
+    let store = last(&report, "st.global.u64");
     assert_eq!((store.executions, store.thread_executions), (1, 32));
-    let inside = report
-        .instructions()
-        .into_iter()
-        .rfind(|i| i.opcode == "mov.u64")
-        .unwrap();
+    let inside = last(&report, "mov.u64");
     assert_eq!((inside.executions, inside.thread_executions), (1, 16));
 }
 
@@ -166,12 +164,8 @@ JOIN:
 	ret;
 PANIC:
 	trap;";
-    let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
-    let store = report
-        .instructions()
-        .into_iter()
-        .find(|i| i.opcode == "st.global.u64")
-        .unwrap();
+    let (_, report) = launch(&kernel(body), &[0; 32], |call| call.block(32)).unwrap();
+    let store = last(&report, "st.global.u64");
     assert_eq!((store.executions, store.thread_executions), (1, 32));
 }
 
@@ -210,7 +204,7 @@ TRY:
 	st.volatile.global.u64 [%buf], %rd3;
 	fence.acq_rel.gpu;
 	atom.global.exch.b32 %r2, [%rd2], 0;";
-    let (out, _) = run_on(&kernel(body), [4, 1, 1], [64, 1, 1], &[0; 257]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 257], |call| call.grid(4).block(64)).unwrap();
     assert_eq!(out[0], 256);
 }
 
@@ -228,7 +222,7 @@ WRITE:
 	st.volatile.global.u64 [%buf+512], 1;
 JOIN:
 	st.global.u64 [%slot], 9;";
-    let (out, _) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 65]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 65], |call| call.block(32)).unwrap();
     assert_eq!(out[..32], [9; 32]);
 }
 
@@ -252,12 +246,10 @@ WRITE:
 	st.release.gpu.global.u64 [%rd1], 1;
 END:";
     for threads in [1, 2] {
-        let options = LaunchOptions {
-            threads: Some(threads),
-            ..Default::default()
-        };
-        let (out, _) =
-            run_with(&kernel(body), [50, 1, 1], [64, 1, 1], 0, &[0; 50], options).unwrap();
+        let (out, _) = launch(&kernel(body), &[0; 50], |call| {
+            call.grid(50).block(64).threads(threads)
+        })
+        .unwrap();
         assert_eq!(out, [1; 50]);
     }
 }
@@ -282,7 +274,7 @@ WAIT:
 	add.u32 %r2, %r2, 1;
 	setp.lt.u32 %p2, %r2, 3;
 	@%p2 bra ROUND;";
-    let (out, _) = run_on(&kernel(body), [1; 3], [256, 1, 1], &[0; 256]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 256], |call| call.block(256)).unwrap();
     assert_eq!(out[0], 24);
 }
 
@@ -302,7 +294,7 @@ NEXT:
 	add.u32 %r1, %r1, 1;
 	setp.lt.u32 %p2, %r1, 40;
 	@%p2 bra LOOP;";
-    let (out, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, report) = launch(&kernel(body), &[0; 32], |call| call.block(32)).unwrap();
     assert_eq!(report.counts.global_store_requests, 40);
     for (tid, got) in out.into_iter().enumerate() {
         let odd = (tid..40).filter(|i| i % 2 == 1).count();
@@ -329,6 +321,6 @@ SECOND:
 	setp.ne.u32 %p3, %r1, %me;
 	@%p3 bra SECOND;
 END:";
-    let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (_, report) = launch(&kernel(body), &[0; 32], |call| call.block(32)).unwrap();
     assert_eq!(report.counts.global_store_requests, 40 + 10);
 }

@@ -1,55 +1,20 @@
 //! Two whole kernels: a vector sum and a transpose through shared memory.
 
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
-
-const ADD: &str = include_str!("kernels/add.ptx");
-
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
-}
-
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|b| f32::from_le_bytes(*b))
-        .collect()
-}
+use common::Bench;
+use ptx_sim::{Device, Module};
 
 #[test]
 fn vector_sum() {
-    let module = Module::parse(ADD).unwrap();
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
+    let bench = Bench::new(include_str!("kernels/add.ptx"));
     let n = 1000u32;
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let y: Vec<f32> = (0..n).map(|i| 0.5 * i as f32).collect();
-    let [dx, dy, dz] = ["x", "y", "z"].map(|name| device.alloc(u64::from(4 * n), name).unwrap());
-    device.write(dx, &bytes(&x)).unwrap();
-    device.write(dy, &bytes(&y)).unwrap();
-    let report = device
-        .launch(
-            &loaded,
-            "add",
-            &Launch {
-                grid: [8, 1, 1],
-                block: [128, 1, 1],
-                dynamic_shared_bytes: 0,
-                params: &[
-                    &dx.to_le_bytes(),
-                    &dy.to_le_bytes(),
-                    &dz.to_le_bytes(),
-                    &n.to_le_bytes(),
-                ],
-                options: LaunchOptions::default(),
-            },
-        )
-        .unwrap();
-    let mut z = vec![0; 4 * n as usize];
-    device.read(dz, &mut z).unwrap();
+    let (to_x, to_y) = (bench.upload(&x, "x"), bench.upload(&y, "y"));
+    let to_z = bench.zeros::<f32>(n as usize, "z");
+    let call = bench.call("add").grid(8).block(128);
+    let report = call.args(&[&to_x, &to_y, &to_z, &n]).run().unwrap();
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
-    assert_eq!(floats(&z), expected);
+    assert_eq!(bench.download(to_z), expected);
     let counts = report.counts;
     // 31 full warps and one of 8 lanes.
     assert_eq!(counts.global_load_requests, 64);
@@ -60,46 +25,26 @@ fn vector_sum() {
 
 #[test]
 fn transpose_through_shared_memory_conflicts_as_expected() {
-    let module = Module::parse(include_str!("kernels/transpose.ptx")).unwrap();
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
+    let bench = Bench::new(include_str!("kernels/transpose.ptx"));
     let n = 64u32;
     let input: Vec<f32> = (0..n * n).map(|i| i as f32).collect();
-    let a = device.alloc(u64::from(4 * n * n), "a").unwrap();
-    let b = device.alloc(u64::from(4 * n * n), "b").unwrap();
-    device.write(a, &bytes(&input)).unwrap();
+    let a = bench.upload(&input, "a");
     for (kernel, conflicts) in [("transpose_shared", 31), ("transpose_padded", 0)] {
-        device.fill(b, u64::from(4 * n * n), 0xFF).unwrap();
-        let report = device
-            .launch(
-                &loaded,
-                kernel,
-                &Launch {
-                    grid: [2, 2, 1],
-                    block: [32, 32, 1],
-                    dynamic_shared_bytes: 0,
-                    params: &[&a.to_le_bytes(), &b.to_le_bytes(), &n.to_le_bytes()],
-                    options: LaunchOptions::default(),
-                },
-            )
-            .unwrap();
-        let mut out = vec![0; (4 * n * n) as usize];
-        device.read(b, &mut out).unwrap();
-        let out = floats(&out);
+        let b = bench.zeros::<f32>(input.len(), "b");
+        let call = bench.call(kernel).grid([2, 2]).block([32, 32]);
+        let counts = call.args(&[&a, &b, &n]).run().unwrap().counts;
+        let out = bench.download(b);
         for row in 0..n {
             for column in 0..n {
                 let (from, to) = (row * n + column, column * n + row);
                 assert_eq!(out[to as usize], input[from as usize], "{kernel}");
             }
         }
-        assert_eq!(report.counts.shared_load_requests, 4 * 32);
-        assert_eq!(
-            report.counts.shared_load_conflicts,
-            4 * 32 * conflicts,
-            "{kernel}"
-        );
-        assert_eq!(report.counts.shared_store_conflicts, 0);
-        assert_eq!(report.counts.global_load_sectors, 4 * 32 * 4);
+        assert_eq!(counts.shared_load_requests, 4 * 32);
+        let expected = 4 * 32 * conflicts;
+        assert_eq!(counts.shared_load_conflicts, expected, "{kernel}");
+        assert_eq!(counts.shared_store_conflicts, 0);
+        assert_eq!(counts.global_load_sectors, 4 * 32 * 4);
     }
 }
 
@@ -153,25 +98,13 @@ fn a_launch_sees_nothing_of_the_one_before() {
         device
             .write(variable, &u64::from(7 * number).to_le_bytes())
             .unwrap();
-        let mut all = vec![0; 32 * (grid * x * y) as usize];
-        let out = device.alloc(all.len() as u64, "out").unwrap();
-        let launched = device.launch(
-            &loaded,
-            "k",
-            &Launch {
-                grid: [grid, 1, 1],
-                block: [x, y, 1],
-                dynamic_shared_bytes: 16 * number,
-                params: &[
-                    &out.to_le_bytes(),
-                    &number.to_le_bytes(),
-                    &fails.to_le_bytes(),
-                ],
-                options: LaunchOptions::default(),
-            },
-        );
+        let out = device.zeros::<u32>(8 * (grid * x * y) as usize, "out");
+        let out = out.unwrap();
+        let call = device.call(&loaded, "k").grid(grid).block([x, y]);
+        let call = call.dynamic_shared_bytes(16 * number);
+        let launched = call.args(&[&out, &number, &fails]).run();
         assert_eq!(launched.is_err(), fails != 0);
-        device.read(out, &mut all).unwrap();
+        let all = device.download(out).unwrap();
         (all, launched.map(|report| report.counts).ok())
     };
     let again = Module::parse(WHAT_CHANGES).unwrap();

@@ -1,8 +1,8 @@
 //! Values that launches with checks leave unwritten, as the host can ask for them, and the threads
 //! they were left to.
 
-use common::{HEADER, kernel};
-use ptx_sim::{Device, Launch, LaunchOptions, Module, Omission};
+use common::{Bench, kernel, with_tile};
+use ptx_sim::Omission;
 
 /// Words of the buffer.
 const N: u64 = 160 * 128;
@@ -10,26 +10,12 @@ const N: u64 = 160 * 128;
 /// Runs `k`, with this body, on a buffer of unwritten words; gives the bytes that are left
 /// so, as word numbers, and the thread of the first of them.
 fn left(body: &str, n_blocks: u32, threads: usize) -> (Vec<(u64, u64)>, Option<Omission>) {
-    let text = format!(
-        "{HEADER}.shared .align 16 .b8 tile[4096];\n{}",
-        kernel(body)
-    );
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let device = Device::new();
-    let loaded = device.load(&module).expect("it has room");
+    let bench = Bench::new(&with_tile(body));
+    let device = &bench.device;
     let buffer = device.alloc(8 * N, "buffer").expect("there is room");
-    let launch = Launch {
-        grid: [n_blocks, 1, 1],
-        block: [128, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&buffer.to_le_bytes()],
-        options: LaunchOptions {
-            check: true,
-            threads: Some(threads),
-            ..LaunchOptions::default()
-        },
-    };
-    device.launch(&loaded, "k", &launch).expect("no finding");
+    let call = bench.call("k").grid(n_blocks).block(128).arg(buffer);
+    let run = call.check(true).threads(threads).run();
+    run.expect("no finding");
     let ranges = device.unwritten(buffer, 8 * N).expect("the buffer");
     let omission = ranges
         .first()
@@ -110,23 +96,12 @@ fn what_a_bulk_copy_stores_is_written_without_a_wait_for_it() {
 
 #[test]
 fn what_is_freed_or_forgotten_starts_anew() {
-    let device = Device::new();
-    let text = format!("{HEADER}{}", kernel("st.global.u64 [%slot], %rd1;"));
-    let module = Module::parse(&text).expect("it is PTX");
-    let loaded = device.load(&module).expect("it has no variables");
+    let bench = Bench::new(&kernel("st.global.u64 [%slot], %rd1;"));
+    let device = &bench.device;
     let buffer = device.alloc(8 * 256, "buffer").expect("there is room");
     let run = |check| {
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [128, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&buffer.to_le_bytes()],
-            options: LaunchOptions {
-                check,
-                ..LaunchOptions::default()
-            },
-        };
-        device.launch(&loaded, "k", &launch).expect("no finding");
+        let call = bench.call("k").block(128).arg(buffer).check(check);
+        call.run().expect("no finding");
     };
     let gap = buffer + 8 * 128;
     let unwritten = || device.unwritten(buffer, 8 * 256).expect("the buffer");

@@ -1,7 +1,7 @@
 //! The limits of a launch and a device: fuel, and the host's memory.
 
-use common::{HEADER, kernel, run_with};
-use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryError, Module};
+use common::{Bench, kernel, launch, module, says};
+use ptx_sim::{Device, DeviceConfig, LaunchError, MemoryError};
 
 /// Four instructions of two warps, far less than a time slice.
 fn run_with_fuel(fuel: u64) -> Result<(), LaunchError> {
@@ -17,11 +17,7 @@ fn run_grid_with_fuel(grid: [u32; 3], block: u32, fuel: u64) -> Result<(), Launc
 	add.u32 %r3, %r2, 1;
 	ret;
 }";
-    let options = LaunchOptions {
-        fuel: Some(fuel),
-        ..LaunchOptions::default()
-    };
-    run_with(ptx, grid, [block, 1, 1], 0, &[0], options).map(drop)
+    launch(ptx, &[0], |call| call.grid(grid).block(block).fuel(fuel)).map(drop)
 }
 
 /// It has more threads than a `u64` can count.
@@ -90,27 +86,13 @@ PASSED:
 	add.u32 %r5, %r3, %r3;
 	setp.lt.u32 %p3, %r4, %r5;
 	@%p3 bra ROUND;";
-    let text = format!("{HEADER}.extern .shared .b8 dynamic[];\n{}", kernel(body));
-    let module = Module::parse(&text).expect("a module");
-    let device = Device::with_config(config);
-    let loaded = device.load(&module).expect("room");
-    let buffer = device.alloc(8, "buffer").expect("room");
-    device.fill(buffer, 8, 0).expect("the buffer");
-    let launch = Launch {
-        grid: [n_blocks, 1, 1],
-        block: [block, 1, 1],
-        dynamic_shared_bytes: shared,
-        params: &[&buffer.to_le_bytes()],
-        options: LaunchOptions {
-            fuel: Some(fuel),
-            check: true,
-            ..LaunchOptions::default()
-        },
-    };
-    device.launch(&loaded, "k", &launch)?;
-    let mut count = [0; 4];
-    device.read(buffer, &mut count).expect("the buffer");
-    Ok(u32::from_le_bytes(count))
+    let module = module(&format!(".extern .shared .b8 dynamic[];\n{}", kernel(body)));
+    let bench = Bench::of(&module, config);
+    let buffer = bench.zeros::<u32>(2, "buffer");
+    let call = bench.call("k").grid(n_blocks).block(block).arg(buffer);
+    let call = call.dynamic_shared_bytes(shared).fuel(fuel).check(true);
+    call.run()?;
+    Ok(bench.download(buffer)[0])
 }
 
 #[test]
@@ -172,21 +154,11 @@ TURN:
 	and.b32 %r1, %r1, 1023;
 	bra TURN;";
     for (body, n_blocks) in [(spin, 1000), (plain, 20), (empty, 20), (in_turn, 20)] {
-        let options = LaunchOptions {
-            count: false,
-            ..LaunchOptions::default()
-        };
-        let outcome = run_with(
-            &kernel(body),
-            [n_blocks, 1, 1],
-            [32, 1, 1],
-            0,
-            &[0; 32_000],
-            options,
-        );
+        let outcome = launch(&kernel(body), &[0; 32_000], |call| {
+            call.grid(n_blocks).block(32).count(false)
+        });
         let error = outcome.unwrap_err().to_string();
-        assert!(error.contains("has made progress"), "{error}");
-        assert!(error.contains("PTX line"), "{error}");
+        says(&error, &["has made progress", "PTX line"]);
         assert!(!error.contains("LOCKSTEP_SIM_FUEL"), "{error}");
     }
 }
@@ -203,11 +175,7 @@ TURN:
 	setp.ne.u32 %p1, %r1, 40000000;
 	@%p1 bra TURN;
 	st.global.u32 [%buf], %r2;";
-    let options = LaunchOptions {
-        count: false,
-        ..LaunchOptions::default()
-    };
-    let words = run_with(&kernel(body), [1, 1, 1], [1, 1, 1], 0, &[0], options);
+    let words = launch(&kernel(body), &[0], |call| call.count(false));
     let expected = (0..40_000_000).fold(1_u32, |value, _| {
         value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
     });
@@ -221,11 +189,7 @@ fn the_setting_is_named_where_a_launch_may_only_take_long() {
 TURN:
 	add.u32 %r1, %r1, 1;
 	bra TURN;";
-    let options = LaunchOptions {
-        fuel: Some(100_000),
-        ..LaunchOptions::default()
-    };
-    let outcome = run_with(&kernel(body), [1, 1, 1], [32, 1, 1], 0, &[0], options);
+    let outcome = launch(&kernel(body), &[0], |call| call.block(32).fuel(100_000));
     let error = outcome.unwrap_err().to_string();
     for setting in ["`LaunchOptions::fuel`", "`--fuel`", "`LOCKSTEP_SIM_FUEL`"] {
         assert!(error.contains(setting), "{error}");
@@ -235,17 +199,8 @@ TURN:
 /// Recursion that does not end, by a function that needs no memory of its own.
 #[test]
 fn recursion_without_end_has_one() {
-    let text = format!(
-        "{HEADER}.func f ()\n{{\ncall f;\nret;\n}}\n.visible .entry k(.param .u64 buffer)\n{{\ncall f;\nret;\n}}"
-    );
-    let error = run_with(
-        &text,
-        [1, 1, 1],
-        [64, 1, 1],
-        0,
-        &[0],
-        LaunchOptions::default(),
-    );
+    let text = ".func f ()\n{\ncall f;\nret;\n}\n.visible .entry k(.param .u64 buffer)\n{\ncall f;\nret;\n}";
+    let error = launch(text, &[0], |call| call.block(64));
     let error = error.unwrap_err().to_string();
     assert!(error.contains("stack"), "{error}");
 }

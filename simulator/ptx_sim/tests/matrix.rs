@@ -1,6 +1,7 @@
 //! Tensor-core tiles and asynchronous copies in isolation: a few instructions each.
 
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
+use common::Bench;
+use ptx_sim::{LaunchError, Report};
 
 /// A kernel over one warp: `body` has `%lane`, `%in`, `%out` (global), and
 /// `%tile`, the address of 4096 bytes of shared memory in its space. Shared
@@ -44,33 +45,12 @@ struct Run {
 
 /// Runs `k` on 32 threads with 512 bytes of distinct 16-bit numbers.
 fn run(body: &str) -> Result<Run, LaunchError> {
-    let module = Module::parse(&kernel(body)).expect("it parses");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("it loads");
-    let input: Vec<u8> = (0..256u16).flat_map(u16::to_le_bytes).collect();
-    let source = device.alloc(512, "in").expect("there is room");
-    let target = device.alloc(4096, "out").expect("there is room");
-    device.write(source, &input).expect("it fits");
-    device.fill(target, 4096, 0).expect("it fits");
-    let report = device.launch(
-        &loaded,
-        "k",
-        &Launch {
-            grid: [1, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&source.to_le_bytes(), &target.to_le_bytes()],
-            options: LaunchOptions::default(),
-        },
-    )?;
-    let mut bytes = vec![0; 4096];
-    device.read(target, &mut bytes).expect("it is there");
-    let out = bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u32::from_le_bytes(*word))
-        .collect();
+    let bench = Bench::new(&kernel(body));
+    let source = bench.upload(&std::array::from_fn::<u16, 256, _>(|i| i as u16), "in");
+    let target = bench.zeros::<u32>(1024, "out");
+    let call = bench.call("k").block(32).arg(source).arg(target);
+    let report = call.run()?;
+    let out = bench.download(target);
     Ok(Run { out, report })
 }
 
@@ -91,40 +71,25 @@ fn element(matrix: u32, row: u32, column: u32) -> u32 {
 }
 
 #[test]
-fn ldmatrix_deals_out_rows() {
-    let body = format!(
-        "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
-         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];{WRITE_FOUR}"
-    );
-    let run = run(&body).expect("it runs");
-    for register in 0..4 {
-        for lane in 0..32u32 {
-            let (row, column) = (lane / 4, lane % 4 * 2);
-            let pair = element(register, row, column) | element(register, row, column + 1) << 16;
-            assert_eq!(run.out[(register * 32 + lane) as usize], pair);
+fn ldmatrix_deals_out_rows_or_columns() {
+    for trans in ["", ".trans"] {
+        let body = format!(
+            "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+             ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];{WRITE_FOUR}"
+        );
+        let run = run(&body).expect("it runs");
+        for (register, lane) in (0..4).flat_map(|r| (0..32u32).map(move |lane| (r, lane))) {
+            let (line, place) = (lane / 4, lane % 4 * 2);
+            let [low, high] = [place, place + 1].map(|place| match trans {
+                "" => element(register, line, place),
+                _ => element(register, place, line),
+            });
+            let found = run.out[(register * 32 + lane) as usize];
+            assert_eq!(found, low | high << 16, "{trans}");
         }
-    }
-    let counts = run.report.counts;
-    assert_eq!(
-        (counts.ldmatrix_requests, counts.ldmatrix_wavefronts),
-        (1, 4)
-    );
-    assert_eq!(counts.ldmatrix_conflicts, 0);
-}
-
-#[test]
-fn ldmatrix_trans_deals_out_columns() {
-    let body = format!(
-        "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
-         ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];{WRITE_FOUR}"
-    );
-    let run = run(&body).expect("it runs");
-    for register in 0..4 {
-        for lane in 0..32u32 {
-            let (column, row) = (lane / 4, lane % 4 * 2);
-            let pair = element(register, row, column) | element(register, row + 1, column) << 16;
-            assert_eq!(run.out[(register * 32 + lane) as usize], pair);
-        }
+        let counts = run.report.counts;
+        let found = (counts.ldmatrix_requests, counts.ldmatrix_wavefronts);
+        assert_eq!((found, counts.ldmatrix_conflicts), ((1, 4), 0));
     }
 }
 
@@ -145,43 +110,31 @@ fn ldmatrix_looks_only_at_the_addresses_it_needs() {
 }
 
 #[test]
-fn a_row_that_is_not_aligned_is_a_fault() {
-    let error = run("
-        shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile; add.u32 %a, %a, 8;
-        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%a];")
-    .err()
-    .expect("a fault");
-    let text = error.to_string();
-    assert!(
-        matches!(error, LaunchError::Fault(_)) && text.contains("aligned"),
-        "{text}"
-    );
-}
-
-#[test]
-fn a_row_outside_is_a_fault() {
-    let error = run("
-        shl.b32 %a, %lane, 10; add.u32 %a, %a, %tile;
-        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%a];")
-    .err()
-    .expect("a fault");
-    let text = error.to_string();
-    assert!(
-        matches!(error, LaunchError::Fault(_)) && text.contains("memory"),
-        "{text}"
-    );
-}
-
-#[test]
-fn lanes_that_have_ended_are_missed() {
-    let error = run("
-        setp.eq.u32 %p1, %lane, 5;
-        @%p1 exit;
-        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%tile];")
-    .err()
-    .expect("a fault");
-    let text = error.to_string();
-    assert!(text.contains("all 32 lanes"), "{text}");
+fn rows_that_cannot_be_loaded_are_faults() {
+    for (what, address, part) in [
+        (
+            "not aligned",
+            "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile; add.u32 %a, %a, 8;",
+            "aligned",
+        ),
+        (
+            "outside",
+            "shl.b32 %a, %lane, 10; add.u32 %a, %a, %tile;",
+            "memory",
+        ),
+        (
+            "lane 5 has ended",
+            "setp.eq.u32 %p1, %lane, 5; @%p1 exit; mov.u32 %a, %tile;",
+            "all 32 lanes",
+        ),
+    ] {
+        let load = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%a];";
+        let error = run(&format!("{address}\n{load}")).err().expect(what);
+        let text = error.to_string();
+        assert!(text.contains(part), "{what}: {text}");
+        let is_fault = matches!(error, LaunchError::Fault(_));
+        assert!(is_fault || part == "all 32 lanes", "{what}: {text}");
+    }
 }
 
 #[test]

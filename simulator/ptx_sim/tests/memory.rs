@@ -1,10 +1,9 @@
 //! Loads and stores: widths, vectors, spaces, generic addresses.
 
-use common::{HEADER, kernel, run_on, run_with};
-use ptx_sim::LaunchOptions;
+use common::{Bench, kernel, launch, says};
 
 fn words(ptx: &str, n: u32) -> Vec<u64> {
-    run_on(ptx, [1; 3], [n, 1, 1], &vec![0; n as usize])
+    launch(ptx, &vec![0; n as usize], |call| call.block(n))
         .unwrap_or_else(|e| panic!("{e}"))
         .0
 }
@@ -61,7 +60,7 @@ fn vectors_of_every_shape() {
 	cvt.u64.u32 %rd4, %r5;
 	add.u64 %rd2, %rd2, %rd3;
 	st.global.v2.b64 [%rd1+16], {%rd2, %rd4};";
-    let (out, _) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 128]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 128], |call| call.block(32)).unwrap();
     for (tid, chunk) in out.chunks(4).enumerate() {
         let t = tid as u64;
         assert_eq!(chunk[0], t | (t + 1) << 32);
@@ -73,17 +72,15 @@ fn vectors_of_every_shape() {
 
 #[test]
 fn local_variables_are_aligned_as_they_ask_for() {
-    let ptx = format!(
-        "{HEADER}
-.func (.reg .b64 %where) callee()
-{{
+    let ptx = ".func (.reg .b64 %where) callee()
+{
 	.local .align 128 .b8 own[4];
 	mov.b64 %where, own;
 	cvta.local.u64 %where, %where;
 	ret;
-}}
+}
 .visible .entry k(.param .u64 buffer)
-{{
+{
 	.reg .b64 %rd<8>;
 	.local .align 256 .b8 own[4];
 	ld.param.u64 %rd1, [buffer];
@@ -93,41 +90,35 @@ fn local_variables_are_aligned_as_they_ask_for() {
 	st.u64 [%rd1], %rd2;
 	st.u64 [%rd1+8], %rd3;
 	ret;
-}}
-"
-    );
-    let addresses = words(&ptx, 2);
+}
+";
+    let addresses = words(ptx, 2);
     assert_eq!(addresses[0] % 256, 0, "{:#x}", addresses[0]);
     assert_eq!(addresses[1] % 128, 0, "{:#x}", addresses[1]);
 }
 
 #[test]
 fn nothing_lies_below_an_aligned_local_variable() {
-    let ptx = format!(
-        "{HEADER}
-.visible .entry k(.param .u64 buffer)
-{{
+    let ptx = ".visible .entry k(.param .u64 buffer)
+{
 	.reg .b32 %r<2>;
 	.reg .b64 %rd<4>;
 	.local .align 256 .b8 own[4];
 	mov.b64 %rd2, own;
 	ld.local.u32 %r1, [%rd2+-4];
 	ret;
-}}
-"
-    );
-    let error = run_on(&ptx, [1; 3], [1, 1, 1], &[0; 2]).unwrap_err();
+}
+";
+    let error = launch(ptx, &[0; 2], |call| call).unwrap_err();
     assert!(error.to_string().contains("local memory"), "{error}");
 }
 
 #[test]
 fn generic_addresses_reach_every_space() {
-    let ptx = format!(
-        "{HEADER}
-.global .align 8 .u64 counter = 5;
+    let ptx = ".global .align 8 .u64 counter = 5;
 .const .align 8 .u64 factor = 3;
 .visible .entry k(.param .u64 buffer)
-{{
+{
 	.reg .pred %p<8>;
 	.reg .b32 %r<8>;
 	.reg .b64 %rd<20>;
@@ -172,10 +163,9 @@ fn generic_addresses_reach_every_space() {
 	@%p3 add.u64 %rd13, %rd13, 4000;
 	st.u64 [%rd3], %rd13;
 	ret;
-}}
-"
-    );
-    for (tid, got) in words(&ptx, 64).into_iter().enumerate() {
+}
+";
+    for (tid, got) in words(ptx, 64).into_iter().enumerate() {
         assert_eq!(
             got,
             (tid as u64 ^ 1) + 100 + 5 + 3 + 3 + 5000,
@@ -186,11 +176,9 @@ fn generic_addresses_reach_every_space() {
 
 #[test]
 fn lanes_of_one_load_in_different_spaces_and_allocations() {
-    let ptx = format!(
-        "{HEADER}
-.global .align 8 .u64 far[2] = {{70, 71}};
+    let ptx = ".global .align 8 .u64 far[2] = {70, 71};
 .visible .entry k(.param .u64 buffer)
-{{
+{
 	.reg .pred %p<8>;
 	.reg .b32 %r<8>;
 	.reg .b64 %rd<20>;
@@ -213,10 +201,9 @@ fn lanes_of_one_load_in_different_spaces_and_allocations() {
 	ld.u64 %rd7, [%rd4];
 	st.global.u64 [%rd3], %rd7;
 	ret;
-}}
-"
-    );
-    let (out, _) = run_on(&ptx, [1; 3], [64, 1, 1], &[4; 64]).unwrap();
+}
+";
+    let (out, _) = launch(ptx, &[4; 64], |call| call.block(64)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, [4, 9, 71, 4][tid % 4], "thread {tid}");
     }
@@ -225,10 +212,7 @@ fn lanes_of_one_load_in_different_spaces_and_allocations() {
 #[test]
 fn dynamic_shared_memory_follows_static() {
     let ptx = format!(
-        "{HEADER}
-.extern .shared .align 16 .b8 dynamic[];
-.shared .align 4 .b8 fixed[20];
-{}",
+        ".extern .shared .align 16 .b8 dynamic[];\n.shared .align 4 .b8 fixed[20];\n{}",
         kernel(
             "
 	mov.u64 %rd1, fixed;
@@ -245,8 +229,10 @@ fn dynamic_shared_memory_follows_static() {
 	st.global.u64 [%slot], %rd5;"
         )
     );
-    let options = LaunchOptions::default();
-    let (out, _) = run_with(&ptx, [1; 3], [16, 1, 1], 128, &[0; 16], options).unwrap();
+    let (out, _) = launch(&ptx, &[0; 16], |call| {
+        call.block(16).dynamic_shared_bytes(128)
+    })
+    .unwrap();
     assert_eq!(out, vec![32 + 128; 16]);
 }
 
@@ -254,11 +240,7 @@ fn dynamic_shared_memory_follows_static() {
 #[test]
 fn an_external_shared_array_with_a_size_is_static() {
     let ptx = format!(
-        "{HEADER}
-.extern .shared .align 16 .b8 sized[256];
-.extern .shared .align 16 .b8 dynamic[];
-.shared .align 16 .b8 fixed[32];
-{}",
+        ".extern .shared .align 16 .b8 sized[256];\n.extern .shared .align 16 .b8 dynamic[];\n.shared .align 16 .b8 fixed[32];\n{}",
         kernel(
             "
 	st.shared.u64 [fixed], 1;
@@ -272,40 +254,33 @@ fn an_external_shared_array_with_a_size_is_static() {
 	st.global.u64 [%slot], %rd1;"
         )
     );
-    let module = ptx_sim::Module::parse(&ptx).unwrap();
+    let module = common::module(&ptx);
     let info = module.kernel("k").unwrap();
     assert_eq!(
         (info.static_shared_bytes, info.uses_dynamic_shared),
         (288, true)
     );
-    let options = LaunchOptions::default();
-    let (out, _) = run_with(&ptx, [1; 3], [1; 3], 16, &[0], options).unwrap();
+    let (out, _) = launch(&ptx, &[0], |call| call.dynamic_shared_bytes(16)).unwrap();
     assert_eq!(out, [321]);
     let alone = ptx.replace("[dynamic]", "[fixed]");
-    let options = LaunchOptions::default();
-    assert!(run_with(&alone, [1; 3], [1; 3], 0, &[0], options).is_ok());
+    assert!(launch(&alone, &[0], |call| call).is_ok());
 }
 
 /// The empty dynamic array begins where the static one ends, and is not to blame.
 #[test]
 fn past_a_static_shared_array_is_that_arrays_fault() {
     let ptx = format!(
-        "{HEADER}
-.extern .shared .align 16 .b8 dynamic[];
+        ".extern .shared .align 16 .b8 dynamic[];
 .shared .align 16 .b8 fixed[64];
 {}",
         kernel("\tst.shared.u32 [fixed+64], 1;")
     );
     let past = |dynamic_bytes| {
-        let options = LaunchOptions::default();
-        let ran = run_with(&ptx, [1; 3], [1; 3], dynamic_bytes, &[0], options);
+        let ran = launch(&ptx, &[0], |call| call.dynamic_shared_bytes(dynamic_bytes));
         ran.map_err(|error| error.to_string())
     };
     let error = past(0).unwrap_err();
-    assert!(
-        error.contains("just past the end of `fixed` (64 bytes)"),
-        "{error}"
-    );
+    says(&error, &["just past the end of `fixed` (64 bytes)"]);
     assert!(!error.contains("`dynamic`"), "{error}");
     // With memory of its own, it is the dynamic array's first word.
     past(16).unwrap();
@@ -331,7 +306,7 @@ FILL:
 	ld.local.u32 %r4, [%rd3];
 	cvt.u64.u32 %rd4, %r4;
 	st.global.u64 [%slot], %rd4;";
-    let (out, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    let (out, report) = launch(&kernel(body), &[0; 32], |call| call.block(32)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, tid as u64 * 100 + (tid as u64 & 15));
     }
@@ -343,10 +318,8 @@ FILL:
 
 #[test]
 fn parameters_of_every_size_and_their_addresses() {
-    let ptx = format!(
-        "{HEADER}
-.visible .entry k(.param .align 8 .b8 s[8])
-{{
+    let ptx = ".visible .entry k(.param .align 8 .b8 s[8])
+{
 	.reg .b16 %h<4>;
 	.reg .b32 %r<4>;
 	.reg .b64 %rd<8>;
@@ -363,10 +336,9 @@ fn parameters_of_every_size_and_their_addresses() {
 	st.global.u64 [%rd1+8], %rd5;
 	st.global.u64 [%rd1+16], %rd6;
 	ret;
-}}
-"
-    );
-    let (out, _) = run_on(&ptx, [1; 3], [1, 1, 1], &[0; 3]).unwrap();
+}
+";
+    let (out, _) = launch(ptx, &[0; 3], |call| call).unwrap();
     assert_eq!(out[0], out[1]);
     assert_eq!(out[0], out[2]);
 }
@@ -374,18 +346,12 @@ fn parameters_of_every_size_and_their_addresses() {
 #[test]
 fn shared_memory_starts_as_ones_in_every_block() {
     let ptx = format!(
-        "{HEADER}
-.shared .align 8 .u64 word;
-{}",
+        ".shared .align 8 .u64 word;\n{}",
         kernel(
             "\tld.shared.u64 %rd1, [word];\n\tst.shared.u64 [word], 5;\n\tst.global.u64 [%slot], %rd1;"
         )
     );
-    let options = LaunchOptions {
-        threads: Some(1),
-        ..Default::default()
-    };
-    let (out, _) = run_with(&ptx, [4, 1, 1], [1, 1, 1], 0, &[0; 4], options).unwrap();
+    let (out, _) = launch(&ptx, &[0; 4], |call| call.grid(4).threads(1)).unwrap();
     assert_eq!(out, vec![u64::MAX; 4]);
 }
 
@@ -419,11 +385,9 @@ fn an_instruction_says_what_it_accessed_and_where() {
         }"#;
     use ptx_sim::AccessClass::{AsyncCopy, Load, Reduction, Store};
     use ptx_sim::ir::Space::{Global, Local, Shared};
-    let device = ptx_sim::Device::new();
-    let module = ptx_sim::Module::parse(TEXT).expect("it is PTX");
-    let loaded = device.load(&module).expect("there is memory");
-    let data = device.upload(&[3_u32], "data").expect("there is memory");
-    let report = device.call(&loaded, "k").arg(data).run().expect("it runs");
+    let bench = Bench::new(TEXT);
+    let data = bench.upload(&[3_u32], "data");
+    let report = bench.call("k").arg(data).run().expect("it runs");
     let instructions = report.instructions();
     let of = |opcode: &str| {
         let found = instructions.iter().find(|i| i.opcode == opcode);

@@ -1,8 +1,7 @@
 //! The order of accesses: for each way of synchronising, correct kernels, on which the checks stay
 //! silent, and slightly wrong ones, which they report; in blocks of one warp, of two and of more.
 
-use common::{HEADER, kernel, run_with};
-use ptx_sim::LaunchOptions;
+use common::{launch, with_tile};
 
 /// Words of the buffer.
 const WORDS: usize = 4096 + 64;
@@ -11,17 +10,12 @@ const SHAPES: [(u32, u32); 5] = [(2, 32), (3, 64), (5, 128), (2, 80), (3, 40)];
 
 /// The checks' report on a kernel.
 fn check(body: &str, grid: u32, block: u32) -> Result<(), String> {
-    let options = LaunchOptions {
-        check: true,
-        fuel: Some(10_000_000),
-        ..Default::default()
-    };
-    let tile = "\t.shared .align 8 .b8 tile[4096];\n";
-    let ptx = format!("{HEADER}{}", kernel(&format!("{tile}{body}")));
-    let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
-    run_with(&ptx, grid, block, 0, &vec![0; WORDS], options)
-        .map(|_| ())
-        .map_err(|error| error.to_string())
+    launch(&with_tile(body), &vec![0; WORDS], |call| {
+        let call = call.grid(grid).block(block).check(true);
+        call.fuel(10_000_000)
+    })
+    .map(|_| ())
+    .map_err(|error| error.to_string())
 }
 
 #[track_caller]

@@ -1,8 +1,9 @@
 //! The checks' report: it is the same however many host threads run a launch, and the same as
 //! that of the exact judge alone, which runs under a schedule.
 
-use common::{HEADER, kernel, lanewise::Numbers};
-use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};
+use common::numbers::Numbers;
+use common::{Bench, module, says, with_tile};
+use ptx_sim::{DeviceConfig, LaunchOptions, Module, Schedule};
 
 /// Threads of a block.
 const BLOCK: u32 = 128;
@@ -17,8 +18,8 @@ type Outcome = (Option<String>, Vec<u8>);
 /// Runs `k` on a buffer of three words for each thread: one that the host has written, one
 /// that it has not, and one that it has written in part.
 fn outcome(module: &Module, options: LaunchOptions) -> Outcome {
-    let device = Device::new();
-    let loaded = device.load(module).expect("it has no variables");
+    let bench = Bench::of(module, DeviceConfig::default());
+    let device = &bench.device;
     let n_bytes = 8 * N * 3;
     let buffer = device.alloc(n_bytes, "buffer").expect("there is room");
     device.fill(buffer, n_bytes, 1).expect("the buffer");
@@ -27,14 +28,8 @@ fn outcome(module: &Module, options: LaunchOptions) -> Outcome {
         let forgotten = device.mark_unwritten(buffer + offset, n_bytes);
         forgotten.expect("in the buffer");
     }
-    let launch = Launch {
-        grid: [GRID, 1, 1],
-        block: [BLOCK, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&buffer.to_le_bytes()],
-        options,
-    };
-    let outcome = device.launch(&loaded, "k", &launch);
+    let call = bench.call("k").grid(GRID).block(BLOCK).arg(buffer);
+    let outcome = call.options(options).run();
     let mut left = vec![0; n_bytes as usize];
     device.read(buffer, &mut left).expect("the buffer");
     (outcome.err().map(|error| error.to_string()), left)
@@ -51,20 +46,16 @@ fn checked(threads: Option<usize>, schedule: Option<Schedule>) -> LaunchOptions 
 
 /// The report that all agree on for a kernel with this body.
 fn agreed(body: &str) -> Outcome {
-    let text = format!(
-        "{HEADER}.shared .align 16 .b8 tile[4096];\n{}",
-        kernel(body)
-    );
-    let module = |()| Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let text = with_tile(body);
     // A schedule without choices is the usual order.
     let usual = Schedule {
         n_choices: Some(0),
         ..Schedule::new(1)
     };
-    let expected = outcome(&module(()), checked(None, Some(usual)));
+    let expected = outcome(&module(&text), checked(None, Some(usual)));
     for threads in [1, 2, 4] {
         // Twice, in case the module remembers the first time.
-        let module = module(());
+        let module = module(&text);
         for _ in 0..2 {
             let found = outcome(&module, checked(Some(threads), None));
             assert_eq!(found.0, expected.0, "{threads} threads:\n{text}");
@@ -78,9 +69,7 @@ fn agreed(body: &str) -> Outcome {
 fn told(body: &str, words: &[&str]) {
     let (report, _) = agreed(body);
     let report = report.unwrap_or_else(|| panic!("nothing is found in\n{body}"));
-    for word in words {
-        assert!(report.contains(word), "no `{word}` in\n{report}");
-    }
+    says(&report, words);
 }
 
 /// Executes `then` in one block only.

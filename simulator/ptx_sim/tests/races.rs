@@ -1,29 +1,16 @@
 //! Correctly ordered kernels, on which the checks must stay silent. Kernels with a defect
 //! are in `fail`.
 
-use common::{HEADER, kernel, run_with};
-use ptx_sim::LaunchOptions;
+use common::{Bench, kernel, launch, with_tile};
+use ptx_sim::{LaunchError, LaunchOptions};
 
 /// Runs with the check on.
 fn checked(ptx: &str, grid: u32, block: u32, words: usize) -> Vec<u64> {
-    let options = LaunchOptions {
-        check: true,
-        ..Default::default()
-    };
-    run_with(
-        ptx,
-        [grid, 1, 1],
-        [block, 1, 1],
-        0,
-        &vec![0; words],
-        options,
-    )
+    launch(ptx, &vec![0; words], |call| {
+        call.grid(grid).block(block).check(true)
+    })
     .unwrap_or_else(|e| panic!("{e}"))
     .0
-}
-
-fn with_tile(body: &str) -> String {
-    format!("{HEADER}.shared .align 8 .b8 tile[4096];\n{}", kernel(body))
 }
 
 #[test]
@@ -219,10 +206,7 @@ ROUND:
 	setp.lt.u32 %p2, %r4, 4;
 	@%p2 bra ROUND;
 	st.global.u64 [%slot], %rd3;";
-    let ptx = format!(
-        "{HEADER}.shared .align 1024 .b8 tile[1024];\n{}",
-        kernel(body)
-    );
+    let ptx = format!(".shared .align 1024 .b8 tile[1024];\n{}", kernel(body));
     checked(&ptx, 1, 64, 256);
 }
 
@@ -265,91 +249,62 @@ fn halves_of_a_warp_shuffle_among_themselves() {
 
 #[test]
 fn what_one_launch_writes_the_next_may_read() {
-    use ptx_sim::{Device, Launch, Module};
     let body = "
 	ld.global.u32 %r1, [%buf];
 	setp.eq.u32 %p1, %r1, 0;
 	@!%p1 ld.global.u64 %rd1, [%slot+8];
 	@%p1 st.global.u64 [%slot+8], 5;";
-    let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("a module");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("room");
+    let bench = Bench::new(&kernel(body));
+    let device = &bench.device;
     let buffer = device.alloc(264, "buffer").expect("room");
-    let launch = |check, first: u32, device: &Device| {
-        device
-            .write(buffer, &first.to_le_bytes())
-            .expect("the buffer");
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&buffer.to_le_bytes()],
-            options: LaunchOptions {
-                check,
-                ..Default::default()
-            },
-        };
-        device
-            .launch(&loaded, "k", &launch)
-            .map(|_| ())
-            .map_err(|e| e.to_string())
+    let run = |check, first: u32| {
+        let first = first.to_le_bytes();
+        device.write(buffer, &first).expect("the buffer");
+        let call = bench.call("k").block(32).arg(buffer).check(check);
+        call.run().map(|_| ()).map_err(|e| e.to_string())
     };
-    let error = launch(true, 1, &device).expect_err("nobody wrote it");
+    let error = run(true, 1).expect_err("nobody wrote it");
     assert!(error.contains("read of unwritten memory"), "{error}");
     // A kernel writes it: with checks, and then without.
     for check in [true, false] {
         device.mark_unwritten(buffer, 264).expect("the buffer");
-        assert_eq!(launch(check, 0, &device), Ok(()));
-        assert_eq!(launch(true, 1, &device), Ok(()));
+        assert_eq!(run(check, 0), Ok(()));
+        assert_eq!(run(true, 1), Ok(()));
     }
     device.mark_unwritten(buffer, 264).expect("the buffer");
     device.fill(buffer, 264, 0).expect("the buffer");
-    assert_eq!(launch(true, 1, &device), Ok(()));
+    assert_eq!(run(true, 1), Ok(()));
 }
 
 /// A launch that goes on leaves the same as without checks, once, and says what was found.
 #[test]
 fn a_launch_can_go_on_after_a_finding() {
     // Every thread adds to its own word, and to a word of all.
-    let text = format!(
-        "{HEADER}{}",
-        kernel(
-            "
+    let bench = Bench::new(&kernel(
+        "
 	ld.global.u64 %rd1, [%slot];
 	add.u64 %rd1, %rd1, 1;
 	st.global.u64 [%slot], %rd1;
 	ld.global.u64 %rd2, [%buf + 512];
 	add.u64 %rd2, %rd2, 1;
-	st.global.u64 [%buf + 512], %rd2;"
-        )
-    );
-    let module = ptx_sim::Module::parse(&text).expect("it is PTX");
-    let device = ptx_sim::Device::new();
-    let loaded = device.load(&module).expect("there is memory");
+	st.global.u64 [%buf + 512], %rd2;",
+    ));
     let run = |check, go_on| {
-        let buffer = device.upload(&[5_u64; 65], "buffer").expect("room");
+        let buffer = bench.upload(&[5_u64; 65], "buffer");
         let options = LaunchOptions {
             check,
             go_on,
             threads: Some(1),
             ..LaunchOptions::default()
         };
-        let params = [&buffer.address().to_le_bytes()[..]];
-        let launch = ptx_sim::Launch {
-            grid: [1; 3],
-            block: [64, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &params,
-            options,
-        };
-        let report = device.launch(&loaded, "k", &launch);
-        (report, device.download(buffer).expect("there"))
+        let call = bench.call("k").block(64).arg(buffer).options(options);
+        (call.run(), bench.download(buffer))
     };
     let stopped = run(true, false).0.expect_err("a race");
     let (report, left) = run(true, true);
     let report = report.expect("it goes on");
     // The buffers have addresses of their own.
-    let told = |error: &ptx_sim::LaunchError| {
+    let told = |error: &LaunchError| {
         let text = error.to_string();
         text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -358,22 +313,12 @@ fn a_launch_can_go_on_after_a_finding() {
     assert_eq!(left[..64], [6; 64]);
     assert!(report.counts.warp_instructions > 0);
     // A fault that occurs even without checks ends it.
-    let wrong = format!("{HEADER}{}", kernel("\tst.global.u64 [%slot + 4096], 1;"));
-    let module = ptx_sim::Module::parse(&wrong).expect("it is PTX");
-    let loaded = device.load(&module).expect("there is memory");
-    let buffer = device.upload(&[5_u64; 8], "buffer").expect("room");
-    let params = [&buffer.address().to_le_bytes()[..]];
-    let launch = ptx_sim::Launch {
-        grid: [1; 3],
-        block: [1; 3],
-        dynamic_shared_bytes: 0,
-        params: &params,
-        options: LaunchOptions {
-            check: true,
-            go_on: true,
-            ..LaunchOptions::default()
-        },
+    let options = LaunchOptions {
+        check: true,
+        go_on: true,
+        ..LaunchOptions::default()
     };
-    let ended = device.launch(&loaded, "k", &launch);
-    assert!(matches!(ended, Err(ptx_sim::LaunchError::Fault(_))));
+    let wrong = kernel("\tst.global.u64 [%slot + 4096], 1;");
+    let ended = launch(&wrong, &[5; 8], |call| call.options(options));
+    assert!(matches!(ended, Err(LaunchError::Fault(_))));
 }

@@ -1,11 +1,11 @@
 //! Kernels that are right in the usual order and wrong in another, and minimally corrected
 //! ones: a search finds the former and passes the latter.
 
-use common::{HEADER, kernel};
+use common::{Bench, kernel, launch, module, says};
 use ptx_sim::schedule::{Found, search};
 use ptx_sim::{
-    Device, DeviceConfig, Explanation, Launch, LaunchError, LaunchOptions, Module, NotSearched,
-    OrderError, Orders, Schedule,
+    Device, DeviceConfig, Explanation, Launch, LaunchError, LaunchOptions, NotSearched, OrderError,
+    Orders, Schedule,
 };
 
 /// A wrong kernel and a minimally corrected one, on a buffer of zeros.
@@ -43,7 +43,7 @@ impl Pair {
 }
 
 impl Case<'_> {
-    fn body(&self) -> String {
+    fn text(&self) -> String {
         let lines = self.pair.body.lines();
         let own = lines.filter_map(|line| {
             let is_common = !line.starts_with(['-', '+']);
@@ -51,38 +51,30 @@ impl Case<'_> {
                 .then_some(line)
                 .or_else(|| line.strip_prefix(self.sign))
         });
-        own.collect::<Vec<_>>().join("\n")
+        let body = own.collect::<Vec<_>>().join("\n");
+        format!("{}\n{}", self.pair.declarations, kernel(&body))
     }
 
     fn run(&self, schedule: Option<Schedule>) -> Result<(), String> {
         let Pair {
-            declarations,
             grid,
             block,
             expected,
             ..
         } = *self.pair;
-        let text = format!("{HEADER}{declarations}\n{}", kernel(&self.body()));
-        let module = Module::parse(&text).map_err(|e| e.to_string())?;
-        let device = Device::new();
-        let loaded = device.load(&module).map_err(|e| e.to_string())?;
-        let buffer = device
-            .zeros::<u64>(64, "buffer")
-            .map_err(|e| e.to_string())?;
         let options = LaunchOptions {
             fuel: Some(200_000),
             schedule,
             ..LaunchOptions::default()
         };
-        let call = device.call(&loaded, "k").grid(grid).block(block);
-        let outcome = call.options(options).arg(buffer).run();
-        outcome.map_err(|e| e.to_string())?;
-        let words = device.download(buffer).map_err(|e| e.to_string())?;
+        let run = launch(&self.text(), &[0; 64], |call| {
+            call.grid(grid).block(block).options(options)
+        });
+        let (words, _) = run.map_err(|e| e.to_string())?;
         let words = &words[..expected.len()];
-        if words == expected {
-            Ok(())
-        } else {
-            Err(format!("{words:?}, not {expected:?}"))
+        match words == expected {
+            true => Ok(()),
+            false => Err(format!("{words:?}, not {expected:?}")),
         }
     }
 
@@ -333,29 +325,26 @@ fn search_on(
     words: &[u64],
     options: LaunchOptions,
 ) -> (Result<Orders, NotSearched>, Vec<u64>) {
-    let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let device = Device::new();
-    let loaded = device.load(&module).expect("there is memory");
-    let buffer = device.upload(words, "buffer").expect("there is memory");
-    let params = [&buffer.address().to_le_bytes()[..]];
+    let bench = Bench::new(text);
+    let buffer = bench.upload(words, "buffer");
     let launch = Launch {
         grid: [grid, 1, 1],
         block: [block, 1, 1],
         dynamic_shared_bytes: 0,
-        params: &params,
+        params: &[&buffer.address().to_le_bytes()],
         options,
     };
-    let orders = device.search_orders(&loaded, "k", &launch, 0..30);
-    (orders, device.download(buffer).expect("it is there"))
+    let Bench { device, loaded } = &bench;
+    let orders = device.search_orders(loaded, "k", &launch, 0..30);
+    (orders, bench.download(buffer))
 }
 
 #[test]
 fn a_launch_is_compared_with_its_usual_order() {
     for pair in ALL {
         let [wrong, right] = pair.both().map(|case| {
-            let text = format!("{HEADER}{}\n{}", pair.declarations, kernel(&case.body()));
             let shape = (pair.grid, pair.block);
-            let (orders, left) = search_on(&text, shape, &[0; 64], LaunchOptions::default());
+            let (orders, left) = search_on(&case.text(), shape, &[0; 64], LaunchOptions::default());
             assert_eq!(left, [0; 64], "{}", case.name);
             orders.unwrap_or_else(|e| panic!("{}: {e}", case.name))
         });
@@ -383,22 +372,18 @@ fn a_launch_is_compared_with_its_usual_order() {
 #[test]
 fn a_difference_says_where_it_is() {
     let [wrong, _] = HANDED_OVER.both();
-    let text = format!(
-        "{HEADER}{}\n{}",
-        HANDED_OVER.declarations,
-        kernel(&wrong.body())
-    );
-    let (orders, _) = search_on(&text, (1, 64), &[9; 8], LaunchOptions::default());
+    let (orders, _) = search_on(&wrong.text(), (1, 64), &[9; 8], LaunchOptions::default());
     let found = orders.expect("it can be searched").found.expect("a defect");
     let text = found.error.to_string();
-    for part in [
-        "the result depends on the order in which threads run: 8 bytes differ",
-        "the first word: 0xffffffff instead of 0x00000007",
-        "0 bytes into `buffer` (64 bytes)",
-        "with checks, in this order:\nrace: ",
-    ] {
-        assert!(text.contains(part), "{part} is not in:\n{text}");
-    }
+    says(
+        &text,
+        &[
+            "the result depends on the order in which threads run: 8 bytes differ",
+            "the first word: 0xffffffff instead of 0x00000007",
+            "0 bytes into `buffer` (64 bytes)",
+            "with checks, in this order:\nrace: ",
+        ],
+    );
 }
 
 /// With checks, a defect in the usual order is not looked for in others.
@@ -409,17 +394,15 @@ fn what_the_usual_order_shows_is_not_searched() {
         check: true,
         ..LaunchOptions::default()
     };
-    let text = |body: &str| format!("{HEADER}{}\n{}", HANDED_OVER.declarations, kernel(body));
-    let (orders, left) = search_on(&text(&wrong.body()), (1, 64), &[9; 8], check());
+    let (orders, left) = search_on(&wrong.text(), (1, 64), &[9; 8], check());
     let why = orders.expect_err("a race").to_string();
     assert!(why.starts_with("in the usual order: race: "), "{why}");
     assert_eq!(left, [9; 8]);
-    let (orders, _) = search_on(&text(&right.body()), (1, 64), &[9; 8], check());
+    let (orders, _) = search_on(&right.text(), (1, 64), &[9; 8], check());
     assert!(orders.is_ok_and(|orders| orders.found.is_none()));
     // What passes the checks is still compared.
     let [wrong, _] = COUNTED.both();
-    let text = format!("{HEADER}{}", kernel(&wrong.body()));
-    let (orders, _) = search_on(&text, (4, 64), &[0], check());
+    let (orders, _) = search_on(&wrong.text(), (4, 64), &[0], check());
     let found = orders.expect("nothing is wrong at first").found;
     let error = found.expect("a lost update").error;
     assert!(
@@ -449,8 +432,7 @@ const LIST: &str = "
 #[test]
 fn what_atomics_leave_open_is_no_defect() {
     let explained = |body: &str| {
-        let text = format!("{HEADER}{}", kernel(body));
-        let (orders, left) = search_on(&text, (2, 128), &[0; 64], LaunchOptions::default());
+        let (orders, left) = search_on(&kernel(body), (2, 128), &[0; 64], LaunchOptions::default());
         assert_eq!(left, [0; 64]);
         let orders = orders.expect("it can be searched");
         let explained = orders.explained.and_then(|(_, d)| d.explanation);
@@ -476,13 +458,8 @@ fn what_atomics_leave_open_is_no_defect() {
 /// The host writes what a kernel waits for only once.
 #[test]
 fn a_kernel_that_may_wait_for_the_host_is_not_searched() {
-    let text = format!(
-        "{HEADER}{}",
-        kernel("	ld.volatile.global.u64 %rd1, [%buf];")
-    );
-    let module = Module::parse(&text).expect("it is PTX");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("there is memory");
+    let bench = Bench::new(&kernel("	ld.volatile.global.u64 %rd1, [%buf];"));
+    let Bench { device, loaded } = &bench;
     let mut word = Box::new(0_u64);
     let host = std::ptr::NonNull::from(&mut *word).cast();
     // SAFETY: The word is there until it is freed.
@@ -494,7 +471,7 @@ fn a_kernel_that_may_wait_for_the_host_is_not_searched() {
         params: &[&address.to_le_bytes()],
         options: LaunchOptions::default(),
     };
-    let search = || device.search_orders(&loaded, "k", &launch, 0..3);
+    let search = || device.search_orders(loaded, "k", &launch, 0..3);
     let why = search().expect_err("there is the host's memory");
     assert!(matches!(why, NotSearched::MayWaitForTheHost), "{why}");
     device.free(address).expect("it was mapped");
@@ -514,22 +491,19 @@ fn a_search_does_not_wait_long_for_others() {
         concurrent: true,
         ..DeviceConfig::default()
     });
-    let load = |body: &str| {
-        let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("it is PTX");
-        device.load(&module).expect("there is memory")
-    };
-    let (waits, ends) = (load(wait), load(""));
+    let [waits, ends] = [wait, ""].map(|body| {
+        let loaded = device.load(&module(&kernel(body)));
+        loaded.expect("there is memory")
+    });
     let flag = std::sync::atomic::AtomicU64::new(0);
     let host = std::ptr::NonNull::from(&flag).cast();
     // SAFETY: The word is there until it is freed, and used by atomic operations.
     let address = unsafe { device.map_host(host, 8, "a flag") }.expect("it can be mapped");
-    let bytes = address.to_le_bytes();
-    let params = [&bytes[..]];
     let launch = Launch {
         grid: [1; 3],
         block: [1; 3],
         dynamic_shared_bytes: 0,
-        params: &params,
+        params: &[&address.to_le_bytes()],
         options: LaunchOptions {
             fuel: Some(u64::MAX),
             ..LaunchOptions::default()
@@ -565,18 +539,12 @@ TAKE:
 	add.u64 %rd2, %rd2, 1;
 	st.relaxed.gpu.global.u64 [%buf+8], %rd2;
 	st.release.gpu.global.u64 [%buf], 0;";
-    let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("it is PTX");
     for seed in 0..8 {
-        let device = Device::new();
-        let loaded = device.load(&module).expect("there is memory");
-        let buffer = device.zeros::<u64>(2, "buffer").expect("there is memory");
-        let options = LaunchOptions {
-            fuel: Some(1_000_000),
-            schedule: Some(Schedule::new(seed)),
-            ..LaunchOptions::default()
-        };
-        let call = device.call(&loaded, "k").grid(12).block(128);
-        call.options(options).arg(buffer).run().expect("it ends");
-        assert_eq!(device.download(buffer).expect("room"), [0, 12 * 128]);
+        let schedule = Schedule::new(seed);
+        let run = launch(&kernel(body), &[0; 2], |call| {
+            let call = call.grid(12).block(128);
+            call.fuel(1_000_000).schedule(schedule)
+        });
+        assert_eq!(run.expect("it ends").0, [0, 12 * 128]);
     }
 }

@@ -1,10 +1,9 @@
 //! Operations of several threads: barriers, shuffles, votes, matches, atomics.
 
-use common::{HEADER, kernel, run_on, run_with};
-use ptx_sim::LaunchOptions;
+use common::{kernel, launch};
 
 fn words(body: &str, n: u32) -> Vec<u64> {
-    let (out, _) = run_on(&kernel(body), [1; 3], [n, 1, 1], &vec![0; n as usize])
+    let (out, _) = launch(&kernel(body), &vec![0; n as usize], |call| call.block(n))
         .unwrap_or_else(|e| panic!("{e}"));
     out
 }
@@ -107,7 +106,7 @@ fn votes_and_matches() {
 	add.u32 %r7, %r7, %r8;
 	mov.b64 %rd4, {%r7, %r6};
 	st.global.u64 [%slot+512], %rd4;";
-    let (out, _) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 96]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 96], |call| call.block(32)).unwrap();
     for lane in 0..32 {
         assert_eq!(out[lane], 0b11111 | 0xFFFF_FFFF << 32);
         let same: u64 = (0..32)
@@ -122,9 +121,7 @@ fn votes_and_matches() {
 #[test]
 fn barriers_order_phases_and_reduce() {
     let ptx = format!(
-        "{HEADER}
-.shared .align 4 .b8 data[1024];
-{}",
+        ".shared .align 4 .b8 data[1024];\n{}",
         kernel(
             "
 	mov.u32 %r1, data;
@@ -145,7 +142,7 @@ fn barriers_order_phases_and_reduce() {
 	st.global.u64 [%slot], %rd1;"
         )
     );
-    let (out, _) = run_on(&ptx, [1; 3], [256, 1, 1], &[0; 256]).unwrap();
+    let (out, _) = launch(&ptx, &[0; 256], |call| call.block(256)).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         let other = 255 - tid as u64;
         assert_eq!(got, other * other + 10 + 100);
@@ -156,9 +153,7 @@ fn barriers_order_phases_and_reduce() {
 fn named_barriers_between_producers_and_consumers() {
     // Warp 0 produces, warp 1 consumes; warps 2 and 3 stay out of it.
     let ptx = format!(
-        "{HEADER}
-.shared .align 4 .u32 item;
-{}",
+        ".shared .align 4 .u32 item;\n{}",
         kernel(
             "
 	shr.u32 %r1, %me, 5;
@@ -190,7 +185,7 @@ CONSUME:
 END:"
         )
     );
-    let (out, _) = run_on(&ptx, [1; 3], [128, 1, 1], &[0; 128]).unwrap();
+    let (out, _) = launch(&ptx, &[0; 128], |call| call.block(128)).unwrap();
     assert_eq!(out[32..64], [35; 32]);
 }
 
@@ -218,7 +213,7 @@ fn atomics_return_what_they_replaced() {
 	red.global.add.f32 [%rd1+16], 0f3F800000;
 	atom.global.inc.u32 %r1, [%rd1+24], 9;
 	atom.add.noftz.f16x2 %r2, [%rd1+32], 0x3C003C00;";
-    let (out, _) = run_on(&kernel(body), [8, 1, 1], [128, 1, 1], &[0; 1032]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0; 1032], |call| call.grid(8).block(128)).unwrap();
     let mut old = out[..1024].to_vec();
     old.sort_unstable();
     assert_eq!(old, (0..1024).collect::<Vec<u64>>());
@@ -232,9 +227,7 @@ fn atomics_return_what_they_replaced() {
 #[test]
 fn atomics_on_shared_memory_and_their_cost() {
     let ptx = format!(
-        "{HEADER}
-.shared .align 8 .b8 sums[64];
-{}",
+        ".shared .align 8 .b8 sums[64];\n{}",
         kernel(
             "
 	setp.ne.u32 %p1, %me, 0;
@@ -254,7 +247,7 @@ READY:
 	st.global.u64 [%slot], %rd1;"
         )
     );
-    let (out, report) = run_on(&ptx, [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    let (out, report) = launch(&ptx, &[0; 64], |call| call.block(64)).unwrap();
     assert_eq!(out, [128 + 0xFFFF; 64]);
     // Three atomics, two warps, all lanes on one word.
     assert_eq!(report.counts.shared_atomic_requests, 6);
@@ -269,18 +262,9 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
 	st.global.u64 [%slot], %rd1;
 	red.global.add.u64 [%buf+131072], %rd1;";
     let run = |threads| {
-        let options = LaunchOptions {
-            threads: Some(threads),
-            ..Default::default()
-        };
-        run_with(
-            &kernel(body),
-            [64, 1, 1],
-            [256, 1, 1],
-            0,
-            &vec![0; 16385],
-            options,
-        )
+        launch(&kernel(body), &vec![0; 16385], |call| {
+            call.grid(64).block(256).threads(threads)
+        })
         .unwrap()
     };
     let ((one, report_one), (four, report_four)) = (run(1), run(4));
@@ -339,11 +323,7 @@ THIRD:
 	or.b64 %rd3, %rd3, %rd4;
 	st.global.u64 [%slot], %rd3;"
     );
-    let options = LaunchOptions {
-        check: true,
-        ..LaunchOptions::default()
-    };
-    let (out, _) = run_with(&kernel(&body), [1; 3], [64, 1, 1], 0, &[0; 64], options).unwrap();
+    let (out, _) = launch(&kernel(&body), &[0; 64], |call| call.block(64).check(true)).unwrap();
     // In the last round lanes came one after the other: 32 down to 1 were missing.
     let expected: Vec<u64> = (0..64)
         .map(|me| {
@@ -376,7 +356,7 @@ fn bytes_are_waited_for_too() {
 	selp.u64 %rd3, 4, 0, %p3;
 	or.b64 %rd2, %rd2, %rd3;
 	st.global.u64 [%slot], %rd2;";
-    let (out, _) = run_on(&kernel(body), [1; 3], [1; 3], &[0]).unwrap();
+    let (out, _) = launch(&kernel(body), &[0], |call| call).unwrap();
     assert_eq!(out, [4]);
 }
 
@@ -413,18 +393,14 @@ fn copies_arrive_at_a_barrier_in_memory() {
     let on_top = "\tcp.async.mbarrier.arrive.shared.b64 [%r1];\n\t\
                   mbarrier.arrive.shared.b64 _, [%r1];";
     let inputs: Vec<u64> = (0..64).map(|me| me * me + 7).collect();
-    let options = LaunchOptions {
-        check: true,
-        ..LaunchOptions::default()
-    };
     for arrival in [expected, on_top] {
         let ptx = copies_that_arrive(arrival, wait);
-        let (out, _) = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options.clone()).unwrap();
+        let (out, _) = launch(&ptx, &inputs, |call| call.block(64).check(true)).unwrap();
         assert_eq!(out[32..], inputs[..32], "{arrival}");
     }
     // No thread may read without having waited.
     let ptx = copies_that_arrive(expected, "");
-    let error = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options).expect_err("a race");
+    let error = launch(&ptx, &inputs, |call| call.block(64).check(true)).expect_err("a race");
     let text = error.to_string();
     assert!(text.contains("race") || text.contains("copy"), "{text}");
 }
@@ -440,11 +416,7 @@ fn misuse_of_a_barrier_in_memory_is_a_fault() {
         (again.as_str(), "more arrivals than the mbarrier expects"),
         (never, "read of unwritten memory"),
     ] {
-        let options = LaunchOptions {
-            check: true,
-            ..LaunchOptions::default()
-        };
-        let launched = run_with(&kernel(body), [1; 3], [64, 1, 1], 0, &[0; 64], options);
+        let launched = launch(&kernel(body), &[0; 64], |call| call.block(64).check(true));
         let error = launched.unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
@@ -477,11 +449,7 @@ fn undefined_values_that_nobody_uses_are_no_defect() {
             "\tadd.u32 %r1, %me, 1;\n{steps}\tsetp.ne.u32 %p3, %me, 0;\n\t@%p3 bra END;\n\
              \tcvt.u64.u32 %rd1, %r1;\n\tst.global.u64 [%buf], %rd1;\nEND:"
         );
-        let options = LaunchOptions {
-            check: true,
-            ..LaunchOptions::default()
-        };
-        let (words, _) = run_with(&kernel(&body), [1; 3], [8, 1, 1], 0, &[0], options)
+        let (words, _) = launch(&kernel(&body), &[0], |call| call.block(8).check(true))
             .unwrap_or_else(|error| panic!("{add}: {error}"));
         assert_eq!(words[0], 36, "{add}");
     }
@@ -502,11 +470,7 @@ fn undefined_values_that_are_used_are_found() {
         "setp.eq.u32 %p1, %r2, 7;\n\tvote.sync.ballot.b32 %r3, %p1, 0xff;",
     ] {
         let body = format!("\tshfl.sync.down.b32 %r2, %me, 4, 0x1f, 0xff;\n\t{use_it}\nEND:");
-        let options = LaunchOptions {
-            check: true,
-            ..LaunchOptions::default()
-        };
-        let outcome = run_with(&kernel(&body), [1; 3], [8, 1, 1], 0, &[0; 8], options);
+        let outcome = launch(&kernel(&body), &[0; 8], |call| call.block(8).check(true));
         let error = outcome.expect_err(use_it).to_string();
         let expected = "it reads from lane 8, but only lanes 0-7 take part\n  the value is used: ";
         assert!(error.contains(expected), "{use_it}: {error}");

@@ -1,27 +1,19 @@
 //! Traces: they hold what was counted, of one block only.
 
 use ptx_sim::trace::TraceKind;
-use ptx_sim::{Device, Launch, LaunchOptions, Module, Report, Trace, TraceOptions};
+use ptx_sim::{LaunchOptions, Report, Trace, TraceOptions};
 
-use common::{kernel, run_with};
+use common::{Bench, kernel, launch, says};
 
 /// Launches a kernel of `kernels/transpose.ptx` on 64×64 elements, four blocks.
 fn transpose(kernel: &str, options: LaunchOptions) -> Report {
-    let module = Module::parse(include_str!("kernels/transpose.ptx")).unwrap();
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
+    let bench = Bench::new(include_str!("kernels/transpose.ptx"));
     let n = 64u32;
-    let bytes = u64::from(4 * n * n);
-    let [a, b] = ["a", "b"].map(|name| device.alloc(bytes, name).unwrap());
-    device.fill(a, bytes, 1).unwrap();
-    let launch = Launch {
-        grid: [2, 2, 1],
-        block: [32, 32, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&a.to_le_bytes(), &b.to_le_bytes(), &n.to_le_bytes()],
-        options,
-    };
-    device.launch(&loaded, kernel, &launch).unwrap()
+    let a = bench.upload(&vec![1_u32; 64 * 64], "a");
+    let b = bench.zeros::<u32>(64 * 64, "b");
+    let call = bench.call(kernel).grid([2, 2]).block([32, 32]);
+    let call = call.args(&[&a, &b, &n]).options(options);
+    call.run().unwrap()
 }
 
 fn tracing(trace: TraceOptions) -> LaunchOptions {
@@ -143,15 +135,13 @@ fn a_launch_that_is_not_to_be_traced_is_not() {
 #[test]
 fn what_cannot_be_traced_is_refused() {
     let refused = |options: LaunchOptions| {
-        let (grid, block) = ([3, 1, 1], [32, 1, 1]);
-        let launched = run_with(&kernel("ret;"), grid, block, 0, &[0], options);
+        let launched = launch(&kernel("ret;"), &[0], |call| {
+            call.grid(3).block(32).options(options)
+        });
         launched.expect_err("it is refused").to_string()
     };
     let text = refused(of_block(3));
-    assert!(
-        text.contains("block 3 is to be traced, but the grid has 3"),
-        "{text}"
-    );
+    says(&text, &["block 3 is to be traced, but the grid has 3"]);
     let text = refused(LaunchOptions {
         check: true,
         ..of_block(0)

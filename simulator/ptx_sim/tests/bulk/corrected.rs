@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use common::Bench;
 use common::expected::{self, Case};
-use ptx_sim::{Device, LaunchOptions, Module};
+use ptx_sim::{DeviceConfig, Module};
 
 /// The kernel as it should be; none if the text does not say.
 fn right(text: &str) -> Option<String> {
@@ -23,16 +24,10 @@ fn without_its_defect_each_kernel_is_right() {
         let Some(text) = right(&text) else { continue };
         let module = Module::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         for check in [false, true] {
-            let device = Device::new();
-            let loaded = device.load(&module).expect("a module");
-            let buffer = device.zeros::<u64>(64, "buffer").expect("memory");
-            let options = LaunchOptions {
-                check,
-                fuel: Some(100_000),
-                ..LaunchOptions::default()
-            };
-            let call = device.call(&loaded, "k").block(64).options(options);
-            let outcome = call.arg(buffer).run();
+            let bench = Bench::of(&module, DeviceConfig::default());
+            let buffer = bench.zeros::<u64>(64, "buffer");
+            let call = bench.call("k").block(64).arg(buffer);
+            let outcome = call.check(check).fuel(100_000).run();
             outcome.unwrap_or_else(|error| panic!("{name}, check {check}: {error}"));
         }
         n_corrected += 1;

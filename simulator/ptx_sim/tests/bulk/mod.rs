@@ -11,8 +11,10 @@ mod tiles;
 mod corrected;
 mod waits;
 
-use ptx_sim::tensor_map::TensorMap;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
+use common::module;
+use common::numbers::Numbers;
+use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
+use ptx_sim::{Buffer, Call, Device, LaunchError, Report};
 
 /// A kernel `k(map, buffer)` around a body. Provided: `%map` (the tensor map's generic
 /// address), `%buf` (the buffer's address), `%me` (x), `%lead` (whether this is thread 0),
@@ -64,34 +66,36 @@ pub const INIT: &str = "@%lead mbarrier.init.shared::cta.b64 [%bar], 1;
 pub struct Bench {
     /// The device.
     pub device: Device,
-    /// The buffer's address.
-    pub buffer: u64,
-    n_bytes: usize,
+    /// The buffer.
+    pub buffer: Buffer<u8>,
 }
 
 impl Bench {
     /// With these bytes in the buffer.
     pub fn new(bytes: &[u8]) -> Self {
         let device = Device::new();
-        let buffer = device.alloc(bytes.len() as u64, "buffer").expect("memory");
-        device.write(buffer, bytes).expect("the buffer");
-        Self {
-            device,
-            buffer,
-            n_bytes: bytes.len(),
-        }
+        let buffer = device.upload(bytes, "buffer").expect("memory");
+        Self { device, buffer }
     }
 
     /// What is in the buffer.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; self.n_bytes];
-        self.device
-            .read(self.buffer, &mut bytes)
-            .expect("the buffer");
-        bytes
+        self.device.download(self.buffer).expect("the buffer")
     }
 
-    /// Runs a kernel with one block.
+    /// Runs a kernel with a map and the buffer, as `shape` says.
+    pub fn launch(
+        &self,
+        ptx: &str,
+        map: &[u8; 128],
+        shape: impl for<'a> FnOnce(Call<'a>) -> Call<'a>,
+    ) -> Result<Report, LaunchError> {
+        let loaded = self.device.load(&module(ptx)).expect("a module");
+        let call = self.device.call(&loaded, "k").fuel(1 << 22);
+        shape(call.args(&[map, &self.buffer])).run()
+    }
+
+    /// Runs a kernel with one block and a map.
     pub fn run(
         &self,
         ptx: &str,
@@ -99,20 +103,13 @@ impl Bench {
         n_threads: u32,
         check: bool,
     ) -> Result<Report, LaunchError> {
-        let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-        let loaded = self.device.load(&module).expect("a module");
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [n_threads, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[map, &self.buffer.to_le_bytes()],
-            options: LaunchOptions {
-                check,
-                fuel: Some(1 << 22),
-                ..Default::default()
-            },
-        };
-        self.device.launch(&loaded, "k", &launch)
+        self.launch(ptx, map, |call| call.block(n_threads).check(check))
+    }
+
+    /// Runs a kernel without a map, with one block and without checks, which must succeed.
+    pub fn run_unchecked(&self, ptx: &str, n_threads: u32) -> Report {
+        let run = self.run(ptx, &[0; 128], n_threads, false);
+        run.expect("no checks")
     }
 
     /// Runs a kernel with a map, which must succeed with checks and without.
@@ -126,15 +123,21 @@ impl Bench {
     }
 }
 
-/// Bytes that are all different from their neighbours.
+/// Bytes that look random.
 pub fn noise(n_bytes: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..n_bytes)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 32) as u8
-        })
-        .collect()
+    Numbers(seed).map(|r| r as u8).take(n_bytes).collect()
 }
+
+/// A tensor map's specification without anything special, of which the rest is to be filled in.
+pub const PLAIN: TensorSpec<'static> = TensorSpec {
+    element: Element::F16,
+    address: 0,
+    dims: &[],
+    strides: &[],
+    box_dims: &[],
+    element_strides: &[1, 1],
+    interleave: Interleave::None,
+    swizzle: Swizzle::None,
+    l2_promotion: L2Promotion::None,
+    fill: Fill::Zeros,
+};

@@ -1,10 +1,10 @@
 //! Copies to other blocks of a cluster.
 
-use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
-use ptx_sim::{Launch, LaunchError, LaunchOptions, Module};
+use ptx_sim::LaunchError;
+use ptx_sim::tensor_map::{Swizzle, TensorMap, TensorSpec};
 
 use super::model::loaded;
-use super::{Bench, kernel, noise, wait};
+use super::{Bench, PLAIN, kernel, noise, wait};
 
 /// Bytes of each block's tile, and of the tensor.
 const TILE: usize = 2048;
@@ -52,35 +52,21 @@ fn body(copy: &str, mask: u32, from: u32, ends_early: bool) -> String {
 }
 
 fn run(bench: &Bench, ptx: &str, map: &TensorMap, check: bool) -> Result<(), LaunchError> {
-    let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-    let loaded = bench.device.load(&module).expect("a module");
-    let launch = Launch {
-        grid: [4, 1, 1],
-        block: [(TILE / 16) as u32, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&map.to_bytes(), &bench.buffer.to_le_bytes()],
-        options: LaunchOptions {
-            check,
-            cluster: Some([4, 1, 1]),
-            fuel: Some(1 << 22),
-            ..Default::default()
-        },
-    };
-    bench.device.launch(&loaded, "k", &launch).map(|_| ())
+    let run = bench.launch(ptx, &map.to_bytes(), |call| {
+        let call = call.grid(4).block((TILE / 16) as u32);
+        call.cluster(4).check(check)
+    });
+    run.map(drop)
 }
 
 fn matrix(address: u64) -> TensorMap {
     TensorMap::new(&TensorSpec {
-        element: Element::F16,
         address,
         dims: &[101, 37],
         strides: &[240],
         box_dims: &[64, 16],
-        element_strides: &[1, 1],
-        interleave: Interleave::None,
         swizzle: Swizzle::B128,
-        l2_promotion: L2Promotion::None,
-        fill: Fill::Zeros,
+        ..PLAIN
     })
     .expect("a map")
 }
@@ -99,7 +85,7 @@ fn a_copy_goes_to_the_blocks_that_it_names() {
     ] {
         for check in [false, true] {
             let bench = Bench::new(&data);
-            let map = matrix(bench.buffer);
+            let map = matrix(bench.buffer.address());
             let ptx = kernel(&body(copy, mask, from, false));
             if let Err(error) = run(&bench, &ptx, &map, check) {
                 panic!("{mask:#b} from {from}, check {check}: {error}");
@@ -129,7 +115,7 @@ fn a_copy_goes_to_the_blocks_that_it_names() {
 fn a_copy_to_a_block_that_is_not_there() {
     let bench = Bench::new(&noise(TENSOR + 4 * TILE, 42));
     let ptx = kernel(&body(BYTES, 0b1_0001, 0, false));
-    let error = run(&bench, &ptx, &matrix(bench.buffer), false).expect_err("no rank 4");
+    let error = run(&bench, &ptx, &matrix(bench.buffer.address()), false).expect_err("no rank 4");
     insta::assert_snapshot!(error.to_string().lines().next().unwrap_or_default(), @"no such block: asynchronous copy of 2048 bytes at shared address 0x0 of the block of rank 4, in a cluster of 4 blocks");
 }
 
@@ -158,7 +144,7 @@ fn shared_memory_of_one_block_goes_to_another() {
     );
     let ptx = kernel(&body(&copy, 0b0100, 0, false).replacen("bra OVER", "@!%p5 bra OVER", 1));
     for check in [false, true] {
-        if let Err(error) = run(&bench, &ptx, &matrix(bench.buffer), check) {
+        if let Err(error) = run(&bench, &ptx, &matrix(bench.buffer.address()), check) {
             panic!("check {check}: {error}");
         }
     }

@@ -1,8 +1,9 @@
 //! Random kernels of clusters with bulk copies: what checks report must not depend on whether
 //! the prefilter has looked first.
 
-use common::lanewise::Numbers;
-use ptx_sim::{Launch, LaunchOptions, Module, Schedule};
+use common::module;
+use common::numbers::Numbers;
+use ptx_sim::{Buffer, Call, LaunchOptions, Schedule};
 
 use super::{Bench, kernel, noise, wait};
 
@@ -93,35 +94,25 @@ pub fn random_kernel(seed: u64) -> String {
     kernel(&format!("{BEGIN}{CLUSTER_BARRIER}{body}{CLUSTER_BARRIER}"))
 }
 
-/// The launch of a kernel on its buffer.
-pub fn with_launch<R>(
-    schedule: Option<Schedule>,
-    buffer: u64,
-    f: impl FnOnce(&Launch<'_>) -> R,
-) -> R {
-    f(&Launch {
-        grid: [GRID, 1, 1],
-        block: [BLOCK, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&[0; 128], &buffer.to_le_bytes()],
-        options: LaunchOptions {
-            check: true,
-            cluster: Some([2, 1, 1]),
-            fuel: Some(1 << 18),
-            schedule,
-            ..Default::default()
-        },
-    })
+/// A launch of a kernel on its buffer.
+pub fn shaped(call: Call<'_>, schedule: Option<Schedule>, buffer: Buffer<u8>) -> Call<'_> {
+    let options = LaunchOptions {
+        check: true,
+        cluster: Some([2, 1, 1]),
+        fuel: Some(1 << 18),
+        schedule,
+        ..Default::default()
+    };
+    let call = call.grid(GRID).block(BLOCK).options(options);
+    call.args(&[&[0_u8; 128], &buffer])
 }
 
 /// What a launch reports, if anything, and leaves in memory.
 fn outcome(ptx: &str, schedule: Option<Schedule>) -> (Option<String>, Vec<u8>) {
     let bench = Bench::new(&noise(BUFFER, 31));
-    let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-    let loaded = bench.device.load(&module).expect("a module");
-    let outcome = with_launch(schedule, bench.buffer, |launch| {
-        bench.device.launch(&loaded, "k", launch)
-    });
+    let loaded = bench.device.load(&module(ptx)).expect("a module");
+    let call = bench.device.call(&loaded, "k");
+    let outcome = shaped(call, schedule, bench.buffer).run();
     (outcome.err().map(|error| error.to_string()), bench.bytes())
 }
 

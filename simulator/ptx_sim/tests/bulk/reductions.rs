@@ -1,8 +1,8 @@
 //! Copies that combine their data with what is in memory.
 
-use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
+use ptx_sim::tensor_map::{Element, TensorMap, TensorSpec};
 
-use super::{Bench, INIT, kernel, noise, wait};
+use super::{Bench, INIT, PLAIN, kernel, noise, wait};
 
 const N_BYTES: usize = 512;
 
@@ -42,20 +42,10 @@ fn combined(op: &str, is_signed: bool, width: usize, old: u64, new: u64) -> u64 
         "min" | "max" if is_signed => old,
         "min" => old.min(new),
         "max" => old.max(new),
-        "inc" => {
-            if old >= new {
-                0
-            } else {
-                old + 1
-            }
-        }
-        "dec" => {
-            if old == 0 || old > new {
-                new
-            } else {
-                old - 1
-            }
-        }
+        "inc" if old >= new => 0,
+        "inc" => old + 1,
+        "dec" if old == 0 || old > new => new,
+        "dec" => old - 1,
         "and" => old & new,
         "or" => old | new,
         _ => old ^ new,
@@ -81,7 +71,7 @@ fn run(width: usize, map: Option<&TensorMap>, reduce: &str) -> (Vec<u64>, Vec<u6
     let bench = Bench::new(&[old.clone(), new.clone()].concat());
     let moved = map.map(|map| {
         TensorMap::new(&TensorSpec {
-            address: bench.buffer,
+            address: bench.buffer.address(),
             ..vector(map.element())
         })
         .expect("a map")
@@ -102,15 +92,10 @@ fn vector(element: Element) -> TensorSpec<'static> {
     let i = element.bytes().trailing_zeros() as usize;
     TensorSpec {
         element,
-        address: 0,
         dims: &DIMS[i..=i],
-        strides: &[],
         box_dims: &BOXES[i..=i],
         element_strides: &[1],
-        interleave: Interleave::None,
-        swizzle: Swizzle::None,
-        l2_promotion: L2Promotion::None,
-        fill: Fill::Zeros,
+        ..PLAIN
     }
 }
 
@@ -169,72 +154,35 @@ fn tiles() {
 type Sample = (u64, u64, u64);
 
 /// Pairs that an H200 was given (`old`, `new`), and what it left.
+#[rustfmt::skip]
 const FLOATS: &[(&str, usize, &[Sample])] = &[
-    (
-        "add.noftz.f16",
-        2,
-        &[
-            (0x3C00, 0x3C01, 0x4000),
-            (0x1, 0x1, 0x2),
-            (0, 0x7E00, 0x7FFF),
-            (0, 0xFE00, 0x7FFF),
-            (0x7C00, 0xFC00, 0x7FFF),
-            (0x7BFF, 0x7BFF, 0x7C00),
-        ],
-    ),
-    (
-        "add.noftz.bf16",
-        2,
-        &[
-            (0x3F80, 0x3F81, 0x4000),
-            (0x1, 0x1, 0x2),
-            (0, 0xFFC0, 0x7FFF),
-            (0x7F80, 0xFF80, 0x7FFF),
-        ],
-    ),
-    (
-        "min.f16",
-        2,
-        &[
-            (0, 0x7E00, 0),
-            (0, 0xBC00, 0xBC00),
-            (0x8000, 0, 0x8000),
-            (0, 0x8000, 0x8000),
-            (0x7E00, 0xFE00, 0x7FFF),
-        ],
-    ),
-    (
-        "max.f16",
-        2,
-        &[
-            (0, 0xFE00, 0),
-            (0, 0xBC00, 0),
-            (0x8000, 0, 0),
-            (0, 0x8000, 0),
-            (0x7E00, 0xFE00, 0x7FFF),
-        ],
-    ),
-    (
-        "min.bf16",
-        2,
-        &[(0, 0x7FC0, 0), (0, 0xBF80, 0xBF80), (0x8000, 0, 0x8000)],
-    ),
-    (
-        "max.bf16",
-        2,
-        &[(0, 0x7FC0, 0), (0, 0xBF80, 0), (0, 0x8000, 0)],
-    ),
-    (
-        "add.f32",
-        4,
-        &[
-            (1, 1, 2),
-            (0x3F80_0000, 0xBF80_0000, 0),
-            (0, 0x7F80_0001, 0x7FFF_FFFF),
-            (0x7F80_0000, 0xFF80_0000, 0x7FFF_FFFF),
-            (0x7F7F_FFFF, 0x7F7F_FFFF, 0x7F80_0000),
-        ],
-    ),
+    ("add.noftz.f16", 2, &[
+        (0x3C00, 0x3C01, 0x4000), (0x1, 0x1, 0x2), (0, 0x7E00, 0x7FFF),
+        (0, 0xFE00, 0x7FFF), (0x7C00, 0xFC00, 0x7FFF), (0x7BFF, 0x7BFF, 0x7C00),
+    ]),
+    ("add.noftz.bf16", 2, &[
+        (0x3F80, 0x3F81, 0x4000), (0x1, 0x1, 0x2), (0, 0xFFC0, 0x7FFF),
+        (0x7F80, 0xFF80, 0x7FFF),
+    ]),
+    ("min.f16", 2, &[
+        (0, 0x7E00, 0), (0, 0xBC00, 0xBC00), (0x8000, 0, 0x8000),
+        (0, 0x8000, 0x8000), (0x7E00, 0xFE00, 0x7FFF),
+    ]),
+    ("max.f16", 2, &[
+        (0, 0xFE00, 0), (0, 0xBC00, 0), (0x8000, 0, 0),
+        (0, 0x8000, 0), (0x7E00, 0xFE00, 0x7FFF),
+    ]),
+    ("min.bf16", 2, &[
+        (0, 0x7FC0, 0), (0, 0xBF80, 0xBF80), (0x8000, 0, 0x8000),
+    ]),
+    ("max.bf16", 2, &[
+        (0, 0x7FC0, 0), (0, 0xBF80, 0), (0, 0x8000, 0),
+    ]),
+    ("add.f32", 4, &[
+        (1, 1, 2), (0x3F80_0000, 0xBF80_0000, 0),
+        (0, 0x7F80_0001, 0x7FFF_FFFF), (0x7F80_0000, 0xFF80_0000, 0x7FFF_FFFF),
+        (0x7F7F_FFFF, 0x7F7F_FFFF, 0x7F80_0000),
+    ]),
 ];
 
 #[test]
@@ -252,11 +200,11 @@ fn floats() {
         let reduce = format!(
             "cp.reduce.async.bulk.global.shared::cta.bulk_group.{op} [%buf], [%tile], {N_BYTES};\n"
         );
-        bench.run_both(&kernel(&format!("{}{reduce}{STORE}", bring())), None, 32);
+        let ptx = kernel(&format!("{}{reduce}{STORE}", bring()));
+        bench.run_both(&ptx, None, 32);
         // It has run twice; the first run counts.
         let bench = Bench::new(&bytes);
-        let ptx = kernel(&format!("{}{reduce}{STORE}", bring()));
-        bench.run(&ptx, &[0; 128], 32, false).expect("it runs");
+        bench.run_unchecked(&ptx, 32);
         let got = elements(&bench.bytes()[..N_BYTES], *width);
         for ((old, new, expected), got) in cases.iter().zip(got) {
             assert_eq!(got, *expected, "{op} {old:#x} {new:#x}");

@@ -1,27 +1,24 @@
 //! Copies that are refused, and their messages.
 
-use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
+use common::says;
+use ptx_sim::tensor_map::{Interleave, Swizzle, TensorMap, TensorSpec};
 
-use super::{Bench, INIT, kernel, noise};
+use super::{Bench, INIT, PLAIN, kernel, noise};
 
 const MATRIX: TensorSpec<'static> = TensorSpec {
-    element: Element::F16,
-    address: 0,
     dims: &[64, 16],
     strides: &[128],
     box_dims: &[64, 8],
-    element_strides: &[1, 1],
-    interleave: Interleave::None,
     swizzle: Swizzle::B128,
-    l2_promotion: L2Promotion::None,
-    fill: Fill::Zeros,
+    ..PLAIN
 };
 
 /// The first line of the message about an instruction, with a map of a matrix.
 fn refused(change: impl FnOnce(&mut TensorSpec<'static>), instruction: &str) -> String {
     let bench = Bench::new(&noise(4096, 31));
+    let start = bench.buffer.address();
     let mut spec = TensorSpec {
-        address: bench.buffer,
+        address: start,
         ..MATRIX
     };
     change(&mut spec);
@@ -32,7 +29,7 @@ fn refused(change: impl FnOnce(&mut TensorSpec<'static>), instruction: &str) -> 
         .expect_err("it cannot be done");
     let message = error.to_string();
     let first = message.lines().next().unwrap_or_default();
-    let (start, end) = (bench.buffer, bench.buffer + 4096);
+    let end = start + 4096;
     first
         .replace(&format!("{start:#x}"), "BUFFER")
         .replace(&format!("{end:#x}"), "END")
@@ -145,14 +142,8 @@ fn tiles_begin_at_chunks_of_rows() {
     };
     for instruction in [load("%tile", "%map", "4, 0"), store("4"), store("-7")] {
         let message = refused(plain, &instruction);
-        assert!(
-            message.contains("must be a multiple of 16 bytes"),
-            "{message}"
-        );
+        says(&message, &["must be a multiple of 16 bytes"]);
     }
     let message = refused(plain, &store("-8"));
-    assert!(
-        message.contains("must not begin before the rows"),
-        "{message}"
-    );
+    says(&message, &["must not begin before the rows"]);
 }

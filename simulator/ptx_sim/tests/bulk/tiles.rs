@@ -1,10 +1,10 @@
 //! Tiles of tensors, in both directions, against the model.
 
 use proptest::prelude::*;
-use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
+use ptx_sim::tensor_map::{Element, Fill, Swizzle, TensorMap, TensorSpec};
 
 use super::model::{loaded, stored};
-use super::{Bench, INIT, kernel, noise, wait};
+use super::{Bench, INIT, PLAIN, kernel, noise, wait};
 
 /// Bytes of shared memory that are checked, and of the tensor.
 const SHARED: usize = 40_960;
@@ -34,10 +34,9 @@ impl Case {
             strides: &self.strides,
             box_dims: &self.box_dims,
             element_strides: &self.element_strides,
-            interleave: Interleave::None,
             swizzle: self.swizzle,
-            l2_promotion: L2Promotion::None,
             fill: self.fill,
+            ..PLAIN
         })
         .unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
@@ -78,7 +77,7 @@ impl Case {
         let before = noise(SHARED, 8);
         memory.extend(&before);
         let bench = Bench::new(&memory);
-        let map = self.map(bench.buffer);
+        let map = self.map(bench.buffer.address());
         let body = format!(
             "{INIT}{}
             fence.proxy.async.shared::cta;
@@ -109,7 +108,7 @@ impl Case {
         let shared = noise(SHARED, 10);
         memory.extend(&shared);
         let bench = Bench::new(&memory);
-        let map = self.map(bench.buffer);
+        let map = self.map(bench.buffer.address());
         let body = format!(
             "{}
             fence.proxy.async.shared::cta;
@@ -136,10 +135,6 @@ impl Case {
     }
 }
 
-fn span(swizzle: Swizzle) -> Option<u32> {
-    swizzle.span_bytes()
-}
-
 prop_compose! {
     fn cases()(
         element in prop::sample::select(&Element::ALL[..10]),
@@ -157,7 +152,7 @@ prop_compose! {
         first in 0..4_u32,
     ) -> Case {
         let bytes = element.bytes();
-        let row_bytes = span(swizzle).map_or(16 * row, |span| (16 * row).min(span));
+        let row_bytes = swizzle.span_bytes().map_or(16 * row, |span| (16 * row).min(span));
         let mut dims: Vec<u64> = sizes[..rank].to_vec();
         dims[0] *= 7;
         let mut strides = vec![0; rank - 1];

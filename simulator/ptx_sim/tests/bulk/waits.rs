@@ -1,7 +1,6 @@
 //! The arrival of bytes, and the counting of barriers.
 
 use ptx_sim::schedule::Schedule;
-use ptx_sim::{Launch, LaunchOptions, Module};
 
 use super::{Bench, INIT, kernel, noise, wait};
 
@@ -48,9 +47,7 @@ fn a_tile_read_too_early_holds_what_was_there_before() {
         wait(0),
         put(0, 33)
     );
-    bench
-        .run(&kernel(&body), &[0; 128], 1, false)
-        .expect("no checks");
+    bench.run_unchecked(&kernel(&body), 1);
     assert_eq!(words(&bench, 32), 77, "before the wait");
     assert_eq!(words(&bench, 33), words(&bench, 0), "behind it");
 }
@@ -69,9 +66,7 @@ fn only_the_copies_of_the_barrier_that_is_asked_arrive() {
         put(0, 32),
         put(4, 33)
     );
-    bench
-        .run(&kernel(&body), &[0; 128], 1, false)
-        .expect("no checks");
+    bench.run_unchecked(&kernel(&body), 1);
     assert_eq!(words(&bench, 32), words(&bench, 0));
     assert_eq!(words(&bench, 33), 78, "nobody has asked the second barrier");
 }
@@ -153,26 +148,13 @@ fn in_other_orders_a_copy_lets_those_wait_who_ask() {
         copy(0, 0, 0),
         wait(0)
     );
-    let module = Module::parse(&kernel(&body)).expect("PTX");
+    let ptx = kernel(&body);
     let mut seen = [0; 2];
     for seed in 0..32 {
         let bench = Bench::new(&noise(256, 7));
-        let loaded = bench.device.load(&module).expect("a module");
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [1, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&[0; 128], &bench.buffer.to_le_bytes()],
-            options: LaunchOptions {
-                schedule: Some(Schedule::new(seed)),
-                check: true,
-                ..Default::default()
-            },
-        };
-        bench
-            .device
-            .launch(&loaded, "k", &launch)
-            .expect("it ends in every order");
+        let schedule = Schedule::new(seed);
+        let run = bench.launch(&ptx, &[0; 128], |call| call.schedule(schedule).check(true));
+        run.expect("it ends in every order");
         seen[words(&bench, 32) as usize] += 1;
     }
     assert!(seen[0] > 4 && seen[1] > 4, "{seen:?}");

@@ -2,7 +2,8 @@
 //! wrong. None may harm the process, none may run forever, and what a GPU executes is
 //! executed.
 
-use ptx_sim::{Device, Dim, LaunchError, LaunchOptions, Module};
+use common::Bench;
+use ptx_sim::{Dim, LaunchError, LaunchOptions, Module};
 
 /// Fuel of a launch: far more than any of these needs.
 const FUEL: u64 = 1 << 20;
@@ -14,10 +15,9 @@ fn run(
     block: impl Into<Dim>,
     options: LaunchOptions,
 ) -> Result<Vec<u32>, LaunchError> {
-    let module = Module::parse(text).expect("well-formed");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("room for it");
-    let out = device.zeros::<u32>(256, "out").expect("room for it");
+    let bench = Bench::new(text);
+    let out = bench.zeros::<u32>(256, "out");
+    let module = bench.loaded.module();
     let has_params = module
         .kernels()
         .any(|k| k.name == name && !k.params.is_empty());
@@ -25,10 +25,10 @@ fn run(
         fuel: Some(FUEL),
         ..options
     };
-    let call = device.call(&loaded, name).block(block).options(options);
+    let call = bench.call(name).block(block).options(options);
     let call = if has_params { call.arg(out) } else { call };
     call.run()?;
-    Ok(device.download(out).expect("as large"))
+    Ok(bench.download(out))
 }
 
 /// A text of `modules.ptx`, where each stands after a line `//=== NAME`.
@@ -37,6 +37,10 @@ fn ptx(name: &str) -> &'static str {
     let mut named = texts.filter_map(|text| text.split_once('\n'));
     let (_, text) = named.find(|text| text.0 == name).expect(name);
     text
+}
+
+fn plain() -> LaunchOptions {
+    LaunchOptions::default()
 }
 
 fn checked() -> LaunchOptions {
@@ -74,19 +78,19 @@ fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
         ),
         ("kernel", "it is a kernel"),
     ] {
-        let error = run(module, name, 40, LaunchOptions::default()).unwrap_err();
+        let error = run(module, name, 40, plain()).unwrap_err();
         assert!(matches!(error, LaunchError::Fault(_)), "{name}: {error}");
         assert!(error.to_string().contains(reason), "{name}: {error}");
     }
     // A number is as wide as the parameter.
-    let out = run(module, "number", 1, LaunchOptions::default()).expect("runs");
+    let out = run(module, "number", 1, plain()).expect("runs");
     assert_eq!(out[..2], [7, 9]);
 }
 
 #[test]
 fn calls_by_name_of_what_cannot_be_called_are_reported() {
     for name in ["by_name", "with_argument", "into_a_number"] {
-        let error = run(ptx("named_calls"), name, 1, LaunchOptions::default()).unwrap_err();
+        let error = run(ptx("named_calls"), name, 1, plain()).unwrap_err();
         let unsupported = matches!(error, LaunchError::Unsupported { .. });
         assert!(unsupported, "{name}: {error}");
     }
@@ -96,7 +100,7 @@ fn calls_by_name_of_what_cannot_be_called_are_reported() {
 fn printing_gives_a_result_of_any_size() {
     for n in [3, 4, 64] {
         let text = ptx("large_result_of_vprintf").replace("[64]", &format!("[{n}]"));
-        run(&text, "k", 32, LaunchOptions::default()).expect("runs");
+        run(&text, "k", 32, plain()).expect("runs");
         run(&text, "k", 32, checked()).expect("runs");
     }
 }
@@ -142,7 +146,7 @@ fn addresses_of_every_space_end_in_a_result_or_a_report() {
         let text = ptx("any_address")
             .replace("PLACE", place)
             .replace("INSTRUCTION", instruction);
-        for options in [LaunchOptions::default(), checked()] {
+        for options in [plain(), checked()] {
             if let Err(error) = run(&text, "k", 32, options) {
                 let internal = matches!(error, LaunchError::Internal { .. });
                 assert!(!internal, "{instruction} after {place}: {error}");
@@ -154,7 +158,7 @@ fn addresses_of_every_space_end_in_a_result_or_a_report() {
 #[test]
 fn branches_to_where_all_go_anyway() {
     for text in [ptx("branch_to_next"), ptx("branch_both"), ptx("brx_same")] {
-        run(text, "k", 32, LaunchOptions::default()).expect("runs");
+        run(text, "k", 32, plain()).expect("runs");
         run(text, "k", 48, checked()).expect("runs");
     }
 }
@@ -179,7 +183,7 @@ fn warp_wide_instructions_do_not_wait_for_ended_lanes() {
                 ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() .maxntid {threads} {{\n\
                  .reg .pred p; .reg .b32 r<4>; mov.u32 r0, %tid.x; setp.eq.u32 p, r0, 0; {code} ret; }}\n"
             );
-            let plain = run(&text, "k", 32, LaunchOptions::default());
+            let plain = run(&text, "k", 32, plain());
             assert!(plain.is_ok(), "{code}: {plain:?}");
             let checked = run(&text, "k", 32, checked());
             assert_eq!(checked.is_ok(), code == LEFT_EARLY, "{code}: {checked:?}");
@@ -192,13 +196,7 @@ const LEFT_EARLY: &str = "@!p bra E; redux.sync.add.u32 r1, r0, 0xffffffff; E:";
 
 #[test]
 fn lanes_at_another_barrier_are_missed() {
-    let error = run(
-        ptx("lanes_at_another_barrier"),
-        "k",
-        64,
-        LaunchOptions::default(),
-    )
-    .unwrap_err();
+    let error = run(ptx("lanes_at_another_barrier"), "k", 64, plain()).unwrap_err();
     assert!(error.to_string().contains("shfl"), "{error}");
 }
 
@@ -206,7 +204,7 @@ fn lanes_at_another_barrier_are_missed() {
 fn lanes_that_go_on_to_the_end_free_the_others() {
     for kernel in ["k", "k2"] {
         for block in [32, 128] {
-            let words = run(ptx("warp_sync"), kernel, block, LaunchOptions::default());
+            let words = run(ptx("warp_sync"), kernel, block, plain());
             assert_eq!(
                 words.map(|words| words[0]).map_err(|e| e.to_string()),
                 Ok(7)
@@ -248,7 +246,7 @@ fn carries_as_the_hardware_has_them() {
         assert_eq!(carry(&code).1, 1);
     }
     assert_eq!(
-        run(ptx("addcc_subc"), "k", 1, LaunchOptions::default()).expect("runs")[0],
+        run(ptx("addcc_subc"), "k", 1, plain()).expect("runs")[0],
         ALL
     );
 }
@@ -260,7 +258,7 @@ fn carry(code: &str) -> (u32, u32) {
          .reg .b32 a, b, r<3>; .reg .b64 d;\n{code}\nld.param.u64 d, [out];\n\
          st.global.u32 [d], r1; st.global.u32 [d + 4], r2;\nret;\n}}"
     );
-    let words = run(&text, "k", 1, LaunchOptions::default()).expect("runs");
+    let words = run(&text, "k", 1, plain()).expect("runs");
     (words[0], words[1])
 }
 
@@ -275,19 +273,16 @@ fn arrays_of_4_gib_are_refused_and_elements_have_addresses() {
 /// lies past the buffer.
 #[test]
 fn bytes_that_a_load_does_not_need_may_not_be_there() {
-    let module = Module::parse(ptx("used_bytes")).expect("well-formed");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("room for it");
-    let three = device.upload(&[1.5f32, f32::NAN, 2.0], "in").expect("room");
-    let out = device.zeros::<f32>(1, "out").expect("room");
-    let call = device.call(&loaded, "k").check(true);
-    call.arg(three).arg(out).run().expect("runs");
-    assert_eq!(device.download(out).expect("as large"), [3.5]);
+    let bench = Bench::new(ptx("used_bytes"));
+    let three = bench.upload(&[1.5f32, f32::NAN, 2.0], "in");
+    let out = bench.zeros::<f32>(1, "out");
+    bench.check("k", 1, 1, &[&three, &out]);
+    assert_eq!(bench.download(out), [3.5]);
 }
 
 #[test]
 fn what_was_not_known_runs() {
     for text in [ptx("cvt_of_e4m3"), ptx("mma_of_bytes")] {
-        run(text, "k", 32, LaunchOptions::default()).expect("runs");
+        run(text, "k", 32, plain()).expect("runs");
     }
 }

@@ -35,15 +35,13 @@ pub fn with_launch<R>(
     let device = Device::new();
     let loaded = device.load(&module);
     let loaded = loaded.map_err(|error| format!("load error: {error}"))?;
-    let buffer = device
-        .alloc(8 * number("words", 32), "buffer")
-        .expect("enough memory");
     let n_bytes = 8 * number("words", 32);
-    if settings.contains_key("poisoned") {
-        device.fill(buffer, n_bytes, 0xFF).expect("the buffer");
+    let buffer = device.alloc(n_bytes, "buffer").expect("enough memory");
+    let is_poisoned = settings.contains_key("poisoned");
+    let byte = if is_poisoned { 0xFF } else { 0 };
+    device.fill(buffer, n_bytes, byte).expect("the buffer");
+    if is_poisoned {
         device.mark_unwritten(buffer, n_bytes).expect("the buffer");
-    } else {
-        device.fill(buffer, n_bytes, 0).expect("the buffer");
     }
     let freed = device.alloc(256, "freed").expect("enough memory");
     device.free(freed).expect("just allocated");

@@ -1,8 +1,8 @@
 //! Kernels in which each thread computes from its own operands, checked
 //! against a function in Rust.
 
-use super::{HEADER, run_with};
-use ptx_sim::LaunchOptions;
+use super::numbers::Numbers;
+use super::{HEADER, launch};
 
 /// An instruction, or a few, to be checked.
 pub struct Case {
@@ -153,20 +153,6 @@ impl Results for Vec<u64> {
     }
 }
 
-/// A fixed stream of numbers (SplitMix64).
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// The next number.
-    pub fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-}
-
 /// An operand: often a critical one.
 fn operand(numbers: &mut Numbers, width: u32, floats: bool) -> u64 {
     let random = numbers.draw();
@@ -234,8 +220,7 @@ pub fn check<R: Results>(case: Case, reference: impl Fn(&[u64]) -> R) {
         buffer.extend((0..case.n_outputs).map(|_| 0xAAAA_AAAA_AAAA_AAAA));
     }
     let ptx = case.ptx();
-    let options = LaunchOptions::default();
-    let (out, _) = run_with(&ptx, [1; 3], [N_THREADS, 1, 1], 0, &buffer, options)
+    let (out, _) = launch(&ptx, &buffer, |call| call.block(N_THREADS))
         .unwrap_or_else(|e| panic!("{e}\n{}", case.statements()));
     for (thread, words) in out.chunks(stride).enumerate() {
         let (operands, results) = words.split_at(n);

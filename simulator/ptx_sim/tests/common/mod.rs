@@ -4,69 +4,116 @@ pub mod accesses;
 pub mod defect;
 pub mod expected;
 pub mod lanewise;
+pub mod numbers;
 pub mod plainly;
 
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
+use ptx_sim::{
+    Argument, Buffer, Call, Device, DeviceConfig, Dim, LaunchError, LoadedModule, Module, Pod,
+    Report,
+};
 
 /// A PTX file's beginning.
 pub const HEADER: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// A device with a module and buffers of 64-bit words.
+/// A module from a text, before which [`HEADER`] is put if it has no header of its own.
+///
+/// # Panics
+///
+/// It is not PTX.
+pub fn module(ptx: &str) -> Module {
+    let header = if ptx.contains(".version") { "" } else { HEADER };
+    let text = format!("{header}{ptx}");
+    Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A device of its own with a module on it. Whatever is asked of it must succeed.
 pub struct Bench {
-    /// With as much memory as it asks for.
+    /// The device.
     pub device: Device,
     /// What is loaded into it.
-    pub module: Module,
+    pub loaded: LoadedModule,
 }
 
-/// Runs kernel `k` of a module on one buffer of 64-bit words, passed by its
-/// address; gives the buffer and the report.
-pub fn run_on(
-    ptx: &str,
-    grid: [u32; 3],
-    block: [u32; 3],
-    buffer: &[u64],
-) -> Result<(Vec<u64>, Report), LaunchError> {
-    run_with(ptx, grid, block, 0, buffer, LaunchOptions::default())
+impl Bench {
+    /// With the module of a text, as [`module`] reads it.
+    pub fn new(ptx: &str) -> Self {
+        Self::of(&module(ptx), DeviceConfig::default())
+    }
+
+    /// With a module on such a device.
+    pub fn of(module: &Module, config: DeviceConfig) -> Self {
+        let device = Device::with_config(config);
+        let loaded = device.load(module).expect("room for its variables");
+        Self { device, loaded }
+    }
+
+    /// Begins a launch of a kernel.
+    pub fn call<'a>(&'a self, kernel: &'a str) -> Call<'a> {
+        self.device.call(&self.loaded, kernel)
+    }
+
+    /// Runs a kernel with every check.
+    pub fn check(
+        &self,
+        kernel: &str,
+        grid: impl Into<Dim>,
+        block: impl Into<Dim>,
+        arguments: &[&dyn Argument],
+    ) -> Report {
+        let call = self.call(kernel).grid(grid).block(block).args(arguments);
+        call.check(true)
+            .run()
+            .unwrap_or_else(|e| panic!("{kernel}: {e}"))
+    }
+
+    /// Allocates an array with these elements.
+    pub fn upload<T: Pod>(&self, data: &[T], label: &str) -> Buffer<T> {
+        self.device.upload(data, label).expect("room for it")
+    }
+
+    /// Allocates an array of zeros.
+    pub fn zeros<T: Pod>(&self, n_elements: usize, label: &str) -> Buffer<T> {
+        self.device.zeros(n_elements, label).expect("room for it")
+    }
+
+    /// What an array holds.
+    pub fn download<T: Pod>(&self, buffer: Buffer<T>) -> Vec<T> {
+        self.device
+            .download(buffer)
+            .expect("an array of the device")
+    }
 }
 
-/// As [`run_on`], with dynamic shared memory and options.
-pub fn run_with(
+/// Words whose bytes these are.
+pub fn words(bytes: &[u8]) -> Vec<u64> {
+    let words = bytes.as_chunks().0.iter();
+    words.map(|&word| u64::from_le_bytes(word)).collect()
+}
+
+/// Asserts that a message has all of these parts.
+#[track_caller]
+pub fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in\n{message}");
+    }
+}
+
+/// Runs kernel `k` of a text on one buffer of 64-bit words, passed by its address, as `shape`
+/// says; gives the buffer and the report.
+pub fn launch(
     ptx: &str,
-    grid: [u32; 3],
-    block: [u32; 3],
-    dynamic_shared_bytes: u32,
-    buffer: &[u64],
-    options: LaunchOptions,
+    words: &[u64],
+    shape: impl for<'a> FnOnce(Call<'a>) -> Call<'a>,
 ) -> Result<(Vec<u64>, Report), LaunchError> {
-    let text = if ptx.contains(".version") {
-        ptx.to_owned()
-    } else {
-        format!("{HEADER}{ptx}")
-    };
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
-    let address = device.alloc(8 * buffer.len() as u64, "buffer").unwrap();
-    let bytes: Vec<u8> = buffer.iter().flat_map(|w| w.to_le_bytes()).collect();
-    device.write(address, &bytes).unwrap();
-    let launch = Launch {
-        grid,
-        block,
-        dynamic_shared_bytes,
-        params: &[&address.to_le_bytes()],
-        options,
-    };
-    let report = device.launch(&loaded, "k", &launch)?;
-    let mut out = vec![0; bytes.len()];
-    device.read(address, &mut out).unwrap();
-    let words = out
-        .as_chunks()
-        .0
-        .iter()
-        .map(|c| u64::from_le_bytes(*c))
-        .collect();
-    Ok((words, report))
+    let bench = Bench::new(ptx);
+    let buffer = bench.upload(words, "buffer");
+    let report = shape(bench.call("k").arg(buffer)).run()?;
+    Ok((bench.download(buffer), report))
+}
+
+/// [`kernel`], with 4 KiB of shared memory `tile`.
+pub fn with_tile(body: &str) -> String {
+    format!(".shared .align 16 .b8 tile[4096];\n{}", kernel(body))
 }
 
 /// A kernel `k(buffer)` around a body. Provided: `%me` (x, 32 bits), `%buf`

@@ -1,6 +1,6 @@
 //! The simulator's results where PTX leaves them open, asked of the simulator itself.
 
-use ptx_sim::{Device, Module};
+use common::Bench;
 
 /// What one thread reads from a special register, by 32 bits.
 pub fn special(name: &str) -> u32 {
@@ -18,15 +18,13 @@ pub fn unwritten(space: &str) -> u32 {
 /// What a body leaves in `%r0`.
 fn read(body: &str) -> u32 {
     let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 out) {{\n\
-         .reg .b32 %r0;\n.reg .b64 %d0;\nld.param.u64 %d0, [out];\n{body}\n\
-         st.global.u32 [%d0], %r0;\nret;\n}}\n"
+        ".entry k(.param .u64 out) {{\n.reg .b32 %r0;\n.reg .b64 %d0;\nld.param.u64 %d0, [out];\n\
+         {body}\nst.global.u32 [%d0], %r0;\nret;\n}}\n"
     );
-    let device = Device::new();
-    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
-    let out = device.alloc(8, "out").unwrap();
-    device.call(&loaded, "k").arg(out).run().unwrap();
+    let bench = Bench::new(&text);
+    let out = bench.device.alloc(8, "out").unwrap();
+    bench.call("k").arg(out).run().unwrap();
     let mut word = [0; 4];
-    device.read(out, &mut word).unwrap();
+    bench.device.read(out, &mut word).unwrap();
     u32::from_le_bytes(word)
 }

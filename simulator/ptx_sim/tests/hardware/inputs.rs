@@ -1,6 +1,8 @@
 //! Operands for the comparison: edge cases of every format combined with one another, then
 //! random patterns. The same on every machine.
 
+use common::numbers::number;
+
 /// What an operand is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -101,14 +103,6 @@ const BF16S: [u16; 16] = [
     0x7f80, 0xff80, 0x7fc0, 0x7f81,
 ];
 
-/// SplitMix64, a counter-based generator.
-fn random(counter: u64) -> u64 {
-    let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
-
 /// A number a few steps from one with these bits, or about as large.
 fn near(bits: u64, sign: u64, r: u64) -> u64 {
     let distance = if r & 2 == 0 {
@@ -130,7 +124,7 @@ fn near(bits: u64, sign: u64, r: u64) -> u64 {
 
 /// Operand number `place` (0 to 2) of case number `case`.
 pub fn operand(kind: Kind, place: u64, case: u64) -> u64 {
-    let r = random(case * 3 + place + 1);
+    let r = number(case * 3 + place + 1);
     match kind {
         Kind::Tiny => return near(0x2000_0000, 1 << 31, r),
         Kind::Huge => return near(0x5f00_0000, 1 << 31, r),
@@ -139,7 +133,7 @@ pub fn operand(kind: Kind, place: u64, case: u64) -> u64 {
         _ => {}
     }
     // Half of the operands are edges, mixed by a second draw.
-    let edge = (random(r) >> 32) as usize;
+    let edge = (number(r) >> 32) as usize;
     if r & 1 == 0 {
         return match kind {
             Kind::Int => INTS[edge % INTS.len()],
@@ -153,7 +147,7 @@ pub fn operand(kind: Kind, place: u64, case: u64) -> u64 {
     let bits = r >> 1;
     let is_near_one = r >> 60 & 3 != 0;
     match kind {
-        Kind::Int => random(r ^ 1) >> (bits % 64),
+        Kind::Int => number(r ^ 1) >> (bits % 64),
         Kind::Count => bits % 80,
         Kind::F16 if is_near_one => bits & 0x83ff | (0x30 + (bits >> 20) % 24) << 8 & 0x7c00,
         Kind::F16 => bits & 0xffff,
@@ -162,8 +156,8 @@ pub fn operand(kind: Kind, place: u64, case: u64) -> u64 {
         Kind::F32 if is_near_one => bits & 0x807f_ffff | (112 + (bits >> 40) % 28) << 23,
         Kind::F32 => bits & 0xffff_ffff,
         Kind::F64 if is_near_one => {
-            bits << 1 & 0x800f_ffff_ffff_ffff | (1000 + (random(bits) % 44)) << 52
+            bits << 1 & 0x800f_ffff_ffff_ffff | (1000 + (number(bits) % 44)) << 52
         }
-        _ => random(bits),
+        _ => number(bits),
     }
 }

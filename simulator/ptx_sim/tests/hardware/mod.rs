@@ -12,9 +12,9 @@ pub mod table;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
+use common::{Bench, words};
 use inputs::{Kind, operand};
 use ptx_sim::numeric::half::F16;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
 use results::measured;
 use table::{Agreement, Case, cases, operands};
 
@@ -160,48 +160,30 @@ fn numeric_agrees_with_the_h200() {
 /// Runs the kernels themselves on the simulator and compares; a kernel that fails is a
 /// disagreement too.
 fn compare_simulated(results: &[Vec<u64>]) -> String {
-    let module = Module::parse(&module(&cases())).unwrap();
-    let device = RefCell::new(Device::new());
-    let loaded = device.borrow_mut().load(&module).unwrap();
+    let bench = Bench::new(&module(&cases()));
     let failures = RefCell::new(String::new());
     let report = compare(results, |index, case, n| {
-        let device = device.borrow_mut();
-        let buffers = ["a", "b", "c", "out"].map(|name| device.alloc(8 * n as u64, name).unwrap());
+        let buffers = ["a", "b", "c", "out"].map(|name| bench.zeros::<u64>(n, name));
         for (place, (kind, _)) in case.operands.iter().enumerate() {
-            let words: Vec<u8> = (0..n as u64)
-                .flat_map(|number| operand(*kind, place as u64, number).to_le_bytes())
+            let words: Vec<u64> = (0..n as u64)
+                .map(|number| operand(*kind, place as u64, number))
                 .collect();
-            device.write(buffers[place], &words).unwrap();
+            let overwritten = bench.device.overwrite(buffers[place], &words);
+            overwritten.unwrap();
         }
-        let params = buffers.map(u64::to_le_bytes);
-        let launch = Launch {
-            grid: [n as u32 / 32, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&params[0], &params[1], &params[2], &params[3]],
-            options: LaunchOptions::default(),
-        };
-        if let Err(error) = device.launch(&loaded, &format!("case_{index}"), &launch) {
+        let name = format!("case_{index}");
+        let call = bench.call(&name).grid(n as u32 / 32).block(32);
+        if let Err(error) = buffers.iter().fold(call, |call, &b| call.arg(b)).run() {
             let _ = writeln!(failures.borrow_mut(), "{}: {error}", case.opcode);
             return by_numeric(case, n);
         }
-        let mut out = vec![0; 8 * n];
-        device.read(buffers[3], &mut out).unwrap();
-        for address in buffers {
-            device.free(address).unwrap();
+        let out = bench.download(buffers[3]);
+        for buffer in buffers {
+            bench.device.free(buffer.address()).unwrap();
         }
-        words(&out)
+        out
     });
     report + &failures.into_inner()
-}
-
-fn words(bytes: &[u8]) -> Vec<u64> {
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u64::from_le_bytes(*word))
-        .collect()
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! Memory that kernels allocate by `malloc` and release by `free`.
 
-use ptx_sim::{
-    Device, DeviceConfig, Launch, LaunchError, LaunchOptions, LoadedModule, Module, Report,
-};
-
-use common::HEADER;
+use common::{Bench, module};
+use ptx_sim::{Buffer, Call, DeviceConfig, Launch, LaunchOptions};
 
 /// `take(out, n_bytes)`: each thread takes so much, writes its number to all words of it,
 /// and its address to `out`. `sum(out)`: each thread puts the sum of the first two words at
@@ -110,67 +107,40 @@ NEXT:
 	ret;
 }";
 
-struct Bench {
-    device: Device,
-    loaded: LoadedModule,
-    out: u64,
+/// A device whose kernels have a heap, with the results of one.
+struct Heaped {
+    bench: Bench,
+    out: Buffer<u64>,
 }
 
-impl Bench {
-    fn new(kernel_heap_bytes: u64, n_words: u64) -> Self {
-        let module = Module::parse(&format!("{HEADER}{KERNELS}")).unwrap_or_else(|e| panic!("{e}"));
-        let device = Device::with_config(DeviceConfig {
+impl Heaped {
+    fn new(kernel_heap_bytes: u64, n_words: usize) -> Self {
+        let config = DeviceConfig {
             kernel_heap_bytes,
             ..DeviceConfig::default()
-        });
-        let loaded = device.load(&module).expect("there is memory");
-        let out = device.alloc(8 * n_words, "out").expect("there is memory");
-        device.fill(out, 8 * n_words, 0).expect("it is there");
-        Self {
-            device,
-            loaded,
-            out,
-        }
+        };
+        let bench = Bench::of(&module(KERNELS), config);
+        let out = bench.zeros(n_words, "out");
+        Self { bench, out }
     }
 
-    fn launch_with(
-        &self,
-        kernel: &str,
-        [grid, block]: [u32; 2],
-        n: Option<u64>,
-        options: LaunchOptions,
-    ) -> Result<Report, LaunchError> {
-        let params = [self.out.to_le_bytes(), n.unwrap_or(0).to_le_bytes()];
-        let params: Vec<&[u8]> = params.iter().map(|p| &p[..]).collect();
-        let launch = Launch {
-            grid: [grid, 1, 1],
-            block: [block, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &params[..1 + usize::from(n.is_some())],
-            options,
-        };
-        self.device.launch(&self.loaded, kernel, &launch)
+    fn call<'a>(&'a self, kernel: &'a str, [grid, block]: [u32; 2], n: Option<u64>) -> Call<'a> {
+        let call = self.bench.call(kernel).grid(grid).block(block);
+        n.into_iter().fold(call.arg(self.out), Call::arg)
     }
 
     fn launch(&self, kernel: &str, shape: [u32; 2], n: Option<u64>, check: bool) {
-        let options = LaunchOptions {
-            check,
-            ..LaunchOptions::default()
-        };
-        self.launch_with(kernel, shape, n, options)
-            .unwrap_or_else(|error| panic!("{kernel}: {error}"));
+        let run = self.call(kernel, shape, n).check(check).run();
+        run.unwrap_or_else(|error| panic!("{kernel}: {error}"));
     }
 
     fn words(&self, n: usize) -> Vec<u64> {
-        let mut bytes = vec![0; 8 * n];
-        self.device.read(self.out, &mut bytes).expect("it is there");
-        let words = bytes.as_chunks().0.iter();
-        words.map(|word| u64::from_le_bytes(*word)).collect()
+        self.bench.download(self.out.slice(0..n))
     }
 
     fn used(&self) -> u64 {
-        let heap = self.loaded.kernel_heap().expect("its kernels call malloc");
-        heap.used_bytes()
+        let heap = self.bench.loaded.kernel_heap();
+        heap.expect("its kernels call malloc").used_bytes()
     }
 }
 
@@ -178,39 +148,39 @@ impl Bench {
 #[test]
 fn memory_outlives_the_launch_that_took_it() {
     for check in [false, true] {
-        let bench = Bench::new(8 << 20, 64);
-        bench.launch("take", [1, 64], Some(24), check);
-        let addresses = bench.words(64);
+        let heaped = Heaped::new(8 << 20, 64);
+        heaped.launch("take", [1, 64], Some(24), check);
+        let addresses = heaped.words(64);
         assert!(addresses.iter().all(|a| *a != 0 && a.is_multiple_of(16)));
-        assert_eq!(bench.used(), 64 * 24);
-        bench.launch("sum", [1, 40], None, check);
+        assert_eq!(heaped.used(), 64 * 24);
+        heaped.launch("sum", [1, 40], None, check);
         let expected: Vec<u64> = (0..40).map(|i| 2 * i).collect();
-        assert_eq!(bench.words(40), expected);
-        let taken = bench.loaded.kernel_heap().expect("a heap").taken();
+        assert_eq!(heaped.words(40), expected);
+        let taken = heaped.bench.loaded.kernel_heap().expect("a heap").taken();
         assert_eq!(taken.len(), 64);
         assert_eq!(taken[0].place.function, "take_bytes");
         assert_eq!(taken[0].place.callers[0].function, "take");
         // Only those that were not overwritten by sums.
-        let bytes: Vec<u8> = addresses.iter().flat_map(|a| a.to_le_bytes()).collect();
-        bench.device.write(bench.out, &bytes).expect("it is there");
-        bench.launch("give", [1, 64], None, check);
-        assert_eq!(bench.used(), 0);
+        let device = &heaped.bench.device;
+        device.overwrite(heaped.out, &addresses).expect("as many");
+        heaped.launch("give", [1, 64], None, check);
+        assert_eq!(heaped.used(), 0);
     }
 }
 
 /// Beyond the heap's size there is no address, and no error.
 #[test]
 fn a_full_heap_gives_nothing() {
-    let bench = Bench::new(10 << 10, 128);
-    bench.launch("take", [2, 64], Some(100), false);
-    let n_given = bench.words(128).iter().filter(|a| **a != 0).count();
+    let heaped = Heaped::new(10 << 10, 128);
+    heaped.launch("take", [2, 64], Some(100), false);
+    let n_given = heaped.words(128).iter().filter(|a| **a != 0).count();
     assert!((80..=102).contains(&n_given), "{n_given}");
-    assert_eq!(bench.used(), 100 * n_given as u64);
-    bench.launch("take", [1, 1], Some(u64::MAX), false);
-    assert_eq!(bench.words(1), [0]);
+    assert_eq!(heaped.used(), 100 * n_given as u64);
+    heaped.launch("take", [1, 1], Some(u64::MAX), false);
+    assert_eq!(heaped.words(1), [0]);
     // Freeing a null pointer frees nothing.
-    bench.launch("give", [1, 1], None, false);
-    assert_eq!(bench.used(), 100 * n_given as u64);
+    heaped.launch("give", [1, 1], None, false);
+    assert_eq!(heaped.used(), 100 * n_given as u64);
 }
 
 /// Blocks on several host threads allocate and free at the same time, and checks find
@@ -218,69 +188,63 @@ fn a_full_heap_gives_nothing() {
 #[test]
 fn what_was_freed_is_given_out_again() {
     for (check, threads) in [(false, 1), (false, 2), (true, 1)] {
-        let bench = Bench::new(16 << 10, 128);
-        let options = LaunchOptions {
-            check,
-            threads: Some(threads),
-            ..LaunchOptions::default()
-        };
+        let heaped = Heaped::new(16 << 10, 128);
         let grid = if check { 1 } else { 300 };
-        bench
-            .launch_with("churn", [grid, 64], Some(40), options)
-            .unwrap_or_else(|error| panic!("{error}"));
+        let call = heaped.call("churn", [grid, 64], Some(40));
+        let run = call.check(check).threads(threads).run();
+        run.unwrap_or_else(|error| panic!("{error}"));
         let expected: Vec<u64> = (0..64).map(|i| 40 * i).collect();
-        assert_eq!(bench.words(64), expected);
-        assert_eq!(bench.used(), 0);
+        assert_eq!(heaped.words(64), expected);
+        assert_eq!(heaped.used(), 0);
     }
 }
 
 /// Launches that are tried and undone leave nothing allocated.
 #[test]
 fn other_orders_and_second_runs_take_nothing() {
-    let bench = Bench::new(8 << 20, 128);
-    bench.launch("take", [1, 64], Some(8), false);
-    let params = [bench.out.to_le_bytes(), 16_u64.to_le_bytes()];
-    let params: Vec<&[u8]> = params.iter().map(|p| &p[..]).collect();
+    let heaped = Heaped::new(8 << 20, 128);
+    heaped.launch("take", [1, 64], Some(8), false);
     let launch = Launch {
         grid: [2, 1, 1],
         block: [64, 1, 1],
         dynamic_shared_bytes: 0,
-        params: &params,
+        params: &[&heaped.out.address().to_le_bytes(), &16_u64.to_le_bytes()],
         options: LaunchOptions::default(),
     };
-    let orders = bench
-        .device
-        .search_orders(&bench.loaded, "take", &launch, 0..8)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let Bench { device, loaded } = &heaped.bench;
+    let orders = device.search_orders(loaded, "take", &launch, 0..8);
+    let orders = orders.unwrap_or_else(|error| panic!("{error}"));
     assert!(orders.found.is_none(), "{:?}", orders.found);
-    assert_eq!(bench.used(), 64 * 8);
+    assert_eq!(heaped.used(), 64 * 8);
     // Checks find the second of two stores to a word; the launch goes on without them.
     let options = LaunchOptions {
         check: true,
         go_on: true,
         ..LaunchOptions::default()
     };
-    let report = bench.launch_with("churn", [2, 64], Some(1), options);
+    let call = heaped.call("churn", [2, 64], Some(1));
+    let report = call.options(options).run();
     let report = report.unwrap_or_else(|error| panic!("{error}"));
     assert!(report.finding.is_some(), "both blocks write the same words");
-    assert_eq!(bench.used(), 64 * 8);
+    assert_eq!(heaped.used(), 64 * 8);
 }
 
 /// The host cannot use it.
 #[test]
 fn the_host_cannot_reach_it() {
-    let bench = Bench::new(1 << 20, 1);
-    bench.launch("take", [1, 1], Some(16), false);
-    let address = bench.words(1)[0];
+    let heaped = Heaped::new(1 << 20, 1);
+    heaped.launch("take", [1, 1], Some(16), false);
+    let address = heaped.words(1)[0];
+    let device = &heaped.bench.device;
     let mut bytes = [0; 4];
-    assert!(bench.device.read(address, &mut bytes).is_err());
-    assert!(bench.device.write(address, &bytes).is_err());
-    assert!(bench.device.free(address).is_err());
-    assert!(bench.device.allocation_at(address).is_none());
+    assert!(device.read(address, &mut bytes).is_err());
+    assert!(device.write(address, &bytes).is_err());
+    assert!(device.free(address).is_err());
+    assert!(device.allocation_at(address).is_none());
     let page = address & !0x1f_ffff;
-    assert!(bench.device.free(page).is_err());
-    let before = bench.device.used_bytes();
-    let heap = bench.loaded.kernel_heap().expect("a heap").clone();
-    bench.device.free_kernel_heap(&heap);
-    assert!(before - bench.device.used_bytes() >= 1 << 20);
+    assert!(device.free(page).is_err());
+    let before = device.used_bytes();
+    let heap = heaped.bench.loaded.kernel_heap().expect("a heap").clone();
+    device.free_kernel_heap(&heap);
+    assert!(before - device.used_bytes() >= 1 << 20);
 }

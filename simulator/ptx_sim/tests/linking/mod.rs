@@ -10,8 +10,8 @@ mod reports;
 
 use std::path::Path;
 
-use common::expected;
-use ptx_sim::{Device, LinkError, Linker, Module};
+use common::{Bench, expected};
+use ptx_sim::{DeviceConfig, LinkError, Linker, Module};
 
 /// A text with its header, in one line, so that lines stay as they are.
 pub fn ptx(text: &str) -> String {
@@ -29,14 +29,11 @@ pub fn link(texts: &[(&str, &str)]) -> Result<Module, LinkError> {
 
 /// What the kernel `k` writes to its first argument, a word per thread.
 pub fn run(module: &Module, n_threads: u32) -> Vec<u32> {
-    let device = Device::new();
-    let loaded = device.load(module).expect("enough memory");
-    let out = device
-        .zeros::<u32>(n_threads as usize, "out")
-        .expect("enough memory");
-    let call = device.call(&loaded, "k").block(n_threads).arg(out);
+    let bench = Bench::of(module, DeviceConfig::default());
+    let out = bench.zeros::<u32>(n_threads as usize, "out");
+    let call = bench.call("k").block(n_threads).arg(out);
     call.run().expect("a kernel without faults");
-    device.download(out).expect("the buffer")
+    bench.download(out)
 }
 
 /// The texts of a case, with their names.

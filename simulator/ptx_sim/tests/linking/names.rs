@@ -1,7 +1,8 @@
 //! The resolution of names.
 
 use super::{link, ptx, run};
-use ptx_sim::{Device, Linker};
+use common::Bench;
+use ptx_sim::{DeviceConfig, Linker};
 
 /// A kernel that writes what a function `f` gives for its thread.
 const CALLER: &str = "
@@ -108,12 +109,9 @@ fn local_names_stay_apart() {
     let module = link(&[("f.ptx", &f), ("g.ptx", &g), ("x.ptx", visible)]).expect("linked");
     let names: Vec<&str> = module.ir().variables.iter().map(|v| &*v.name).collect();
     assert_eq!(names, ["number of f.ptx", "number of g.ptx", "number"]);
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let (address, _) = loaded.variable("number").expect("the visible one");
-    let mut bytes = [0; 4];
-    device.read(address, &mut bytes).expect("4 bytes");
-    assert_eq!(bytes, 7_u32.to_le_bytes());
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let number = bench.loaded.array::<u32>("number");
+    assert_eq!(bench.download(number.expect("the visible one")), [7]);
 }
 
 #[test]
@@ -244,12 +242,11 @@ fn dynamic_shared_memory_is_one_for_all() {
         (kernel.static_shared_bytes, kernel.uses_dynamic_shared),
         (4, true)
     );
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let out = device.zeros::<u32>(1, "out").expect("enough memory");
-    let call = device.call(&loaded, "k").arg(out).dynamic_shared_bytes(64);
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let out = bench.zeros::<u32>(1, "out");
+    let call = bench.call("k").arg(out).dynamic_shared_bytes(64);
     call.run().expect("no fault");
-    assert_eq!(device.download(out).expect("the buffer"), [77]);
+    assert_eq!(bench.download(out), [77]);
 }
 
 #[test]
@@ -266,9 +263,8 @@ fn what_the_device_provides_need_not_be_defined() {
 }";
     let module = link(&[("a", text), ("b", &text.replace("entry k", "entry m"))]);
     let module = module.expect("linked");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let report = device.call(&loaded, "m").run().expect("no fault");
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let report = bench.call("m").run().expect("no fault");
     assert_eq!(report.printed.concat(), "hi\n");
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use super::link;
-use ptx_sim::{Device, LaunchError, Linker, Module, ir};
+use common::Bench;
+use ptx_sim::{Device, DeviceConfig, Linker, Module, ir};
 
 const KERNEL: &str = r#"
 .file 1 "kernel.cu"
@@ -42,10 +43,9 @@ const STORE: &str = r#"
 
 fn report(n_words: usize) -> String {
     let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", STORE)]).expect("linked");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let out = device.zeros::<u32>(n_words, "out").expect("enough memory");
-    let call = device.call(&loaded, "k").block(4).arg(out);
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let out = bench.zeros::<u32>(n_words, "out");
+    let call = bench.call("k").block(4).arg(out);
     call.run().expect_err("a fault").to_string()
 }
 
@@ -92,11 +92,9 @@ fn an_unknown_instruction_is_quoted_from_its_text() {
 fn counters_are_in_order_of_the_texts() {
     let store = STORE.replace("frobnicate.b32 %r, %r;", "");
     let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", &store)]).expect("linked");
-    let device = Device::new();
-    let loaded = device.load(&module).expect("enough memory");
-    let out = device.zeros::<u32>(32, "out").expect("enough memory");
-    let report = device.call(&loaded, "k").block(32).arg(out).run();
-    let report: Result<_, LaunchError> = report;
+    let bench = Bench::of(&module, DeviceConfig::default());
+    let out = bench.zeros::<u32>(32, "out");
+    let report = bench.call("k").block(32).arg(out).run();
     let instructions = report.expect("no fault").instructions();
     let places: Vec<String> = instructions
         .iter()

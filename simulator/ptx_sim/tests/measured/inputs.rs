@@ -2,14 +2,7 @@
 //! special ones, and some that cancel. They are the same as in `measure.py`.
 
 use super::cases::Operand;
-
-/// SplitMix64, a counter-based generator.
-pub fn mix(counter: u64) -> u64 {
-    let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
+use common::numbers::number as mix;
 
 /// What the operands of a warp are like.
 #[derive(Clone, Copy, PartialEq, Eq)]

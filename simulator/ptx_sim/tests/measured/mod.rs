@@ -13,8 +13,9 @@ mod shifts;
 use std::fmt::Write as _;
 
 use cases::{cases, is_unlike, kernel, parts};
-use inputs::{inputs, mix};
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use common::Bench;
+use common::numbers::{STEP, number as mix};
+use inputs::inputs;
 
 /// Warps that have a hash together.
 const BLOCK: u64 = 64;
@@ -23,31 +24,21 @@ const BLOCK: u64 = 64;
 fn simulated(index: usize, case: &str, n_blocks: u64) -> Result<Vec<u64>, String> {
     let (text, in_bytes, out_bytes) = kernel(index, case);
     let text = format!(".version 8.7\n.target sm_90a\n.address_size 64\n{text}");
-    let module = Module::parse(&text).map_err(|e| format!("{e}\n{text}"))?;
-    let device = Device::new();
-    let loaded = device.load(&module).map_err(|e| e.to_string())?;
+    let bench = Bench::new(&text);
     let warps = n_blocks * BLOCK;
-    let from = device.alloc(warps * in_bytes as u64, "from").unwrap();
-    let to = device.alloc(warps * out_bytes as u64, "to").unwrap();
     let (operands, _) = parts(case);
     let sources = &operands[..operands.len() - 1];
     let data: Vec<u8> = (0..warps)
         .flat_map(|warp| inputs(index, sources, warp))
         .collect();
-    device.write(from, &data).unwrap();
-    let launch = Launch {
-        grid: [warps as u32, 1, 1],
-        block: [32, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&from.to_le_bytes(), &to.to_le_bytes()],
-        options: LaunchOptions::default(),
-    };
+    assert_eq!(data.len(), warps as usize * in_bytes);
+    let from = bench.upload(&data, "from");
+    let to = bench.zeros::<u8>(warps as usize * out_bytes, "to");
     let name = format!("case_{index}");
-    device
-        .launch(&loaded, &name, &launch)
-        .map_err(|e| e.to_string())?;
-    let mut found = vec![0; warps as usize * out_bytes];
-    device.read(to, &mut found).unwrap();
+    let call = bench.call(&name).grid(warps as u32).block(32);
+    let run = call.arg(from).arg(to).run();
+    run.map_err(|e| e.to_string())?;
+    let found = bench.download(to);
     if let Ok(folder) = std::env::var("MEASURED_RAW") {
         std::fs::write(format!("{folder}/{index}.bin"), &found).unwrap();
     }
@@ -59,14 +50,10 @@ fn simulated(index: usize, case: &str, n_blocks: u64) -> Result<Vec<u64>, String
 
 fn hashed(bytes: &[u8]) -> u64 {
     let words = bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u32::from_le_bytes(*word));
+        .chunks_exact(4)
+        .map(bytemuck::pod_read_unaligned::<u32>);
     words.zip(1_u64..).fold(0, |sum: u64, (word, place)| {
-        sum.wrapping_add(mix(
-            u64::from(word) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ))
+        sum.wrapping_add(mix(u64::from(word) ^ place.wrapping_mul(STEP)))
     })
 }
 

@@ -3,7 +3,9 @@
 
 use half::{bf16, f16};
 
-use super::{Bench, assert_close, random, reals, singles, wide};
+use common::numbers::{Numbers, reals, singles};
+
+use super::{assert_close, bench, wide};
 
 /// A function of the library, as the host has it.
 type Function = fn(f64) -> f64;
@@ -11,7 +13,7 @@ type Function = fn(f64) -> f64;
 #[test]
 fn wide_integers() {
     let n = 200;
-    let mut numbers = random(1);
+    let mut numbers = Numbers(1);
     let mut number = || {
         let (r, shift) = (numbers.next().unwrap(), numbers.next().unwrap() % 64);
         (r >> shift) as i64 * if r & 1 == 0 { 1 } else { -1 }
@@ -21,20 +23,16 @@ fn wide_integers() {
         .map(|_| number())
         .map(|b| if b == 0 { 7 } else { b })
         .collect();
-    let mut bench = Bench::new(include_str!("integers.ptx"));
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
+    let bench = bench(include_str!("integers.ptx"));
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let out = bench.zeros::<i64>(8 * n, "out");
+    bench.check(
+        "divide",
+        2,
+        128,
+        &[&on_device.0, &on_device.1, &out, &(n as i32)],
     );
-    let out = bench.device.zeros::<i64>(8 * n, "out").unwrap();
-    let call = bench.call("divide").grid(2).block(128);
-    call.arg(on_device.0)
-        .arg(on_device.1)
-        .arg(out)
-        .arg(n as i32)
-        .run()
-        .unwrap();
-    let found = bench.device.download(out).unwrap();
+    let found = bench.download(out);
     for i in 0..n {
         let (a, b) = (a[i], b[i]);
         let (ua, ub) = (a as u64, b as u64);
@@ -62,22 +60,18 @@ fn wide_integers() {
 #[test]
 fn bits() {
     let n = 100;
-    let a: Vec<u32> = random(2).take(n).map(|r| (r >> (r % 40)) as u32).collect();
-    let b: Vec<u32> = random(3).take(n).map(|r| (r >> (r % 40)) as u32).collect();
-    let mut bench = Bench::new(include_str!("integers.ptx"));
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
+    let a: Vec<u32> = Numbers(2).take(n).map(|r| (r >> (r % 40)) as u32).collect();
+    let b: Vec<u32> = Numbers(3).take(n).map(|r| (r >> (r % 40)) as u32).collect();
+    let bench = bench(include_str!("integers.ptx"));
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let out = bench.zeros::<u32>(7 * n, "out");
+    bench.check(
+        "bits",
+        1,
+        128,
+        &[&on_device.0, &on_device.1, &out, &(n as i32)],
     );
-    let out = bench.device.zeros::<u32>(7 * n, "out").unwrap();
-    let call = bench.call("bits").grid(1).block(128);
-    call.arg(on_device.0)
-        .arg(on_device.1)
-        .arg(out)
-        .arg(n as i32)
-        .run()
-        .unwrap();
-    let found = bench.device.download(out).unwrap();
+    let found = bench.download(out);
     for i in 0..n {
         let (x, y) = (a[i], b[i]);
         let first_set = if y == 0 { 0 } else { y.trailing_zeros() + 1 };
@@ -122,12 +116,11 @@ fn double_precision() {
     x[7] = 1e9;
     x[8] = -3.5e15;
     x[9] = 1e-300;
-    let mut bench = Bench::new(include_str!("doubles.ptx"));
-    let input = bench.device.upload(&x, "x").unwrap();
-    let out = bench.device.zeros::<f64>(10 * n, "out").unwrap();
-    let call = bench.call("doubles").grid(2).block(128);
-    call.arg(input).arg(out).arg(n as i32).run().unwrap();
-    let found = bench.device.download(out).unwrap();
+    let bench = bench(include_str!("doubles.ptx"));
+    let input = bench.upload(&x, "x");
+    let out = bench.zeros::<f64>(10 * n, "out");
+    bench.check("doubles", 2, 128, &[&input, &out, &(n as i32)]);
+    let found = bench.download(out);
     // Exact where IEEE 754 says so.
     let exact: [fn(f64) -> f64; 2] = [|v| 1.0 / v, |v| v.abs().sqrt()];
     for (k, f) in exact.iter().enumerate() {
@@ -168,12 +161,11 @@ fn single_precision() {
     let mut x = singles(5, n, 3.0);
     x[7] = 1e6;
     x[9] = 1e-30;
-    let mut bench = Bench::new(include_str!("doubles.ptx"));
-    let input = bench.device.upload(&x, "x").unwrap();
-    let out = bench.device.zeros::<f32>(10 * n, "out").unwrap();
-    let call = bench.call("singles").grid(2).block(128);
-    call.arg(input).arg(out).arg(n as i32).run().unwrap();
-    let found = bench.device.download(out).unwrap();
+    let bench = bench(include_str!("doubles.ptx"));
+    let input = bench.upload(&x, "x");
+    let out = bench.zeros::<f32>(10 * n, "out");
+    bench.check("singles", 2, 128, &[&input, &out, &(n as i32)]);
+    let found = bench.download(out);
     let exact: [fn(f32) -> f32; 2] = [|v| 1.0 / v, |v| v.abs().sqrt()];
     for (k, f) in exact.iter().enumerate() {
         assert_eq!(
@@ -224,20 +216,16 @@ fn half_precision() {
         values.as_chunks().0.to_vec()
     };
     let (x, y) = (halves(6), halves(7));
-    let mut bench = Bench::new(include_str!("halves.ptx"));
-    let on_device = (
-        bench.device.upload(&x, "x").unwrap(),
-        bench.device.upload(&y, "y").unwrap(),
+    let bench = bench(include_str!("halves.ptx"));
+    let on_device = (bench.upload(&x, "x"), bench.upload(&y, "y"));
+    let out = bench.zeros::<[f16; 2]>(6 * n, "out");
+    bench.check(
+        "halves",
+        1,
+        128,
+        &[&on_device.0, &on_device.1, &out, &(n as i32)],
     );
-    let out = bench.device.zeros::<[f16; 2]>(6 * n, "out").unwrap();
-    let call = bench.call("halves").grid(1).block(128);
-    call.arg(on_device.0)
-        .arg(on_device.1)
-        .arg(out)
-        .arg(n as i32)
-        .run()
-        .unwrap();
-    let found = bench.device.download(out).unwrap();
+    let found = bench.download(out);
     for i in 0..n {
         // Each operation in double precision, then rounded once: a product of
         // two halves, and a sum with a third, is exact there.
@@ -262,10 +250,9 @@ fn half_precision() {
     }
 
     let brains: Vec<bf16> = reals(8, n, 4.0).into_iter().map(bf16::from_f64).collect();
-    let input = bench.device.upload(&brains, "x").unwrap();
-    let out = bench.device.zeros::<f32>(n, "out").unwrap();
-    let call = bench.call("brains").grid(1).block(128);
-    call.arg(input).arg(out).arg(n as i32).run().unwrap();
+    let input = bench.upload(&brains, "x");
+    let out = bench.zeros::<f32>(n, "out");
+    bench.check("brains", 1, 128, &[&input, &out, &(n as i32)]);
     let expected: Vec<f32> = brains
         .iter()
         .map(|&a| f64::from(a))
@@ -274,5 +261,5 @@ fn half_precision() {
             (b + f64::from(bf16::from_f64(a * b))) as f32
         })
         .collect();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
 }

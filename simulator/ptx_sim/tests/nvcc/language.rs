@@ -3,7 +3,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Bench, random, singles};
+use common::numbers::{Numbers, singles};
+use common::says;
+
+use super::bench;
 
 #[test]
 fn a_stack_machine() {
@@ -41,32 +44,18 @@ fn a_stack_machine() {
         include_str!("interpreter.ptx"),
         include_str!("interpreter.debug.ptx"),
     ] {
-        let mut bench = Bench::new(ptx);
-        let out = bench.device.zeros::<i32>(96, "out").unwrap();
-        let program = bench.device.upload(&code, "code").unwrap();
-        bench
-            .call("interpreter")
-            .grid(3)
-            .block(32)
-            .arg(program)
-            .arg(out)
-            .run()
-            .unwrap();
+        let bench = bench(ptx);
+        let out = bench.zeros::<i32>(96, "out");
+        let program = bench.upload(&code, "code");
+        bench.check("interpreter", 3, 32, &[&program, &out]);
         assert_eq!(
-            bench.device.download(out).unwrap(),
+            bench.download(out),
             (0..96).map(expected).collect::<Vec<_>>()
         );
-        let program = bench.device.upload(&countdown, "code").unwrap();
-        bench
-            .call("interpreter")
-            .grid(3)
-            .block(32)
-            .arg(program)
-            .arg(out)
-            .run()
-            .unwrap();
+        let program = bench.upload(&countdown, "code");
+        bench.check("interpreter", 3, 32, &[&program, &out]);
         let expected: Vec<i32> = (0..96).map(|t| 10 * ((t & 3) + 1)).collect();
-        assert_eq!(bench.device.download(out).unwrap(), expected);
+        assert_eq!(bench.download(out), expected);
     }
 }
 
@@ -91,30 +80,23 @@ fn calls() {
         }
     }
     for ptx in [include_str!("calls.ptx"), include_str!("calls.debug.ptx")] {
-        let mut bench = Bench::new(ptx);
-        let out = bench.device.zeros::<u32>(32, "out").unwrap();
-        bench.call("recursion").block(32).arg(out).run().unwrap();
+        let bench = bench(ptx);
+        let out = bench.zeros::<u32>(32, "out");
+        bench.check("recursion", 1, 32, &[&out]);
         let expected: Vec<u32> = (0..32).map(|i| ackermann(i % 3, i / 3)).collect();
-        assert_eq!(bench.device.download(out).unwrap(), expected);
+        assert_eq!(bench.download(out), expected);
 
-        let which: Vec<i32> = random(1).take(64).map(|r| (r % 3) as i32).collect();
+        let which: Vec<i32> = Numbers(1).take(64).map(|r| (r % 3) as i32).collect();
         let values = singles(2, 64, 10.0);
-        let on_device = bench.device.upload(&which, "which").unwrap();
-        let data = bench.device.upload(&values, "data").unwrap();
-        bench
-            .call("pointers")
-            .grid(2)
-            .block(32)
-            .arg(on_device)
-            .arg(data)
-            .run()
-            .unwrap();
+        let on_device = bench.upload(&which, "which");
+        let data = bench.upload(&values, "data");
+        bench.check("pointers", 2, 32, &[&on_device, &data]);
         let expected: Vec<f32> = which
             .iter()
             .zip(values)
             .map(|(which, x)| [2.0 * x, x * x, -x][*which as usize])
             .collect();
-        assert_eq!(bench.device.download(data).unwrap(), expected);
+        assert_eq!(bench.download(data), expected);
 
         let triple = |i: i16| Triple {
             a: i32::from(i),
@@ -130,11 +112,10 @@ fn calls() {
             ..t
         };
         let triples: Vec<Triple> = (0..8).map(triple).collect();
-        let input = bench.device.upload(&triples, "in").unwrap();
-        let out = bench.device.zeros::<Triple>(8, "out").unwrap();
+        let input = bench.upload(&triples, "in");
+        let out = bench.zeros::<Triple>(8, "out");
         // A structure by value as a parameter.
-        let call = bench.call("structures").block(8);
-        call.arg(input).arg(out).arg(triple(100)).run().unwrap();
+        bench.check("structures", 1, 8, &[&input, &out, &triple(100)]);
         let expected: Vec<Triple> = triples
             .iter()
             .map(|&t| {
@@ -146,19 +127,16 @@ fn calls() {
             .collect();
         // The padding between and after the fields is arbitrary.
         let fields = |t: &Triple| (t.a, t.b, t.c);
-        let found = bench.device.download(out).unwrap();
+        let found = bench.download(out);
         assert!(
             found.iter().map(fields).eq(expected.iter().map(fields)),
             "{found:?}"
         );
 
-        let out = bench.device.zeros::<f32>(32, "out").unwrap();
-        bench.call("virtuals").block(32).arg(out).run().unwrap();
+        let out = bench.zeros::<f32>(32, "out");
+        bench.check("virtuals", 1, 32, &[&out]);
         let area = |i: usize| (if i % 2 == 1 { 1.0 } else { 3.0 }) * (i * i) as f32;
-        assert_eq!(
-            bench.device.download(out).unwrap(),
-            (0..32).map(area).collect::<Vec<_>>()
-        );
+        assert_eq!(bench.download(out), (0..32).map(area).collect::<Vec<_>>());
     }
 }
 
@@ -173,30 +151,18 @@ fn local_arrays() {
         include_str!("local_array.ptx"),
         include_str!("local_array.debug.ptx"),
     ] {
-        let mut bench = Bench::new(ptx);
-        let on_device = bench.device.upload(&data, "data").unwrap();
-        let report = bench
-            .call("sort")
-            .grid(2)
-            .block(32)
-            .arg(on_device)
-            .run()
-            .unwrap();
-        assert_eq!(bench.device.download(on_device).unwrap(), expected);
+        let bench = bench(ptx);
+        let on_device = bench.upload(&data, "data");
+        let report = bench.check("sort", 2, 32, &[&on_device]);
+        assert_eq!(bench.download(on_device), expected);
         assert!(report.counts.local_load_requests > 0);
     }
 }
 
 #[test]
 fn printing() {
-    let mut bench = Bench::new(include_str!("print.ptx"));
-    let report = bench
-        .call("print")
-        .block(4)
-        .arg(3)
-        .arg(1.5_f64)
-        .run()
-        .unwrap();
+    let bench = bench(include_str!("print.ptx"));
+    let report = bench.check("print", 1, 4, &[&3, &1.5_f64]);
     let expected = [
         "thread 0 of 4:  0.00 even a 1 %\n",
         "thread 1 of 4:  1.50 odd b 100 %\n",
@@ -207,20 +173,17 @@ fn printing() {
 
 #[test]
 fn a_failed_assertion() {
-    let mut bench = Bench::new(include_str!("print.ptx"));
-    let good = bench.device.upload(&[1; 32], "data").unwrap();
-    bench.call("check").block(32).arg(good).run().unwrap();
-    let bad = bench
-        .device
-        .upload(&[[1; 31].as_slice(), &[-1]].concat(), "data")
-        .unwrap();
+    let bench = bench(include_str!("print.ptx"));
+    let good = bench.upload(&[1; 32], "data");
+    bench.check("check", 1, 32, &[&good]);
+    let bad = bench.upload(&[[1; 31].as_slice(), &[-1]].concat(), "data");
     let error = bench
         .call("check")
         .block(32)
+        .check(true)
         .arg(bad)
         .run()
         .unwrap_err()
         .to_string();
-    assert!(error.contains("data[threadIdx.x] > 0"), "{error}");
-    assert!(error.contains("thread (31, 0, 0)"), "{error}");
+    says(&error, &["data[threadIdx.x] > 0", "thread (31, 0, 0)"]);
 }

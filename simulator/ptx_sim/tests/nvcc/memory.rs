@@ -1,6 +1,9 @@
 //! Global, shared and constant memory, atomics, asynchronous copies.
 
-use super::{Bench, assert_close, random, reals, singles, wide};
+use common::numbers::{Numbers, reals, singles};
+use common::says;
+
+use super::{assert_close, bench, wide};
 
 #[test]
 fn saxpy() {
@@ -12,61 +15,45 @@ fn saxpy() {
         .map(|(x, y)| 2.5_f32.mul_add(*x, *y))
         .collect();
     for (kernel, threads) in [("saxpy", 96), ("saxpy_vec4", 128)] {
-        let mut bench = Bench::new(include_str!("saxpy.ptx"));
-        let on_device = bench.device.upload(&x, "x").unwrap();
-        let out = bench.device.upload(&y, "y").unwrap();
-        let report = bench
-            .call(kernel)
-            .grid(2)
-            .block(threads)
-            .arg(n as i32)
-            .arg(2.5_f32)
-            .arg(on_device)
-            .arg(out)
-            .run()
-            .unwrap();
-        assert_eq!(bench.device.download(out).unwrap(), expected, "{kernel}");
+        let bench = bench(include_str!("saxpy.ptx"));
+        let on_device = bench.upload(&x, "x");
+        let out = bench.upload(&y, "y");
+        let report = bench.check(
+            kernel,
+            2,
+            threads,
+            &[&(n as i32), &2.5_f32, &on_device, &out],
+        );
+        assert_eq!(bench.download(out), expected, "{kernel}");
         // 4000 bytes are 125 sectors, which both kernels load twice.
         assert_eq!(report.counts.global_load_sectors, 250, "{kernel}");
     }
     let (x, y) = (reals(3, n, 10.0), reals(4, n, 10.0));
-    let mut bench = Bench::new(include_str!("saxpy.ptx"));
-    let on_device = bench.device.upload(&x, "x").unwrap();
-    let out = bench.device.upload(&y, "y").unwrap();
-    let call = bench.call("daxpy").grid(3).block(64);
-    call.arg(n as i32)
-        .arg(0.1_f64)
-        .arg(on_device)
-        .arg(out)
-        .run()
-        .unwrap();
+    let bench = bench(include_str!("saxpy.ptx"));
+    let on_device = bench.upload(&x, "x");
+    let out = bench.upload(&y, "y");
+    bench.check("daxpy", 3, 64, &[&(n as i32), &0.1_f64, &on_device, &out]);
     let expected: Vec<f64> = x
         .iter()
         .zip(&y)
         .map(|(x, y)| 0.1_f64.mul_add(*x, *y))
         .collect();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
 }
 
 #[test]
 fn histogram() {
-    let bytes: Vec<u8> = random(5)
+    let bytes: Vec<u8> = Numbers(5)
         .take(5000)
         .map(|r| ((r % 256) & (r >> 8)) as u8)
         .collect();
     let mut expected = vec![0_u32; 256];
     bytes.iter().for_each(|&b| expected[usize::from(b)] += 1);
-    let mut bench = Bench::new(include_str!("histogram.ptx"));
-    let data = bench.device.upload(&bytes, "bytes").unwrap();
-    let bins = bench.device.zeros::<u32>(256, "bins").unwrap();
-    let call = bench.call("histogram").grid(4).block(128);
-    let report = call
-        .arg(data)
-        .arg(bytes.len() as i32)
-        .arg(bins)
-        .run()
-        .unwrap();
-    assert_eq!(bench.device.download(bins).unwrap(), expected);
+    let bench = bench(include_str!("histogram.ptx"));
+    let data = bench.upload(&bytes, "bytes");
+    let bins = bench.zeros::<u32>(256, "bins");
+    let report = bench.check("histogram", 4, 128, &[&data, &(bytes.len() as i32), &bins]);
+    assert_eq!(bench.download(bins), expected);
     assert!(report.counts.shared_atomic_requests >= 5000 / 32);
 }
 
@@ -81,14 +68,13 @@ fn matmul() {
             expected[row * n + col] = (0..n).map(|k| a[row * n + k] * b[k * n + col]).sum();
         }
     }
-    let mut bench = Bench::new(include_str!("matmul.ptx"));
+    let bench = bench(include_str!("matmul.ptx"));
     let single = |x: &[f64]| x.iter().map(|&x| x as f32).collect::<Vec<_>>();
-    let a = bench.device.upload(&single(&a), "a").unwrap();
-    let b = bench.device.upload(&single(&b), "b").unwrap();
-    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
-    let call = bench.call("matmul").grid([3, 3]).block([16, 16]);
-    let report = call.arg(a).arg(b).arg(c).arg(n as i32).run().unwrap();
-    assert_close(&wide(&bench.device.download(c).unwrap()), &expected, 1e-5);
+    let a = bench.upload(&single(&a), "a");
+    let b = bench.upload(&single(&b), "b");
+    let c = bench.zeros::<f32>(n * n, "c");
+    let report = bench.check("matmul", [3, 3], [16, 16], &[&a, &b, &c, &(n as i32)]);
+    assert_close(&wide(&bench.download(c)), &expected, 1e-5);
     assert_eq!(report.counts.shared_load_conflicts, 0);
 }
 
@@ -110,23 +96,26 @@ fn stencil() {
                 .sum()
         })
         .collect();
-    let mut bench = Bench::new(include_str!("stencil.ptx"));
+    let bench = bench(include_str!("stencil.ptx"));
     let single: Vec<f32> = data.iter().map(|&x| x as f32).collect();
-    let input = bench.device.upload(&single, "in").unwrap();
-    let out = bench.device.zeros::<f32>(n, "out").unwrap();
+    let input = bench.upload(&single, "in");
+    let out = bench.zeros::<f32>(n, "out");
     for _ in 0..2 {
-        let call = bench.call("stencil").grid(3).block(128);
-        call.arg(input).arg(out).arg(n as i32).run().unwrap();
+        bench.check("stencil", 3, 128, &[&input, &out, &(n as i32)]);
     }
-    assert_close(&wide(&bench.device.download(out).unwrap()), &expected, 1e-6);
+    assert_close(&wide(&bench.download(out)), &expected, 1e-6);
     // A `__device__` variable keeps its value between launches.
     let counter = bench.loaded.array::<u64>("n_points").unwrap();
-    assert_eq!(bench.device.download(counter).unwrap(), [2 * n as u64]);
+    assert_eq!(bench.download(counter), [2 * n as u64]);
     let constants = bench.loaded.array::<f32>("coefficients").unwrap();
-    assert_eq!(bench.device.download(constants).unwrap()[3], 1.0);
+    assert_eq!(bench.download(constants)[3], 1.0);
     // More threads than `__launch_bounds__` allows.
-    let call = bench.call("stencil").grid(1).block(256);
-    let error = call.arg(input).arg(out).arg(n as i32).run().unwrap_err();
+    let error = bench
+        .call("stencil")
+        .block(256)
+        .args(&[&input, &out, &(n as i32)])
+        .run()
+        .unwrap_err();
     assert!(
         error
             .to_string()
@@ -139,28 +128,20 @@ fn stencil() {
 fn dynamic_shared() {
     let n = 100;
     let x = reals(9, n, 5.0);
-    let y: Vec<i16> = random(10).take(n).map(|r| (r % 100) as i16 - 50).collect();
-    let mut bench = Bench::new(include_str!("dynamic_shared.ptx"));
-    let on_device = (
-        bench.device.upload(&x, "x").unwrap(),
-        bench.device.upload(&y, "y").unwrap(),
-    );
-    let out_x = bench.device.zeros::<f64>(n, "out_x").unwrap();
-    let out_y = bench.device.zeros::<i16>(n + 1, "out_y").unwrap();
-    let mut run = |shared| {
-        let call = bench.call("reverse").block(64).dynamic_shared_bytes(shared);
-        let call = call
-            .arg(on_device.0)
-            .arg(on_device.1)
-            .arg(out_x)
-            .arg(out_y)
-            .arg(n as i32);
-        call.run().map(|_| {
-            (
-                bench.device.download(out_x).unwrap(),
-                bench.device.download(out_y).unwrap(),
-            )
-        })
+    let y: Vec<i16> = Numbers(10).take(n).map(|r| (r % 100) as i16 - 50).collect();
+    let bench = bench(include_str!("dynamic_shared.ptx"));
+    let on_device = (bench.upload(&x, "x"), bench.upload(&y, "y"));
+    let out_x = bench.zeros::<f64>(n, "out_x");
+    let out_y = bench.zeros::<i16>(n + 1, "out_y");
+    let run = |shared| {
+        bench
+            .call("reverse")
+            .block(64)
+            .check(true)
+            .dynamic_shared_bytes(shared)
+            .args(&[&on_device.0, &on_device.1, &out_x, &out_y, &(n as i32)])
+            .run()
+            .map(|_| (bench.download(out_x), bench.download(out_y)))
     };
     let (reversed_x, reversed_y) = run(10 * n as u32).unwrap();
     assert!(reversed_x.iter().eq(x.iter().rev()));
@@ -168,80 +149,65 @@ fn dynamic_shared() {
     assert_eq!(reversed_y[n], y.iter().sum::<i16>());
     // Two bytes short.
     let error = run(10 * n as u32 - 2).unwrap_err().to_string();
-    assert!(
-        error
-            .contains("just past the end of the launch's dynamic shared memory `pool` (998 bytes)"),
-        "{error}"
+    says(
+        &error,
+        &["just past the end of the launch's dynamic shared memory `pool` (998 bytes)"],
     );
 }
 
 #[test]
 fn kinds_of_loads() {
     let n = 3000;
-    let data: Vec<f32> = random(11).take(n).map(|r| (r % 64) as f32).collect();
-    let mut bench = Bench::new(include_str!("loads.ptx"));
-    let input = bench.device.upload(&data, "in").unwrap();
-    let partial = bench.device.zeros::<f32>(5, "partial").unwrap();
-    let done = bench.device.zeros::<u32>(1, "done").unwrap();
-    let out = bench.device.zeros::<f32>(1, "out").unwrap();
-    let call = bench.call("last_block").grid(5).block(128);
-    call.arg(input)
-        .arg(n as i32)
-        .arg(partial)
-        .arg(done)
-        .arg(out)
-        .run()
-        .unwrap();
-    assert_eq!(
-        bench.device.download(out).unwrap(),
-        [data.iter().sum::<f32>()]
+    let data: Vec<f32> = Numbers(11).take(n).map(|r| (r % 64) as f32).collect();
+    let bench = bench(include_str!("loads.ptx"));
+    let input = bench.upload(&data, "in");
+    let partial = bench.zeros::<f32>(5, "partial");
+    let done = bench.zeros::<u32>(1, "done");
+    let out = bench.zeros::<f32>(1, "out");
+    bench.check(
+        "last_block",
+        5,
+        128,
+        &[&input, &(n as i32), &partial, &done, &out],
     );
-    assert_eq!(
-        bench.device.download(done).unwrap(),
-        [0],
-        "ready for the next launch"
-    );
+    assert_eq!(bench.download(out), [data.iter().sum::<f32>()]);
+    assert_eq!(bench.download(done), [0], "ready for the next launch");
 
     let words: Vec<[i32; 4]> = (0..128).map(|i| [i, 2 * i, 3 - i, i * i]).collect();
-    let input = bench.device.upload(&words, "in").unwrap();
-    let out = bench.device.zeros::<[i32; 4]>(32, "out").unwrap();
-    bench
-        .call("hints")
-        .block(32)
-        .arg(input)
-        .arg(out)
-        .run()
-        .unwrap();
+    let input = bench.upload(&words, "in");
+    let out = bench.zeros::<[i32; 4]>(32, "out");
+    bench.check("hints", 1, 32, &[&input, &out]);
     let expected: Vec<[i32; 4]> = (0..32)
         .map(|i| {
             let [a, b, c, d] = [words[i], words[i + 32], words[i + 64], words[i + 96]];
             [a[0] + b[1], b[0] - c[1], c[0] * d[1], d[0] ^ a[1]]
         })
         .collect();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
 }
 
 #[test]
 fn atomics() {
     let n = 500;
-    let data: Vec<i32> = random(12)
+    let data: Vec<i32> = Numbers(12)
         .take(n)
         .map(|r| (r % 20_001) as i32 - 10_000)
         .collect();
-    let mut bench = Bench::new(include_str!("atomics.ptx"));
-    let input = bench.device.upload(&data, "in").unwrap();
-    let ints = bench
-        .device
-        .upload(&[0, i32::MAX, i32::MIN, 0, -1, 0, 0], "ints")
-        .unwrap();
-    let floats = bench.device.zeros::<f32>(1, "floats").unwrap();
-    let doubles = bench.device.zeros::<f64>(1, "doubles").unwrap();
-    let longs = bench.device.upload(&[0_u64, 1, 0], "longs").unwrap();
+    let bench = bench(include_str!("atomics.ptx"));
+    let input = bench.upload(&data, "in");
+    let ints = bench.upload(&[0, i32::MAX, i32::MIN, 0, -1, 0, 0], "ints");
+    let floats = bench.zeros::<f32>(1, "floats");
+    let doubles = bench.zeros::<f64>(1, "doubles");
+    let longs = bench.upload(&[0_u64, 1, 0], "longs");
     // The compare-and-swap loop begins with a plain read, which strictly is a race; so this
     // runs without checks.
-    let call = bench.call("atomics").grid(4).block(128).check(false);
-    let call = call.arg(input).arg(n as i32).arg(ints).arg(floats);
-    call.arg(doubles).arg(longs).run().unwrap();
+    bench
+        .call("atomics")
+        .grid(4)
+        .block(128)
+        .args(&[&input, &(n as i32), &ints, &floats, &doubles, &longs])
+        .run()
+        .unwrap();
     let sum: i32 = data.iter().sum();
     let expected = [
         sum,
@@ -252,12 +218,9 @@ fn atomics() {
         data.iter().fold(0, |a, b| a | b),
         -sum,
     ];
-    assert_eq!(bench.device.download(ints).unwrap(), expected);
-    assert_eq!(bench.device.download(floats).unwrap(), [sum as f32]);
-    assert_eq!(
-        bench.device.download(doubles).unwrap(),
-        [f64::from(sum) * 0.5]
-    );
+    assert_eq!(bench.download(ints), expected);
+    assert_eq!(bench.download(floats), [sum as f32]);
+    assert_eq!(bench.download(doubles), [f64::from(sum) * 0.5]);
     let largest = data
         .iter()
         .map(|&v| i64::from(v) as u64)
@@ -266,15 +229,17 @@ fn atomics() {
     let product = data
         .iter()
         .fold(1, |p, &v| p * u64::from(v as u32 % 1000 + 1) % 1_000_003);
-    assert_eq!(
-        bench.device.download(longs).unwrap(),
-        [largest.unwrap(), product, n as u64]
-    );
+    assert_eq!(bench.download(longs), [largest.unwrap(), product, n as u64]);
 
-    let count = bench.device.zeros::<i32>(1, "count").unwrap();
-    let call = bench.call("locked").grid(40).block(32).check(false);
-    call.arg(count).run().unwrap();
-    assert_eq!(bench.device.download(count).unwrap(), [40]);
+    let count = bench.zeros::<i32>(1, "count");
+    bench
+        .call("locked")
+        .grid(40)
+        .block(32)
+        .arg(count)
+        .run()
+        .unwrap();
+    assert_eq!(bench.download(count), [40]);
 }
 
 #[test]
@@ -289,62 +254,62 @@ fn asynchronous_copies() {
             sum.iter_mut().zip(from).for_each(|(s, x)| *s += x);
         }
     }
-    let mut bench = Bench::new(include_str!("pipeline.ptx"));
-    let input = bench.device.upload(&words, "in").unwrap();
-    let out = bench
-        .device
-        .zeros::<[f32; 4]>(n_blocks * 128, "out")
-        .unwrap();
-    let call = bench.call("pipeline").grid(n_blocks as u32).block(128);
-    call.arg(input).arg(out).arg(n_stages as i32).run().unwrap();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    let bench = bench(include_str!("pipeline.ptx"));
+    let input = bench.upload(&words, "in");
+    let out = bench.zeros::<[f32; 4]>(n_blocks * 128, "out");
+    bench.check(
+        "pipeline",
+        n_blocks as u32,
+        128,
+        &[&input, &out, &(n_stages as i32)],
+    );
+    assert_eq!(bench.download(out), expected);
 }
 
 #[test]
 fn pipelines_and_barriers_of_libcudacxx() {
-    let data: Vec<i32> = random(14).take(5 * 64).map(|r| (r % 1000) as i32).collect();
+    let data: Vec<i32> = Numbers(14)
+        .take(5 * 64)
+        .map(|r| (r % 1000) as i32)
+        .collect();
     let sums = |n: usize| -> Vec<i32> {
         (0..64)
             .map(|t| (0..n).map(|s| data[s * 64 + 63 - t]).sum())
             .collect()
     };
-    let mut bench = Bench::new(include_str!("cuda_pipeline.ptx"));
-    let input = bench.device.upload(&data, "in").unwrap();
-    let out = bench.device.zeros::<i32>(64, "out").unwrap();
-    let call = bench.call("by_pipeline").block(64);
-    call.arg(input).arg(out).arg(5).run().unwrap();
-    assert_eq!(bench.device.download(out).unwrap(), sums(5));
-    bench
-        .call("by_barrier")
-        .block(64)
-        .arg(input)
-        .arg(out)
-        .run()
-        .unwrap();
-    assert_eq!(bench.device.download(out).unwrap(), sums(3));
+    let bench = bench(include_str!("cuda_pipeline.ptx"));
+    let input = bench.upload(&data, "in");
+    let out = bench.zeros::<i32>(64, "out");
+    bench.check("by_pipeline", 1, 64, &[&input, &out, &5]);
+    assert_eq!(bench.download(out), sums(5));
+    bench.check("by_barrier", 1, 64, &[&input, &out]);
+    assert_eq!(bench.download(out), sums(3));
 }
 
 #[test]
 fn bilinear() {
     let (width, height, out_width, out_height) = (13, 9, 30, 21);
-    let image: Vec<[u8; 4]> = random(15)
+    let image: Vec<[u8; 4]> = Numbers(15)
         .take(width * height)
         .map(|r| (r as u32).to_le_bytes())
         .collect();
-    let mut bench = Bench::new(include_str!("bilinear.ptx"));
-    let input = bench.device.upload(&image, "in").unwrap();
-    let out = bench
-        .device
-        .zeros::<[u8; 4]>(out_width * out_height, "out")
-        .unwrap();
-    let call = bench.call("bilinear").grid([4, 6]).block([8, 4]);
-    let call = call.arg(input).arg(width as i32).arg(height as i32);
-    call.arg(out)
-        .arg(out_width as i32)
-        .arg(out_height as i32)
-        .run()
-        .unwrap();
-    let found = bench.device.download(out).unwrap();
+    let bench = bench(include_str!("bilinear.ptx"));
+    let input = bench.upload(&image, "in");
+    let out = bench.zeros::<[u8; 4]>(out_width * out_height, "out");
+    bench.check(
+        "bilinear",
+        [4, 6],
+        [8, 4],
+        &[
+            &input,
+            &(width as i32),
+            &(height as i32),
+            &out,
+            &(out_width as i32),
+            &(out_height as i32),
+        ],
+    );
+    let found = bench.download(out);
     for (i, pixel) in found.iter().enumerate() {
         let (x, y) = ((i % out_width) as f64, (i / out_width) as f64);
         let u = (x + 0.5) * width as f64 / out_width as f64 - 0.5;

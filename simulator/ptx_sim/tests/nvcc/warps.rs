@@ -1,13 +1,14 @@
 //! Shuffles, votes, cooperative groups, tensor cores.
 
-use super::{Bench, random, singles};
+use super::bench;
+use common::numbers::{Numbers, singles};
 use half::f16;
 use ptx_sim::{LaunchError, LaunchOptions, Schedule};
 
 #[test]
 fn scan() {
     let n = 500;
-    let data: Vec<i32> = random(1).take(n).map(|r| (r % 100) as i32 - 30).collect();
+    let data: Vec<i32> = Numbers(1).take(n).map(|r| (r % 100) as i32 - 30).collect();
     let expected: Vec<i32> = data
         .chunks(256)
         .flat_map(|block| {
@@ -18,12 +19,11 @@ fn scan() {
         })
         .collect();
     for ptx in [include_str!("scan.ptx"), include_str!("scan.debug.ptx")] {
-        let mut bench = Bench::new(ptx);
-        let input = bench.device.upload(&data, "in").unwrap();
-        let out = bench.device.zeros::<i32>(n, "out").unwrap();
-        let call = bench.call("scan").grid(2).block(256);
-        call.arg(input).arg(out).arg(n as i32).run().unwrap();
-        assert_eq!(bench.device.download(out).unwrap(), expected);
+        let bench = bench(ptx);
+        let input = bench.upload(&data, "in");
+        let out = bench.zeros::<i32>(n, "out");
+        bench.check("scan", 2, 256, &[&input, &out, &(n as i32)]);
+        assert_eq!(bench.download(out), expected);
     }
 }
 
@@ -37,11 +37,11 @@ fn a_barrier_of_all_blocks() {
             .map(|i| expected[i] + expected[(i + 64) % N])
             .collect();
     }
-    let bench = Bench::new(include_str!("grid_barrier.ptx"));
+    let bench = bench(include_str!("grid_barrier.ptx"));
     let first: Vec<u32> = (0..N as u32).collect();
     let run = |cooperative, check, schedule| {
-        let values = bench.device.upload(&first, "values").unwrap();
-        let call = bench.device.call(&bench.loaded, "add_around");
+        let values = bench.upload(&first, "values");
+        let call = bench.call("add_around");
         let options = LaunchOptions {
             cooperative,
             check,
@@ -50,7 +50,7 @@ fn a_barrier_of_all_blocks() {
         };
         let call = call.grid(5).block(64).arg(values).arg(ROUNDS);
         call.options(options).run()?;
-        Ok::<_, LaunchError>(bench.device.download(values).unwrap())
+        Ok::<_, LaunchError>(bench.download(values))
     };
     let before = bench.device.used_bytes();
     for check in [false, true] {
@@ -68,20 +68,13 @@ fn a_barrier_of_all_blocks() {
 #[test]
 fn votes() {
     let n = 64;
-    let mut data: Vec<u32> = random(2).take(n).map(|r| (r % 5000) as u32).collect();
+    let mut data: Vec<u32> = Numbers(2).take(n).map(|r| (r % 5000) as u32).collect();
     data[32..].iter_mut().for_each(|v| *v = *v % 90 + 1);
-    let mut bench = Bench::new(include_str!("votes.ptx"));
-    let input = bench.device.upload(&data, "in").unwrap();
-    let out = bench.device.zeros::<u32>(7 * n, "out").unwrap();
-    bench
-        .call("votes")
-        .grid(2)
-        .block(32)
-        .arg(input)
-        .arg(out)
-        .run()
-        .unwrap();
-    let found = bench.device.download(out).unwrap();
+    let bench = bench(include_str!("votes.ptx"));
+    let input = bench.upload(&data, "in");
+    let out = bench.zeros::<u32>(7 * n, "out");
+    bench.check("votes", 2, 32, &[&input, &out]);
+    let found = bench.download(out);
     for i in 0..n {
         let (warp, lane) = (&data[i / 32 * 32..i / 32 * 32 + 32], i % 32);
         let v = data[i];
@@ -126,49 +119,29 @@ fn votes() {
 #[test]
 fn cooperative_groups() {
     let n = 700;
-    let data: Vec<i32> = random(3).take(n).map(|r| (r % 1000) as i32).collect();
-    let mut bench = Bench::new(include_str!("cooperative.ptx"));
-    let input = bench.device.upload(&data, "in").unwrap();
-    let out = bench.device.zeros::<i32>(1, "out").unwrap();
-    let call = bench.call("sum").grid(2).block(128);
-    call.arg(input).arg(out).arg(n as i32).run().unwrap();
-    assert_eq!(
-        bench.device.download(out).unwrap(),
-        [data.iter().sum::<i32>()]
-    );
+    let data: Vec<i32> = Numbers(3).take(n).map(|r| (r % 1000) as i32).collect();
+    let bench = bench(include_str!("cooperative.ptx"));
+    let input = bench.upload(&data, "in");
+    let out = bench.zeros::<i32>(1, "out");
+    bench.check("sum", 2, 128, &[&input, &out, &(n as i32)]);
+    assert_eq!(bench.download(out), [data.iter().sum::<i32>()]);
 
     let values = singles(4, 128, 10.0);
-    let on_device = bench.device.upload(&values, "values").unwrap();
-    let out = bench.device.zeros::<f32>(16, "out").unwrap();
-    bench
-        .call("maxima")
-        .grid(2)
-        .block(64)
-        .arg(on_device)
-        .arg(out)
-        .run()
-        .unwrap();
+    let on_device = bench.upload(&values, "values");
+    let out = bench.zeros::<f32>(16, "out");
+    bench.check("maxima", 2, 64, &[&on_device, &out]);
     let expected: Vec<f32> = values
         .chunks(8)
         .map(|part| part.iter().copied().fold(f32::MIN, f32::max))
         .collect();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
 
-    let out = bench.device.zeros::<i32>(n, "out").unwrap();
-    let count = bench.device.zeros::<i32>(1, "count").unwrap();
-    let call = bench.call("filter").grid(6).block(128);
-    call.arg(input)
-        .arg(out)
-        .arg(count)
-        .arg(n as i32)
-        .run()
-        .unwrap();
+    let out = bench.zeros::<i32>(n, "out");
+    let count = bench.zeros::<i32>(1, "count");
+    bench.check("filter", 6, 128, &[&input, &out, &count, &(n as i32)]);
     let mut expected: Vec<i32> = data.into_iter().filter(|x| x % 3 == 0).collect();
-    assert_eq!(
-        bench.device.download(count).unwrap(),
-        [expected.len() as i32]
-    );
-    let mut found = bench.device.download(out.slice(0..expected.len())).unwrap();
+    assert_eq!(bench.download(count), [expected.len() as i32]);
+    let mut found = bench.download(out.slice(0..expected.len()));
     // Warps append in any order.
     found.sort_unstable();
     expected.sort_unstable();
@@ -177,29 +150,25 @@ fn cooperative_groups() {
 
 #[test]
 fn tensor_cores() {
-    let mut bench = Bench::new(include_str!("wmma.ptx"));
+    let bench = bench(include_str!("wmma.ptx"));
     // Small whole numbers: every order of summing them gives the same.
     let halves = |seed, n: usize| -> Vec<f16> {
-        random(seed)
+        Numbers(seed)
             .take(n)
             .map(|r| f16::from_f32((r % 9) as f32 - 4.0))
             .collect()
     };
     let n = 48;
     let (a, b) = (halves(5, n * n), halves(6, n * n));
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let c = bench.zeros::<f32>(n * n, "c");
+    bench.check(
+        "wmma_matmul",
+        [3, 3],
+        32,
+        &[&on_device.0, &on_device.1, &c, &(n as i32)],
     );
-    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
-    let call = bench.call("wmma_matmul").grid([3, 3]).block(32);
-    call.arg(on_device.0)
-        .arg(on_device.1)
-        .arg(c)
-        .arg(n as i32)
-        .run()
-        .unwrap();
-    let found = bench.device.download(c).unwrap();
+    let found = bench.download(c);
     for row in 0..n {
         for col in 0..n {
             let product = |k: usize| a[row * n + k].to_f32() * b[col * n + k].to_f32();
@@ -209,18 +178,10 @@ fn tensor_cores() {
     }
 
     let (a, b, c) = (halves(7, 512), halves(8, 128), halves(9, 256));
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
-    );
-    let sum = bench.device.upload(&c, "c").unwrap();
-    let call = bench.call("wmma_half").block(32);
-    call.arg(on_device.0)
-        .arg(on_device.1)
-        .arg(sum)
-        .run()
-        .unwrap();
-    let found = bench.device.download(sum).unwrap();
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let sum = bench.upload(&c, "c");
+    bench.check("wmma_half", 1, 32, &[&on_device.0, &on_device.1, &sum]);
+    let found = bench.download(sum);
     for row in 0..32 {
         for col in 0..8 {
             let product = |k: usize| a[k * 32 + row].to_f32() * b[k * 8 + col].to_f32();
@@ -229,22 +190,12 @@ fn tensor_cores() {
         }
     }
 
-    let bytes = |seed| -> Vec<i8> { random(seed).take(256).map(|r| r as i8).collect() };
+    let bytes = |seed| -> Vec<i8> { Numbers(seed).take(256).map(|r| r as i8).collect() };
     let (a, b) = (bytes(10), bytes(11));
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
-    );
-    let c = bench.device.zeros::<i32>(256, "c").unwrap();
-    bench
-        .call("wmma_int8")
-        .block(32)
-        .arg(on_device.0)
-        .arg(on_device.1)
-        .arg(c)
-        .run()
-        .unwrap();
-    let found = bench.device.download(c).unwrap();
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let c = bench.zeros::<i32>(256, "c");
+    bench.check("wmma_int8", 1, 32, &[&on_device.0, &on_device.1, &c]);
+    let found = bench.download(c);
     for row in 0..16 {
         for col in 0..16 {
             let product = |k: usize| i32::from(a[row * 16 + k]) * i32::from(b[col * 16 + k]);

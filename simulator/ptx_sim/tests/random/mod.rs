@@ -36,8 +36,9 @@ mod wide;
 
 use std::fmt::Write as _;
 
+use common::{Bench, words};
 use generate::{header, program};
-use ptx_sim::{Device, LaunchError, LaunchOptions, Module};
+use ptx_sim::{DeviceConfig, LaunchError, LaunchOptions, Module};
 use set::{FIRST, N_INPUTS, Set, WIDE, hash};
 use template::{INPUT_WORDS, Random, THREADS, input};
 use unlike::is_unlike;
@@ -116,13 +117,10 @@ fn compare_modes(programs: std::ops::Range<u64>) -> String {
         ];
         for (count, check, threads) in modes {
             let options = LaunchOptions {
-                schedule: None,
                 count,
                 check,
-                go_on: false,
                 threads: Some(threads),
-                fuel: Some(FUEL),
-                ..LaunchOptions::default()
+                ..plain()
             };
             let mode = format!("program {number}, count {count}, check {check}, {threads} threads");
             match (WIDE.simulate(number, options), &expected) {
@@ -198,16 +196,13 @@ fn mangled_programs_end_in_a_result_or_an_error() {
         let Ok(module) = Module::parse(&(header() + &mangled(number))) else {
             continue;
         };
-        let device = Device::new();
-        let loaded = device.load(&module).unwrap();
-        let data = device.upload(&input(0), "in").unwrap();
-        let out = device
-            .zeros::<u64>(THREADS as usize * generate::OUTPUT_WORDS, "out")
-            .unwrap();
+        let bench = Bench::of(&module, DeviceConfig::default());
+        let data = bench.upload(&input(0), "in");
+        let out = bench.zeros::<u64>(THREADS as usize * generate::OUTPUT_WORDS, "out");
         let name = format!("program_{number}");
-        let call = device.call(&loaded, &name).block(THREADS).fuel(20_000);
-        let outcome = call.check(number % 2 == 0).arg(data).arg(out).run();
-        if let Err(error @ LaunchError::Internal { .. }) = outcome {
+        let call = bench.call(&name).block(THREADS).fuel(20_000);
+        let call = call.check(number % 2 == 0).args(&[&data, &out]);
+        if let Err(error @ LaunchError::Internal { .. }) = call.run() {
             panic!("program {number}: {error}");
         }
         n_run += 1;
@@ -282,12 +277,7 @@ fn write_programs() {
 fn show_differences() {
     let set = chosen();
     let bytes = std::fs::read(std::env::var_os("RAW").expect("RAW")).unwrap();
-    let words = bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u64::from_le_bytes(*word));
-    let words: Vec<u64> = words.collect();
+    let words = words(&bytes);
     for one in words.chunks_exact(1 + THREADS as usize * set.output_words) {
         let seed = one[0];
         let simulated = set.simulate(seed, plain()).unwrap();

@@ -1,5 +1,6 @@
 //! A set of programs, and how one is run.
 
+use common::numbers::{STEP, scramble};
 use ptx_sim::debug::Session;
 use ptx_sim::{Call, Device, LaunchError, LaunchOptions, Module};
 
@@ -75,12 +76,10 @@ impl Set {
         let device = Device::new();
         let loaded = device.load(&module).map_err(|e| e.to_string())?;
         let seed = number % self.whole;
-        let data = device
-            .upload(&input(seed % N_INPUTS), "in")
-            .map_err(|e| e.to_string())?;
-        let out = device
-            .zeros::<u64>(THREADS as usize * self.output_words, "out")
-            .map_err(|e| e.to_string())?;
+        let data = device.upload(&input(seed % N_INPUTS), "in");
+        let data = data.map_err(|e| e.to_string())?;
+        let out = device.zeros::<u64>(THREADS as usize * self.output_words, "out");
+        let out = out.map_err(|e| e.to_string())?;
         let name = format!("program_{number}");
         let call = device.call(&loaded, &name).block(THREADS).options(options);
         let mut call = call.arg(data).arg(out);
@@ -112,12 +111,7 @@ impl Set {
 
 /// A hash that depends on every word and its position.
 pub fn hash(words: &[u64]) -> u64 {
-    let mix = |word: u64, place: u64| {
-        let z = word ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    };
+    let mix = |word: u64, place: u64| scramble(word ^ place.wrapping_mul(STEP));
     let mixed = words.iter().zip(1..).map(|(&word, place)| mix(word, place));
     mixed.fold(0, u64::wrapping_add)
 }

@@ -10,6 +10,8 @@
 
 use std::sync::LazyLock;
 
+use common::numbers::{STEP, scramble};
+
 /// Templates to choose from.
 pub type Templates = LazyLock<Vec<&'static str>>;
 
@@ -37,10 +39,8 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        scramble(self.0)
     }
 
     pub fn below(&mut self, n: usize) -> usize {

@@ -4,67 +4,34 @@
 //! Triton gives every kernel two parameters of its own at the end, for scratch
 //! memory that these kernels do not use.
 
+use common::Bench;
+use common::numbers::singles;
 use half::f16;
-use ptx_sim::{Call, Device, LaunchError, LoadedModule, Module, Report};
+use ptx_sim::{Argument, Call, LaunchError, Report};
 
-/// Threads of a block: Triton's default of four warps.
-const THREADS: u32 = 128;
-
-struct Bench {
-    device: Device,
-    loaded: LoadedModule,
-}
-
-impl Bench {
-    fn new(ptx: &str) -> Self {
-        let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
-        let device = Device::new();
-        let loaded = device.load(&module).unwrap();
-        Self { device, loaded }
-    }
-
-    fn call<'a>(&'a mut self, kernel: &'a str) -> Call<'a> {
-        let call = self.device.call(&self.loaded, kernel);
-        call.block(THREADS).check(true)
-    }
-}
-
-/// Numbers from -1 to 1, the same each time.
+/// Numbers from -1 to 1.
 fn numbers(n: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
+    singles(seed, n, 1.0)
 }
 
-/// The two parameters that Triton adds.
-fn scratch<'a>(call: Call<'a>) -> Call<'a> {
-    call.arg(0_u64).arg(0_u64)
+/// A launch with every check, in blocks of Triton's default of four warps, and with the two
+/// parameters that Triton adds.
+fn call<'a>(bench: &'a Bench, kernel: &'a str, arguments: &[&dyn Argument]) -> Call<'a> {
+    let call = bench.call(kernel).block(128).check(true);
+    call.args(arguments).arg(0_u64).arg(0_u64)
 }
 
 #[test]
 fn add() {
     let n = 4992;
     let (x, y) = (numbers(n, 1), numbers(n, 2));
-    let mut bench = Bench::new(include_str!("add.sm_90.ptx"));
-    let on_device = (
-        bench.device.upload(&x, "x").unwrap(),
-        bench.device.upload(&y, "y").unwrap(),
-    );
-    let out = bench.device.zeros::<f32>(n, "out").unwrap();
-    let call = bench.call("add").grid(5);
-    let call = call
-        .arg(on_device.0)
-        .arg(on_device.1)
-        .arg(out)
-        .arg(n as i32);
-    let report = scratch(call).run().unwrap();
+    let bench = Bench::new(include_str!("add.sm_90.ptx"));
+    let on_device = (bench.upload(&x, "x"), bench.upload(&y, "y"));
+    let out = bench.zeros::<f32>(n, "out");
+    let arguments: [&dyn Argument; 4] = [&on_device.0, &on_device.1, &out, &(n as i32)];
+    let report = call(&bench, "add", &arguments).grid(5).run().unwrap();
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
     // Two arrays of 19,968 bytes, each sector once.
     assert_eq!(report.counts.global_load_sectors, 1248);
     let instructions = report.instructions();
@@ -81,20 +48,13 @@ fn add() {
 fn softmax() {
     let (n_rows, n_columns, stride) = (3, 781, 800);
     let rows = numbers(n_rows * stride, 3);
-    let mut bench = Bench::new(include_str!("softmax.sm_90.ptx"));
-    let on_device = bench.device.upload(&rows, "rows").unwrap();
-    let out = bench.device.zeros::<f32>(n_rows * stride, "out").unwrap();
-    let call = bench
-        .call("softmax")
-        .grid(n_rows as u32)
-        .dynamic_shared_bytes(16);
-    let call = call
-        .arg(out)
-        .arg(on_device)
-        .arg(stride as i32)
-        .arg(n_columns as i32);
-    scratch(call).run().unwrap();
-    let found = bench.device.download(out).unwrap();
+    let bench = Bench::new(include_str!("softmax.sm_90.ptx"));
+    let on_device = bench.upload(&rows, "rows");
+    let out = bench.zeros::<f32>(n_rows * stride, "out");
+    let arguments: [&dyn Argument; 4] = [&out, &on_device, &(stride as i32), &(n_columns as i32)];
+    let call = call(&bench, "softmax", &arguments).grid(n_rows as u32);
+    call.dynamic_shared_bytes(16).run().unwrap();
+    let found = bench.download(out);
     for row in 0..n_rows {
         let values = &rows[row * stride..][..n_columns];
         let largest = values.iter().copied().fold(f32::MIN, f32::max);
@@ -128,19 +88,14 @@ fn multiplied(ptx: &'static str, shared_bytes: u32) -> Report {
             .collect()
     };
     let (a, b) = (halves(4), halves(5));
-    let mut bench = Bench::new(ptx);
-    let on_device = (
-        bench.device.upload(&a, "a").unwrap(),
-        bench.device.upload(&b, "b").unwrap(),
-    );
-    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
-    let call = bench
-        .call("matmul")
-        .grid([2, 2])
-        .dynamic_shared_bytes(shared_bytes);
-    let call = call.arg(on_device.0).arg(on_device.1).arg(c).arg(n as i32);
-    let report = scratch(call).run().unwrap_or_else(|e| panic!("{e}"));
-    let found = bench.device.download(c).unwrap();
+    let bench = Bench::new(ptx);
+    let on_device = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let c = bench.zeros::<f32>(n * n, "c");
+    let arguments: [&dyn Argument; 4] = [&on_device.0, &on_device.1, &c, &(n as i32)];
+    let call = call(&bench, "matmul", &arguments).grid([2, 2]);
+    let report = call.dynamic_shared_bytes(shared_bytes).run();
+    let report = report.unwrap_or_else(|e| panic!("{e}"));
+    let found = bench.download(c);
     for row in 0..n {
         for column in 0..n {
             let product = |k: usize| f64::from(a[row * n + k]) * f64::from(b[k * n + column]);
@@ -169,21 +124,23 @@ fn matmul_of_warpgroups() {
     multiplied(include_str!("matmul.sm_90.ptx"), 49_152);
 }
 
+/// Why a product of zeros ends badly.
+fn refused(bench: &Bench) -> LaunchError {
+    let n = 64;
+    let data = bench.zeros::<f16>(n * n, "data");
+    let c = bench.zeros::<f32>(n * n, "c");
+    let call = call(bench, "matmul", &[&data, &data, &c, &(n as i32)]);
+    call.dynamic_shared_bytes(49_152).run().unwrap_err()
+}
+
 /// Without it, the checks say what is missing, and where in the source.
 #[test]
 fn matmul_without_its_proxy_fence() {
     let ptx = include_str!("matmul.sm_90.ptx");
     let without = ptx.replace("fence.proxy.async.shared::cta;", "");
     assert_ne!(without, ptx);
-    let mut bench = Bench::new(&without);
-    let n = 64;
-    let data = bench.device.zeros::<f16>(n * n, "data").unwrap();
-    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
-    let call = bench.call("matmul").dynamic_shared_bytes(49_152);
-    let error = scratch(call.arg(data).arg(data).arg(c).arg(n as i32))
-        .run()
-        .unwrap_err()
-        .to_string();
+    let bench = Bench::new(&without);
+    let error = refused(&bench).to_string();
     assert!(error.starts_with("missing proxy fence"), "{error}");
     for line in ["kernels.py:33", "kernels.py:35"] {
         assert!(error.contains(line), "{line}: {error}");
@@ -197,24 +154,19 @@ fn histogram() {
         .into_iter()
         .map(|x| ((x + 1.0) * 31.9) as i32)
         .collect();
-    let mut bench = Bench::new(include_str!("histogram.sm_80.ptx"));
-    let on_device = bench.device.upload(&values, "x").unwrap();
-    let out = bench.device.zeros::<i32>(64, "out").unwrap();
+    let bench = Bench::new(include_str!("histogram.sm_80.ptx"));
+    let on_device = bench.upload(&values, "x");
+    let out = bench.zeros::<i32>(64, "out");
     // Every warp sets the same bins to zero, which strictly is a race; so this runs without
     // checks.
-    let call = bench
-        .call("histogram")
-        .check(false)
-        .grid(4)
-        .dynamic_shared_bytes(256);
-    scratch(call.arg(on_device).arg(out).arg(n as i32))
-        .run()
-        .unwrap();
+    let call = call(&bench, "histogram", &[&on_device, &out, &(n as i32)]);
+    let call = call.check(false).grid(4).dynamic_shared_bytes(256);
+    call.run().unwrap();
     let mut expected = vec![0; 64];
     values.iter().for_each(|&v| expected[v as usize] += 1);
     // Elements past the end count in the last bin.
     expected[63] += 4 * 512 - n as i32;
-    assert_eq!(bench.device.download(out).unwrap(), expected);
+    assert_eq!(bench.download(out), expected);
 }
 
 #[test]
@@ -224,28 +176,23 @@ fn scan() {
         .into_iter()
         .map(|x| (x * 8.0).round())
         .collect();
-    let mut bench = Bench::new(include_str!("scan.sm_80.ptx"));
-    let on_device = bench.device.upload(&values, "x").unwrap();
-    let out = bench.device.zeros::<f32>(n, "out").unwrap();
-    let call = bench.call("scan").dynamic_shared_bytes(64);
-    scratch(call.arg(on_device).arg(out).arg(n as i32))
-        .run()
-        .unwrap();
+    let bench = Bench::new(include_str!("scan.sm_80.ptx"));
+    let on_device = bench.upload(&values, "x");
+    let out = bench.zeros::<f32>(n, "out");
+    let call = call(&bench, "scan", &[&on_device, &out, &(n as i32)]);
+    call.dynamic_shared_bytes(64).run().unwrap();
     let sums = values.iter().scan(0.0, |sum, x| {
         *sum += x;
         Some(*sum)
     });
-    assert_eq!(
-        bench.device.download(out).unwrap(),
-        sums.collect::<Vec<f32>>()
-    );
+    assert_eq!(bench.download(out), sums.collect::<Vec<f32>>());
 }
 
 #[test]
 fn what_is_not_known_is_said_before_and_at_the_launch() {
     // As if compiled for sparse matrices, which the simulator does not support.
     let ptx = include_str!("matmul.sm_90.ptx");
-    let mut bench = Bench::new(&ptx.replace("mma_async.sync", "mma_async.sp.sync"));
+    let bench = Bench::new(&ptx.replace("mma_async.sync", "mma_async.sp.sync"));
     let names: Vec<_> = bench
         .loaded
         .module()
@@ -257,12 +204,6 @@ fn what_is_not_known_is_said_before_and_at_the_launch() {
         !names.is_empty() && names.iter().all(|name| name == "wgmma"),
         "{names:?}"
     );
-    let n = 64;
-    let data = bench.device.zeros::<f16>(n * n, "data").unwrap();
-    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
-    let call = bench.call("matmul").dynamic_shared_bytes(49_152);
-    let error = scratch(call.arg(data).arg(data).arg(c).arg(n as i32))
-        .run()
-        .unwrap_err();
+    let error = refused(&bench);
     assert!(matches!(error, LaunchError::Unsupported { .. }), "{error}");
 }

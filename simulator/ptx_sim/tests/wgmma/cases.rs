@@ -1,5 +1,7 @@
 //! The cases, and their operands, which come from seeds.
 
+use common::numbers::Numbers;
+
 /// A case: a form of `wgmma`, where its operands lie, and what numbers they are.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -87,10 +89,7 @@ fn parse(line: &str) -> Case {
 }
 
 pub fn mix(x: u64) -> u64 {
-    let mut x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
+    Numbers(x).draw()
 }
 
 /// Bits of a number of a type, of its exponent and of its fraction.

@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
+use common::Bench;
+use common::numbers::Numbers;
 use half::f16;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Rows and columns of a block's part, and the depth of its tiles.
 const TILE: [usize; 3] = [64, 256, 64];
@@ -73,53 +74,19 @@ fn kernel() -> String {
 
 /// Multiplies matrices of small whole numbers, and compares every sum with the reference.
 fn multiply([m, n, k]: [usize; 3], check: bool) {
-    let mut state = 7_u64;
-    let mut numbers = |count: usize| -> Vec<f16> {
-        let mut next = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            f16::from_f32((state >> 60) as f32 - 8.0)
-        };
-        (0..count).map(|_| next()).collect()
-    };
-    let (a, b) = (numbers(m * k), numbers(n * k));
-    let module = Module::parse(&kernel()).unwrap_or_else(|e| panic!("{e}"));
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap();
-    let upload = |numbers: &[f16], name| {
-        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let address = device.alloc(bytes.len() as u64, name).unwrap();
-        device.write(address, &bytes).unwrap();
-        address
-    };
-    let addresses = [upload(&a, "a"), upload(&b, "b")];
-    let c = device.alloc(4 * (m * n) as u64, "c").unwrap();
-    let [to_a, to_b, to_c] = [addresses[0], addresses[1], c].map(u64::to_le_bytes);
-    let sizes = [n as u32, k as u32].map(u32::to_le_bytes);
-    let launch = Launch {
-        grid: [(n / TILE[1]) as u32, (m / TILE[0]) as u32, 1],
-        block: [128, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&to_a, &to_b, &to_c, &sizes[0], &sizes[1]],
-        options: LaunchOptions {
-            threads: Some(1),
-            check,
-            ..LaunchOptions::default()
-        },
-    };
+    let mut numbers = Numbers(7).map(|r| f16::from_f32((r >> 60) as f32 - 8.0));
+    let a: Vec<f16> = numbers.by_ref().take(m * k).collect();
+    let b: Vec<f16> = numbers.take(n * k).collect();
+    let bench = Bench::new(&kernel());
+    let (to_a, to_b) = (bench.upload(&a, "a"), bench.upload(&b, "b"));
+    let to_c = bench.zeros::<f32>(m * n, "c");
+    let call = bench.call("k").block(128).check(check).threads(1);
+    let call = call.grid([(n / TILE[1]) as u32, (m / TILE[0]) as u32]);
+    let call = call.args(&[&to_a, &to_b, &to_c, &(n as u32), &(k as u32)]);
     let start = Instant::now();
-    let result = device.launch(&loaded, "k", &launch);
-    result.unwrap_or_else(|e| panic!("{e}"));
+    call.run().unwrap_or_else(|e| panic!("{e}"));
     println!("{m}×{n}×{k}, check {check}: {:?}", start.elapsed());
-    let mut found = vec![0; 4 * m * n];
-    device.read(c, &mut found).unwrap();
-    let found: Vec<f32> = found
-        .as_chunks()
-        .0
-        .iter()
-        .map(|w| f32::from_le_bytes(*w))
-        .collect();
+    let found = bench.download(to_c);
     let [a, b] = [a, b].map(|x| x.into_iter().map(f32::from).collect::<Vec<f32>>());
     for (row, a) in a.chunks(k).enumerate() {
         for (column, b) in b.chunks(k).enumerate() {

@@ -12,55 +12,38 @@ mod kernel;
 mod registers;
 
 use cases::{Case, cases, mix};
+use common::Bench;
+use common::numbers::STEP;
 use kernel::kernel;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Shared memory of a block: more than any descriptor reaches.
 const SHARED_BYTES: u32 = 200 << 10;
 
 /// The words that the first tiles of a case give.
 fn simulated(index: usize, case: &Case, n_tiles: usize, check: bool) -> Vec<u32> {
-    let text = kernel(case);
-    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{index}: {e}\n{text}"));
-    let device = Device::new();
-    let loaded = device.load(&module).unwrap_or_else(|e| panic!("{e}"));
+    let bench = Bench::new(&kernel(case));
     let operands: Vec<_> = (0..n_tiles)
         .map(|tile| case.operands(index, tile))
         .collect();
     let upload = |part: fn(&cases::Operands) -> &Vec<u8>, name| {
         let bytes: Vec<u8> = operands.iter().flat_map(part).copied().collect();
-        let address = device.alloc(bytes.len() as u64, name).unwrap();
-        device.write(address, &bytes).unwrap();
-        (address, bytes.len())
+        bench.upload(&bytes, name)
     };
-    let (image, _) = upload(|o| &o.image, "image");
-    let (a, _) = upload(|o| &o.a, "a");
-    let (c, n_bytes) = upload(|o| &o.c, "c");
-    let d = device.alloc(n_bytes as u64, "d").unwrap();
-    let params = [image, a, c, d].map(u64::to_le_bytes);
-    let launch = Launch {
-        grid: [n_tiles as u32, 1, 1],
-        block: [128, 1, 1],
-        dynamic_shared_bytes: SHARED_BYTES,
-        params: &[&params[0], &params[1], &params[2], &params[3]],
-        options: LaunchOptions {
-            check,
-            ..LaunchOptions::default()
-        },
-    };
-    let result = device.launch(&loaded, "k", &launch);
-    result.unwrap_or_else(|e| panic!("{index}: {case:?}: {e}"));
-    let mut found = vec![0; n_bytes];
-    device.read(d, &mut found).unwrap();
-    let words = found.as_chunks().0.iter();
-    words.map(|word| u32::from_le_bytes(*word)).collect()
+    let image = upload(|o| &o.image, "image");
+    let a = upload(|o| &o.a, "a");
+    let c = upload(|o| &o.c, "c");
+    let d = bench.zeros::<u32>(c.len() / 4, "d");
+    let call = bench.call("k").grid(n_tiles as u32).block(128);
+    let call = call.dynamic_shared_bytes(SHARED_BYTES).check(check);
+    let run = call.args(&[&image, &a, &c, &d]).run();
+    run.unwrap_or_else(|e| panic!("{index}: {case:?}: {e}"));
+    bench.download(d)
 }
 
 fn hashed(words: &[u32]) -> u64 {
     let words = words.iter().zip(1_u64..);
     words.fold(0, |sum: u64, (&word, place)| {
-        let place = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        sum.wrapping_add(mix(u64::from(word) ^ place))
+        sum.wrapping_add(mix(u64::from(word) ^ place.wrapping_mul(STEP)))
     })
 }
 
@@ -124,10 +107,8 @@ fn operands_are_those_that_were_measured() {
         let operands = case.operands(index, 0);
         for (place, part) in (1_u64..).zip([operands.image, operands.a, operands.c]) {
             let words: Vec<u32> = part
-                .as_chunks()
-                .0
-                .iter()
-                .map(|w| u32::from_le_bytes(*w))
+                .chunks_exact(4)
+                .map(bytemuck::pod_read_unaligned)
                 .collect();
             sum = sum
                 .wrapping_mul(3)

@@ -1,6 +1,6 @@
 //! Sums in flight, copies of them, and registers that warps give to each other.
 
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use common::Bench;
 
 /// What comes before every body: A (64×16) and B (16×8) of ones in shared memory, their
 /// descriptors in `%a` and `%b`, the thread's own 16 bytes of the result at `%own`.
@@ -56,29 +56,11 @@ fn run(limits: &str, n_threads: u32, body: &str, check: bool) -> Result<Vec<f32>
          .visible .entry k(.param .u64 to) {limits} {{\n.reg .pred %p, %never, %always;\n\
          .reg .b32 %t, %at, %ones;\n.reg .f32 %f<12>;\n.reg .b64 %a, %b, %own;\n{body}\nret;\n}}"
     );
-    let module = Module::parse(&text).map_err(|e| format!("{e}\n{text}"))?;
-    let device = Device::new();
-    let loaded = device.load(&module).map_err(|e| e.to_string())?;
-    let n_bytes = u64::from(n_threads) * 16;
-    let to = device.alloc(n_bytes, "to").unwrap();
-    device.write(to, &vec![0; n_bytes as usize]).unwrap();
-    let launch = Launch {
-        grid: [1, 1, 1],
-        block: [n_threads, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&to.to_le_bytes()],
-        options: LaunchOptions {
-            check,
-            ..LaunchOptions::default()
-        },
-    };
-    device
-        .launch(&loaded, "k", &launch)
-        .map_err(|e| e.to_string())?;
-    let mut found = vec![0; n_bytes as usize];
-    device.read(to, &mut found).unwrap();
-    let words = found.as_chunks().0.iter();
-    Ok(words.map(|word| f32::from_le_bytes(*word)).collect())
+    let bench = Bench::new(&text);
+    let to = bench.zeros::<f32>(4 * n_threads as usize, "to");
+    let call = bench.call("k").block(n_threads).arg(to).check(check);
+    call.run().map_err(|e| e.to_string())?;
+    Ok(bench.download(to))
 }
 
 fn sums(body: &str, check: bool) -> Vec<f32> {
