@@ -4,9 +4,10 @@
 //! a Rust file, else those of CUDA C++.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
-use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
+use super::{AccessKind, AsyncFault, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
 use ptx::ir::Space;
 
 /// The names of functions in a language.
@@ -64,6 +65,16 @@ fn about_bulk(space: Space, is_reading: bool) -> &'static str {
     }
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  {}\n  {}", self.kind, self.place, self.thread)?;
+        match self.advice() {
+            Some(advice) => write!(f, "\n  what to do: {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Fault {
     /// What to do about it, if the message does not say it already.
     pub fn advice(&self) -> Option<Cow<'static, str>> {
@@ -98,44 +109,18 @@ impl Fault {
 
     /// The advice that is the same in all languages.
     fn usual_advice(&self) -> Option<&'static str> {
+        let by_topic = [
+            Self::about_access,
+            Self::about_order,
+            Self::about_barrier,
+            Self::about_lanes,
+            Self::about_control,
+        ];
         match &self.kind {
-            FaultKind::OutOfBounds { .. }
-            | FaultKind::Misaligned { .. }
-            | FaultKind::NullPointer { .. }
-            | FaultKind::NotAPeer { .. }
-            | FaultKind::UseAfterFree { .. }
-            | FaultKind::InvalidFree { .. }
-            | FaultKind::ReadOnly { .. }
-            | FaultKind::WrongBlock { .. }
-            | FaultKind::WrongSpace { .. } => self.about_access(),
-            FaultKind::Race { .. } => None,
-            FaultKind::Unwritten { .. }
-            | FaultKind::NotConstant { .. }
-            | FaultKind::CopyOutlivesBlock { .. }
-            | FaultKind::Pending { .. }
-            | FaultKind::CopyInFlight { .. } => self.about_order(),
-            FaultKind::DivergentBarrier { .. }
-            | FaultKind::BarrierDeadlock { .. }
-            | FaultKind::BadBarrier { .. }
-            | FaultKind::BadBulkCopy { .. }
-            | FaultKind::DifferentBarriers { .. }
-            | FaultKind::DifferentCounts { .. } => self.about_barrier(),
-            FaultKind::MissingLanes { .. }
-            | FaultKind::PartialWarp { .. }
-            | FaultKind::NotAMember { .. }
-            | FaultKind::AbsentSource { .. }
-            | FaultKind::DifferentMasks { .. } => self.about_lanes(),
             FaultKind::Asynchronous(fault) => fault.advice(),
-            FaultKind::BadBranchIndex { .. }
-            | FaultKind::BadCallTarget { .. }
-            | FaultKind::WrongCallee { .. }
-            | FaultKind::StackOverflow { .. }
-            | FaultKind::DivisionByZero
-            | FaultKind::Trap { .. } => self.about_control(),
+            _ => by_topic.into_iter().find_map(|about| about(self)),
         }
     }
-
-    // Each of these is called for its own kinds only.
 
     /// An access that is wrong on its own.
     fn about_access(&self) -> Option<&'static str> {
@@ -327,11 +312,11 @@ impl Fault {
         } = Names::at(&self.place);
         let is_atomic = |kind| kind == AccessKind::Atomic;
         if other == AccessKind::AsyncCopy {
-            let advice = format!(
+            format!(
                 "a thread waits for its own copies only: put a block barrier ({block}) between \
                  its copy or wait and what other threads do there, before or after"
-            );
-            advice.into()
+            )
+            .into()
         } else if by.device != self.thread.device {
             "devices are ordered by a fence and a flag (release, acquire) for the system (.sys), or by \
              the host (a stream's or an event's end); or make both accesses atomic for the system"
@@ -350,20 +335,62 @@ impl Fault {
             };
             advice.into()
         } else if by.warp == self.thread.warp {
-            let advice = format!(
+            format!(
                 "lanes of a warp need not run in step: put a warp barrier ({warp}) or a block \
                  barrier between the two"
-            );
-            advice.into()
+            )
+            .into()
         } else if space == Space::Shared {
             format!("put a block barrier ({block}) that both threads reach between the two").into()
         } else {
-            let advice = format!(
+            format!(
                 "put a block barrier ({block}) between the two, or make both accesses atomic and \
                  of the same size"
-            );
-            advice.into()
+            )
+            .into()
         }
+    }
+}
+
+impl AsyncFault {
+    /// What to do about it.
+    fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BadWarpgroup { .. } => return None,
+            Self::RegisterInFlight { writes: true, .. } => {
+                "write it after the wait for the product (wgmma.wait_group), or use other \
+                 registers"
+            }
+            Self::RegisterInFlight { writes: false, .. } => {
+                "commit the product (wgmma.commit_group) and wait for its group (wgmma.wait_group) \
+                 first"
+            }
+            Self::MissingProductFence { .. } => {
+                "execute wgmma.fence between the writes to the registers and the product"
+            }
+            Self::OtherShape { .. } => {
+                "wait for the first product's group (wgmma.wait_group) first"
+            }
+            Self::MissingProxyFence { .. } => {
+                "let the threads that store execute fence.proxy.async after their stores and \
+                 before the barrier that the reader passes"
+            }
+            Self::UnpublishedBarrier { .. } => {
+                "let the thread execute fence.mbarrier_init (or fence.proxy.async) after the \
+                 initialisation, and before the barrier that other threads pass"
+            }
+            Self::InFlight { operation, .. } => match operation.kind {
+                AccessKind::Product => {
+                    "wait for the product's group (wgmma.wait_group), then put a barrier for the \
+                     other threads"
+                }
+                _ => "wait for the operation to complete, then put a barrier for the other threads",
+            },
+            Self::UnknownRegisters => {
+                "declare the block's size (launch bounds, `.maxntid`) or `.maxnreg`: without \
+                 either, the assembler drops setmaxnreg"
+            }
+        })
     }
 }
 

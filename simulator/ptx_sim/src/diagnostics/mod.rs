@@ -7,14 +7,19 @@
 //! ([`LaunchError::Unsupported`]), or the simulator itself is at fault
 //! ([`LaunchError::Internal`]).
 //!
-//! Their texts are in `text`, for kernels that do not end in `waiting`; advice about faults
-//! is in `advice`.
+//! In reading order: `parts`, what they tell of; the kinds of fault here, with their texts; `advice`
+//! about them; `waiting`, kernels that do not end.
 
 mod advice;
-mod asynchronous;
-mod text;
+mod parts;
 mod waiting;
 
+pub use parts::{AccessKind, AccessSide, Caller, Place, Relation, Source, ThreadPlace, WrongBlock};
+
+use parts::{
+    READS_IN_FLIGHT, WRITES_IN_FLIGHT, at_address, barrier_count, doing, lane_list, missing_fence,
+    of_access, space_name, writers,
+};
 use ptx::ir::Space;
 
 /// Why a launch did not succeed. There are no other outcomes: a `match` may rely on that.
@@ -77,69 +82,6 @@ impl LaunchError {
     }
 }
 
-/// An instruction's place: in the PTX, and in the source it was made from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The kernel that was launched.
-    pub kernel: String,
-    /// The function that holds the instruction.
-    pub function: String,
-    /// The instruction's opcode.
-    pub opcode: String,
-    /// The PTX text that it is in, if the module was linked.
-    pub input: Option<String>,
-    /// Line of the PTX text, from 1.
-    pub ptx_line: u32,
-    /// Source line, where the PTX has line tables: the innermost in the package of the
-    /// function, not that of a library.
-    pub source: Option<Source>,
-    /// What was inlined there from libraries, innermost first.
-    pub inside: Vec<Source>,
-    /// The calls that the source line was inlined at, innermost first.
-    pub inlined_at: Vec<Source>,
-    /// The functions that led there, innermost call first.
-    pub callers: Vec<Caller>,
-}
-
-/// A call that has not returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// The function that called.
-    pub function: String,
-    /// The PTX text that it is in, if the module was linked.
-    pub input: Option<String>,
-    /// Line of the call in the PTX text.
-    pub ptx_line: u32,
-    /// Source line of the call.
-    pub source: Option<Source>,
-}
-
-/// A place in source code.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Source {
-    /// Path, as the compiler wrote it.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1; 0 if unknown.
-    pub column: u32,
-}
-
-/// A thread: where in the grid it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThreadPlace {
-    /// The device's number, if the machine has several.
-    pub device: Option<u32>,
-    /// `%ctaid`
-    pub block: [u32; 3],
-    /// `%tid`
-    pub thread: [u32; 3],
-    /// Warp number in the block.
-    pub warp: u32,
-    /// Lane number in the warp.
-    pub lane: u32,
-}
-
 /// What a kernel did wrong.
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -151,37 +93,14 @@ pub struct Fault {
     pub thread: ThreadPlace,
 }
 
-/// A kind of memory access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessKind {
-    /// A load.
-    Load,
-    /// A store.
-    Store,
-    /// An atomic operation.
-    Atomic,
-    /// An asynchronous copy.
-    AsyncCopy,
-    /// A product of a warpgroup (`wgmma`).
-    Product,
-}
-
-/// One of two accesses that race.
-#[derive(Clone, Debug)]
-pub struct AccessSide {
-    /// What it did.
-    pub kind: AccessKind,
-    /// The instruction.
-    pub place: Place,
-    /// The thread.
-    pub thread: ThreadPlace,
-}
-
 /// The kinds of fault.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// An access outside every allocation.
+    #[error(
+        "out of bounds: {}: {}", of_access(access, bytes, space, address), relation.describe(*bytes)
+    )]
     OutOfBounds {
         /// What it tried.
         access: AccessKind,
@@ -195,6 +114,11 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// An address that is not a multiple of the access's size.
+    #[error(
+        "misaligned: {}, which is not a multiple of {bytes}: {}",
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes)
+    )]
     Misaligned {
         /// What it tried.
         access: AccessKind,
@@ -208,6 +132,7 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// An access through a null pointer, or nearly null.
+    #[error("null pointer: {}", at_address(access, bytes, address))]
     NullPointer {
         /// What it tried.
         access: AccessKind,
@@ -217,6 +142,11 @@ pub enum FaultKind {
         bytes: u32,
     },
     /// An access to the memory of another device, which this one has no access to.
+    #[error(
+        "no peer access: {}, in the memory of device {device}: {}",
+        at_address(access, bytes, address),
+        relation.describe(*bytes)
+    )]
     NotAPeer {
         /// What it tried.
         access: AccessKind,
@@ -230,6 +160,11 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// An access to memory that was freed.
+    #[error(
+        "use after free: {}: {}, which was freed",
+        at_address(access, bytes, address),
+        relation.describe(*bytes)
+    )]
     UseAfterFree {
         /// What it tried.
         access: AccessKind,
@@ -241,6 +176,11 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// A `free` of what `malloc` did not return, or of what was already freed.
+    #[error(
+        "{} free of address {address:#x}: {}",
+        if *is_freed { "second" } else { "invalid" },
+        relation.describe(1)
+    )]
     InvalidFree {
         /// The address.
         address: u64,
@@ -250,6 +190,11 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// A store to constant memory or to a kernel parameter.
+    #[error(
+        "write to read-only memory: {}: {}",
+        at_address(access, bytes, address),
+        relation.describe(*bytes)
+    )]
     ReadOnly {
         /// What it tried.
         access: AccessKind,
@@ -261,6 +206,12 @@ pub enum FaultKind {
         relation: Relation,
     },
     /// An address of one space used in another.
+    #[error(
+        "wrong space: a {} address used as a {} one: {}",
+        space_name(*actual),
+        space_name(*expected),
+        at_address(access, bytes, address)
+    )]
     WrongSpace {
         /// What it tried.
         access: AccessKind,
@@ -275,6 +226,11 @@ pub enum FaultKind {
     },
     /// `bar.sync` reached by some lanes of a warp while others that still run
     /// are elsewhere.
+    #[error(
+        "barrier in divergent code: {} of the warp reached it, {} did not",
+        lane_list(*arrived),
+        lane_list(live & !arrived)
+    )]
     DivergentBarrier {
         /// Lanes that reached it.
         arrived: u32,
@@ -282,12 +238,17 @@ pub enum FaultKind {
         live: u32,
     },
     /// Threads wait at barriers, and no thread is left to release them.
+    #[error(
+        "barrier deadlock: every thread that has not ended is waiting{}",
+        waiting.iter().map(|line| format!("\n    {line}")).collect::<String>()
+    )]
     BarrierDeadlock {
         /// One sentence per group of waiting warps.
         waiting: Vec<String>,
     },
     /// An access to shared memory of the cluster that no block has, or whose block has
     /// ended.
+    #[error("{}", why.of_access(*access, *bytes, *address))]
     WrongBlock {
         /// What it tried.
         access: AccessKind,
@@ -299,16 +260,24 @@ pub enum FaultKind {
         why: WrongBlock,
     },
     /// A barrier number or thread count that the hardware does not have.
+    #[error("bad barrier: {message}")]
     BadBarrier {
         /// What is wrong with it.
         message: String,
     },
     /// A bulk copy of something that cannot be copied this way.
+    #[error("bad bulk copy: {message}")]
     BadBulkCopy {
         /// What is wrong with it.
         message: String,
     },
     /// A warp-wide instruction names lanes that never get there.
+    #[error(
+        "the mask {members:#010x} names {} that never get here (here: {}; still running: {})",
+        lane_list(members & !arrived),
+        lane_list(*arrived),
+        lane_list(*live)
+    )]
     MissingLanes {
         /// Lanes named by the mask.
         members: u32,
@@ -319,16 +288,25 @@ pub enum FaultKind {
     },
     /// An instruction of the whole warp, after some of its lanes have ended or
     /// in a warp that never had 32.
+    #[error("it needs all 32 lanes of the warp, but only {} are here", lane_list(*arrived))]
     PartialWarp {
         /// Lanes that reached it.
         arrived: u32,
     },
     /// A lane carries out a warp-wide instruction whose mask leaves it out.
+    #[error("the mask {members:#010x} leaves out the lane that uses it")]
     NotAMember {
         /// Lanes named by the mask.
         members: u32,
     },
     /// Two accesses that nothing orders, at least one of which writes.
+    #[error(
+        "race: {} ({}), unordered with an earlier {}\n  the earlier one: {}\n  the later one:",
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes),
+        other.kind,
+        other.whole()
+    )]
     Race {
         /// What the later one did.
         access: AccessKind,
@@ -345,6 +323,14 @@ pub enum FaultKind {
     },
     /// A load that assumes constant memory (`ld.global.nc`), of what the kernel itself
     /// wrote.
+    #[error(
+        "load of memory assumed constant: {} ({}), which the kernel itself has written\n  the {}: {}\n  \
+         the load:",
+        of_access(&AccessKind::Load, bytes, &Space::Global, address),
+        relation.describe(*bytes),
+        other.kind,
+        other.whole()
+    )]
     NotConstant {
         /// The address.
         address: u64,
@@ -356,8 +342,15 @@ pub enum FaultKind {
         other: Box<AccessSide>,
     },
     /// An integer division by zero, or its remainder.
+    #[error("integer division by zero: PTX leaves the result unspecified")]
     DivisionByZero,
     /// A read of memory that nothing was written to.
+    #[error(
+        "read of unwritten memory: {} ({}), where nothing was written {}",
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes),
+        writers(*space)
+    )]
     Unwritten {
         /// How it was read.
         access: AccessKind,
@@ -372,6 +365,14 @@ pub enum FaultKind {
     },
     /// An access to what an asynchronous copy may still be writing, or a write to
     /// what it may still be reading.
+    #[error(
+        "asynchronous copy not waited for: {} ({}), which a copy may still be {}\n  the copy: {}\n  the \
+         access:",
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes),
+        doing(*is_reading),
+        copy.whole()
+    )]
     CopyInFlight {
         /// What it did.
         access: AccessKind,
@@ -390,6 +391,12 @@ pub enum FaultKind {
     },
     /// An access to memory that others may still work on, in a stream that the launch does not wait
     /// for.
+    #[error(
+        "not waited for: {} ({}), which may still be {} by {work}",
+        of_access(access, bytes, &Space::Global, address),
+        relation.describe(*bytes),
+        if *writes { "written" } else { "read" }
+    )]
     Pending {
         /// What it did.
         access: AccessKind,
@@ -406,11 +413,21 @@ pub enum FaultKind {
     },
     /// A block ends while a bulk copy may still be writing, or reading, its shared
     /// memory.
+    #[error(
+        "bulk copy not waited for: the block ends while the copy may still be {} its shared memory",
+        doing(*is_reading)
+    )]
     CopyOutlivesBlock {
         /// Whether it may be reading, rather than writing.
         is_reading: bool,
     },
     /// A shuffle that reads from a lane that does not take part.
+    #[error(
+        "shuffle from an absent lane: it reads from lane {source_lane}, but only {} take part\n  the value \
+         is used: {}\n  the shuffle:",
+        lane_list(*present),
+        user.whole()
+    )]
     AbsentSource {
         /// The lane that it reads from.
         source_lane: u32,
@@ -420,6 +437,10 @@ pub enum FaultKind {
         user: Box<AccessSide>,
     },
     /// Lanes that name each other in masks that differ.
+    #[error(
+        "masks that do not agree: this lane's is {members:#010x} and that of lane {other_lane}, which it \
+         names, is {other_members:#010x}"
+    )]
     DifferentMasks {
         /// The mask of the lane that is reported.
         members: u32,
@@ -429,6 +450,11 @@ pub enum FaultKind {
         other_members: u32,
     },
     /// Threads of a block that meet at a barrier through different instructions.
+    #[error(
+        "barrier in divergent code: threads of the block reach barrier {barrier} through different \
+         instructions\n  the first: {}\n  another:",
+        other.whole()
+    )]
     DifferentBarriers {
         /// The barrier's number.
         barrier: u32,
@@ -436,6 +462,13 @@ pub enum FaultKind {
         other: Box<AccessSide>,
     },
     /// Threads that come to a barrier with different counts.
+    #[error(
+        "bad barrier: one thread reaches barrier {barrier} with a count of {}, another with {}\n  the first: \
+         {}\n  another:",
+        barrier_count(*other_threads),
+        barrier_count(*threads),
+        other.whole()
+    )]
     DifferentCounts {
         /// The barrier's number.
         barrier: u32,
@@ -447,13 +480,19 @@ pub enum FaultKind {
         other: Box<AccessSide>,
     },
     /// A fault of asynchronous units, which work alongside the threads.
+    #[error("{0}")]
     Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
+    #[error(
+        "the kernel trapped{}",
+        message.as_ref().map_or(" (a panic or a failed assertion)".to_owned(), |m| format!(": {m}"))
+    )]
     Trap {
         /// What was printed just before, if anything.
         message: Option<String>,
     },
     /// `brx.idx` with an index past its list.
+    #[error("branch index {index} is past its list of {n_targets} targets")]
     BadBranchIndex {
         /// The index.
         index: u32,
@@ -461,11 +500,13 @@ pub enum FaultKind {
         n_targets: u32,
     },
     /// A call through something that is not a function's address.
+    #[error("call through {address:#x}, which is not the address of a function")]
     BadCallTarget {
         /// The address.
         address: u64,
     },
     /// A call through a pointer to a function with other parameters or results.
+    #[error("call through a pointer to `{function}`: {reason}")]
     WrongCallee {
         /// The function's name.
         function: String,
@@ -473,6 +514,10 @@ pub enum FaultKind {
         reason: String,
     },
     /// Local memory used up, mostly by endless recursion.
+    #[error(
+        "stack overflow: the thread needs {needed_bytes} bytes of local memory, but the limit is \
+         {limit_bytes}"
+    )]
     StackOverflow {
         /// Bytes that the thread would need.
         needed_bytes: u32,
@@ -481,18 +526,35 @@ pub enum FaultKind {
     },
 }
 
+impl FaultKind {
+    /// The same of an access to the shared memory of another block.
+    pub(crate) fn in_block(mut self, block: [u32; 3]) -> Self {
+        if let Self::OutOfBounds { relation, .. } | Self::Misaligned { relation, .. } = &mut self {
+            let own = std::mem::replace(relation, Relation::Nowhere);
+            *relation = own.in_block(block);
+        }
+        self
+    }
+}
+
 /// The kinds of fault of units that work alongside the threads: products of warpgroups, and
 /// accesses that do not pass through the threads' own path to memory (the async proxy).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AsyncFault {
     /// Warps that do not act together as they must, or an operand that no product has.
+    #[error("bad warpgroup instruction: {message}")]
     BadWarpgroup {
         /// What is wrong.
         message: String,
     },
     /// A register that holds sums, or a part of A, of a product that has not been waited
     /// for.
+    #[error(
+        "wgmma in flight: the instruction {}\n  the product: {}\n  the instruction:",
+        if *writes { WRITES_IN_FLIGHT } else { READS_IN_FLIGHT },
+        product.whole()
+    )]
     RegisterInFlight {
         /// Whether it is written; else it is read.
         writes: bool,
@@ -500,16 +562,29 @@ pub enum AsyncFault {
         product: Box<AccessSide>,
     },
     /// A product on registers that were written after the last `wgmma.fence`.
+    #[error("missing wgmma.fence: {}", missing_fence(write.as_deref()))]
     MissingProductFence {
         /// The write; none if the warp has not carried out a fence at all.
         write: Option<Box<AccessSide>>,
     },
     /// A product that adds to sums of another shape that have not been waited for.
+    #[error(
+        "wgmma in flight: a product adds to the sums of one of another shape, which has not been waited \
+         for\n  the first: {}\n  the second:",
+        product.whole()
+    )]
     OtherShape {
         /// The product that they are of.
         product: Box<AccessSide>,
     },
     /// A read by the async proxy of what a thread stored, with no proxy fence between.
+    #[error(
+        "missing proxy fence: {} ({}) through the async proxy, which may not see what a thread stored \
+         there\n  the store: {}\n  the access:",
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes),
+        store.whole()
+    )]
     MissingProxyFence {
         /// What reads.
         access: AccessKind,
@@ -526,11 +601,24 @@ pub enum AsyncFault {
     },
     /// A bulk copy counted by a barrier in memory that its own thread has initialised, with no
     /// fence between.
+    #[error(
+        "missing fence: a bulk copy is counted by an mbarrier whose initialisation the async proxy may not \
+         see\n  the initialisation: {}\n  the copy:",
+        init.whole()
+    )]
     UnpublishedBarrier {
         /// The initialisation.
         init: Box<AccessSide>,
     },
     /// An access to what an asynchronous operation may still be working on.
+    #[error(
+        "{} not waited for: {} ({}), which it may still be {}\n  the operation: {}\n  the access:",
+        operation.kind,
+        of_access(access, bytes, space, address),
+        relation.describe(*bytes),
+        doing(!*operation_writes),
+        operation.whole()
+    )]
     InFlight {
         /// What it did.
         access: AccessKind,
@@ -548,65 +636,25 @@ pub enum AsyncFault {
         operation_writes: bool,
     },
     /// `setmaxnreg` in a kernel that does not say how many registers it has.
+    #[error(
+        "setmaxnreg without effect: the kernel does not declare how many registers its threads begin with"
+    )]
     UnknownRegisters,
 }
 
-/// What is wrong with the block in whose shared memory an address lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WrongBlock {
-    /// The block of this rank has ended.
-    Ended {
-        /// Its rank in the cluster.
-        rank: u32,
-    },
-    /// Nothing orders the access before the end of the block of this rank.
-    MayHaveEnded {
-        /// Its rank in the cluster.
-        rank: u32,
-    },
-    /// There is no block of this rank.
-    NoSuchRank {
-        /// The rank.
-        rank: u32,
-        /// Blocks of the cluster.
-        n_blocks: u32,
-    },
-    /// No block can have that address.
-    Nobody,
-    /// The instruction accesses only its own block's memory.
-    NotOwn {
-        /// The rank of the address's block in the cluster.
-        rank: u32,
-    },
-}
-
-/// An address relative to an allocation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Nothing is near it.
-    Nowhere,
-    /// Relative to a labelled range.
-    Near {
-        /// The range's name.
-        label: String,
-        /// Its size in bytes.
-        size_bytes: u64,
-        /// Address minus the range's start.
-        offset: i128,
-    },
-}
-
 /// A limit of what a launch may execute, in warp instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FuelLimit {
     /// Of the whole launch, as it asked for.
+    #[error("the kernel did not end within {0} warp instructions")]
     Launch(u64),
     /// Of one block, where the launch asked for none.
+    #[error("a block did not end within {0} warp instructions")]
     Block(u64),
     /// Of all running blocks, where the launch asked for no limit, they only wait or repeat
     /// themselves, and no others can begin.
+    #[error("no running block has made progress for {0} warp instructions")]
     Waiting(u64),
 }
 

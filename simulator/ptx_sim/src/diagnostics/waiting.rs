@@ -2,8 +2,42 @@
 
 use std::fmt;
 
-use super::text::lane_list;
+use super::parts::lane_list;
 use super::{Asks, BytesAwaited, Doing, FuelLimit, LanesDo, Lines, OutOfFuel};
+
+impl fmt::Display for OutOfFuel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}; it may never end\n  {}\n  {}",
+            self.limit, self.place, self.thread
+        )?;
+        if !self.doing.is_empty() {
+            f.write_str("\n  in this block:")?;
+        }
+        for lanes in &self.doing {
+            write!(f, "\n    {lanes}")?;
+        }
+        for barrier in &self.barriers {
+            write!(f, "\n    {barrier}")?;
+        }
+        for sentence in &self.in_cluster {
+            write!(f, "\n  {sentence}")?;
+        }
+        for (place, thread) in &self.elsewhere {
+            write!(f, "\n  meanwhile, {place}\n    {thread}")?;
+        }
+        if self.n_not_begun > 0 {
+            let (n, most) = (self.n_not_begun, self.most_resident);
+            write!(
+                f,
+                "\n  {n} blocks of the grid have not begun: the device holds {most} such blocks \
+                 at once, and others begin when some of them end"
+            )?;
+        }
+        write!(f, "\n  what to do: {}", self.advice())
+    }
+}
 
 impl fmt::Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
