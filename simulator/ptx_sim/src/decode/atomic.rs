@@ -28,7 +28,7 @@ impl Decoder<'_> {
         let space = take_space(op)?;
         op.ignore(&["noftz", "L2::cache_hint"]);
         let n = take_vector(op);
-        let kind = take_kind(op)?;
+        let kind = op.choose(&KINDS).ok_or("no operation given")?;
         let ty = op.ty()?;
         let atomic_type = type_of(ty, kind)?;
         let swaps = swaps(kind);
@@ -105,25 +105,19 @@ impl Decoder<'_> {
     }
 }
 
-/// Takes the operation.
-fn take_kind(op: &mut Opcode<'_>) -> Decoded<AtomicKind> {
-    let kind = op.take_if(|part| {
-        Some(match part {
-            "add" => AtomicKind::Add,
-            "and" => AtomicKind::And,
-            "or" => AtomicKind::Or,
-            "xor" => AtomicKind::Xor,
-            "exch" => AtomicKind::Exchange,
-            "cas" => AtomicKind::CompareAndSwap,
-            "inc" => AtomicKind::Increment,
-            "dec" => AtomicKind::Decrement,
-            "min" => AtomicKind::Min,
-            "max" => AtomicKind::Max,
-            _ => return None,
-        })
-    });
-    kind.ok_or_else(|| "no operation given".to_owned())
-}
+/// The operations, of which bulk copies have the first eight.
+pub(super) const KINDS: [(&str, AtomicKind); 10] = [
+    ("add", AtomicKind::Add),
+    ("min", AtomicKind::Min),
+    ("max", AtomicKind::Max),
+    ("inc", AtomicKind::Increment),
+    ("dec", AtomicKind::Decrement),
+    ("and", AtomicKind::And),
+    ("or", AtomicKind::Or),
+    ("xor", AtomicKind::Xor),
+    ("exch", AtomicKind::Exchange),
+    ("cas", AtomicKind::CompareAndSwap),
+];
 
 /// Whether an operation replaces the word regardless of its value.
 fn swaps(kind: AtomicKind) -> bool {

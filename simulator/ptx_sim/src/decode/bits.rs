@@ -10,40 +10,15 @@ use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
 use super::opcode::Opcode;
 
-/// Picks a loop by width.
+/// The loop of an operation on words of one width: `by_width!(ty, unary(a) => !a)`.
 macro_rules! by_width {
-    ($ty:expr, $f:ident) => {
+    ($ty:expr, $loop:ident($($x:ident),+) => $value:expr) => {
         match lane_bytes($ty) {
-            2 => $f!(u16),
-            4 => $f!(u32),
-            8 => $f!(u64),
+            2 => $loop(|$($x: u16),+| $value),
+            4 => $loop(|$($x: u32),+| $value),
+            8 => $loop(|$($x: u64),+| $value),
             _ => return Err(format!("there is no such operation on {}", $ty)),
         }
-    };
-}
-macro_rules! and {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a & b)
-    };
-}
-macro_rules! or {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a | b)
-    };
-}
-macro_rules! xor {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a ^ b)
-    };
-}
-macro_rules! not {
-    ($t:ty) => {
-        unary(|a: $t| !a)
-    };
-}
-macro_rules! cnot {
-    ($t:ty) => {
-        unary(|a: $t| <$t>::from(a == 0))
     };
 }
 
@@ -74,23 +49,17 @@ impl Decoder<'_> {
                     return self.predicate_logic(name, operands);
                 }
                 let (run, n) = match name {
-                    "and" => (by_width!(ty, and), 2),
-                    "or" => (by_width!(ty, or), 2),
-                    "xor" => (by_width!(ty, xor), 2),
-                    "not" => (by_width!(ty, not), 1),
-                    _ => (by_width!(ty, cnot), 1),
+                    "and" => (by_width!(ty, binary(a, b) => a & b), 2),
+                    "or" => (by_width!(ty, binary(a, b) => a | b), 2),
+                    "xor" => (by_width!(ty, binary(a, b) => a ^ b), 2),
+                    "not" => (by_width!(ty, unary(a) => !a), 1),
+                    _ => (by_width!(ty, unary(a) => 1 - a.min(1)), 1),
                 };
                 self.straight(run, n, ty, ty, operands)
             }
             "shl" | "shr" => {
                 let ty = op.ty()?;
-                let [d, a, n] = operands else {
-                    return Err(format!("{name} takes three operands"));
-                };
-                let (a, n) = (self.source(a, ty)?, self.source(n, Type::U32)?);
-                let d = self.destination(d, ty)?;
-                self.lanes(shift(name, ty)?, d, &[a, n]);
-                Ok(())
+                self.lanewise(shift(name, ty)?, None, &[ty, Type::U32], ty, operands)
             }
             "lop3" => self.lop3(op, operands),
             "shf" => self.funnel_shift(op, operands),
@@ -104,11 +73,7 @@ impl Decoder<'_> {
     /// `lop3`: the table is an operand, and must be a constant.
     fn lop3(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["b32"]);
-        let combine = op.take_if(|part| match part {
-            "and" => Some(0b1000),
-            "or" => Some(0b1110),
-            _ => None,
-        });
+        let combine = op.choose(&[("and", 0b1000), ("or", 0b1110)]);
         let [d, a, b, c, Operand::Int(table), rest @ ..] = operands else {
             return Err("lop3 takes five operands, the last a constant".to_owned());
         };
@@ -163,15 +128,22 @@ impl Decoder<'_> {
     fn permute(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["b32"]);
         let mode = op.take_if(Permute::from_name).unwrap_or(Permute::Index);
-        let run = match mode {
-            Permute::Index => ternary(|a, b, c| bits::prmt(a, b, c, Permute::Index)),
-            Permute::Forward4 => ternary(|a, b, c| bits::prmt(a, b, c, Permute::Forward4)),
-            Permute::Backward4 => ternary(|a, b, c| bits::prmt(a, b, c, Permute::Backward4)),
-            Permute::Replicate8 => ternary(|a, b, c| bits::prmt(a, b, c, Permute::Replicate8)),
-            Permute::EdgeLeft => ternary(|a, b, c| bits::prmt(a, b, c, Permute::EdgeLeft)),
-            Permute::EdgeRight => ternary(|a, b, c| bits::prmt(a, b, c, Permute::EdgeRight)),
-            Permute::Replicate16 => ternary(|a, b, c| bits::prmt(a, b, c, Permute::Replicate16)),
-        };
+        macro_rules! by_mode {
+            ($($mode:ident),+) => {
+                match mode {
+                    $(Permute::$mode => ternary(|a, b, c| bits::prmt(a, b, c, Permute::$mode)),)+
+                }
+            };
+        }
+        let run = by_mode!(
+            Index,
+            Forward4,
+            Backward4,
+            Replicate8,
+            EdgeLeft,
+            EdgeRight,
+            Replicate16
+        );
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 
@@ -185,17 +157,8 @@ impl Decoder<'_> {
             Type::S64 => ternary(bits::bfe_s64),
             other => return Err(format!("there is no bfe on {other}")),
         };
-        let [d, a, start, length] = operands else {
-            return Err("bfe takes four operands".to_owned());
-        };
-        let sources = [
-            self.source(a, ty)?,
-            self.source(start, Type::U32)?,
-            self.source(length, Type::U32)?,
-        ];
-        let d = self.destination(d, ty)?;
-        self.lanes(run, d, &sources);
-        Ok(())
+        let from = [ty, Type::U32, Type::U32];
+        self.lanewise(run, None, &from, ty, operands)
     }
 
     /// `bfi`
@@ -206,18 +169,8 @@ impl Decoder<'_> {
             Type::B64 => quaternary(bits::bfi_b64),
             other => return Err(format!("there is no bfi on {other}")),
         };
-        let [d, a, b, start, length] = operands else {
-            return Err("bfi takes five operands".to_owned());
-        };
-        let sources = [
-            self.source(a, ty)?,
-            self.source(b, ty)?,
-            self.source(start, Type::U32)?,
-            self.source(length, Type::U32)?,
-        ];
-        let d = self.destination(d, ty)?;
-        self.lanes(run, d, &sources);
-        Ok(())
+        let from = [ty, ty, Type::U32, Type::U32];
+        self.lanewise(run, None, &from, ty, operands)
     }
 
     /// `popc`, `clz`, `brev`, `bfind`, `bmsk`, `szext`, `fns`
@@ -227,39 +180,34 @@ impl Decoder<'_> {
         op.take("clamp");
         let ty = op.ty()?;
         let word = Type::U32;
-        let (run, n, from, to) = match (op.name, ty, shift_amount) {
-            ("popc", Type::B32, _) => (unary(|a: u32| a.count_ones()), 1, ty, word),
-            ("popc", Type::B64, _) => (unary(|a: u64| a.count_ones()), 1, ty, word),
-            ("clz", Type::B32, _) => (unary(|a: u32| a.leading_zeros()), 1, ty, word),
-            ("clz", Type::B64, _) => (unary(|a: u64| a.leading_zeros()), 1, ty, word),
-            ("brev", Type::B32, _) => (unary(|a: u32| a.reverse_bits()), 1, ty, ty),
-            ("brev", Type::B64, _) => (unary(|a: u64| a.reverse_bits()), 1, ty, ty),
-            ("bfind", Type::U32, false) => (unary(|a| bits::bfind_u32(a, false)), 1, ty, word),
-            ("bfind", Type::U32, true) => (unary(|a| bits::bfind_u32(a, true)), 1, ty, word),
-            ("bfind", Type::S32, false) => (unary(|a| bits::bfind_s32(a, false)), 1, ty, word),
-            ("bfind", Type::S32, true) => (unary(|a| bits::bfind_s32(a, true)), 1, ty, word),
-            ("bfind", Type::U64, false) => (unary(|a| bits::bfind_u64(a, false)), 1, ty, word),
-            ("bfind", Type::U64, true) => (unary(|a| bits::bfind_u64(a, true)), 1, ty, word),
-            ("bfind", Type::S64, false) => (unary(|a| bits::bfind_s64(a, false)), 1, ty, word),
-            ("bfind", Type::S64, true) => (unary(|a| bits::bfind_s64(a, true)), 1, ty, word),
-            ("bmsk", Type::B32, _) if wrap => (binary(|a, b| bits::bmsk(a, b, true)), 2, ty, ty),
-            ("bmsk", Type::B32, _) => (binary(|a, b| bits::bmsk(a, b, false)), 2, ty, ty),
-            ("szext", Type::U32, _) if wrap => {
-                (binary(|a, n| bits::szext(a, n, false, true)), 2, ty, ty)
-            }
-            ("szext", Type::U32, _) => (binary(|a, n| bits::szext(a, n, false, false)), 2, ty, ty),
-            ("szext", Type::S32, _) if wrap => {
-                (binary(|a, n| bits::szext(a, n, true, true)), 2, ty, ty)
-            }
-            ("szext", Type::S32, _) => (binary(|a, n| bits::szext(a, n, true, false)), 2, ty, ty),
-            ("fns", Type::B32, _) => (
-                ternary(|mask, base, offset: i32| bits::fns(mask, base, offset)),
-                3,
-                ty,
-                ty,
-            ),
-            (name, ty, _) => return Err(format!("there is no {name} on {ty}")),
+        macro_rules! find {
+            ($f:path) => {
+                match shift_amount {
+                    true => unary(|a| $f(a, true)),
+                    false => unary(|a| $f(a, false)),
+                }
+            };
+        }
+        let (run, n, to) = match (op.name, ty) {
+            ("popc", Type::B32) => (unary(u32::count_ones), 1, word),
+            ("popc", Type::B64) => (unary(u64::count_ones), 1, word),
+            ("clz", Type::B32) => (unary(u32::leading_zeros), 1, word),
+            ("clz", Type::B64) => (unary(u64::leading_zeros), 1, word),
+            ("brev", Type::B32) => (unary(u32::reverse_bits), 1, ty),
+            ("brev", Type::B64) => (unary(u64::reverse_bits), 1, ty),
+            ("bfind", Type::U32) => (find!(bits::bfind_u32), 1, word),
+            ("bfind", Type::S32) => (find!(bits::bfind_s32), 1, word),
+            ("bfind", Type::U64) => (find!(bits::bfind_u64), 1, word),
+            ("bfind", Type::S64) => (find!(bits::bfind_s64), 1, word),
+            ("bmsk", Type::B32) if wrap => (binary(|a, b| bits::bmsk(a, b, true)), 2, ty),
+            ("bmsk", Type::B32) => (binary(|a, b| bits::bmsk(a, b, false)), 2, ty),
+            ("szext", Type::U32) if wrap => (binary(|a, n| bits::szext(a, n, false, true)), 2, ty),
+            ("szext", Type::U32) => (binary(|a, n| bits::szext(a, n, false, false)), 2, ty),
+            ("szext", Type::S32) if wrap => (binary(|a, n| bits::szext(a, n, true, true)), 2, ty),
+            ("szext", Type::S32) => (binary(|a, n| bits::szext(a, n, true, false)), 2, ty),
+            ("fns", Type::B32) => (ternary(bits::fns), 3, ty),
+            (name, ty) => return Err(format!("there is no {name} on {ty}")),
         };
-        self.straight(run, n, from, to, operands)
+        self.straight(run, n, ty, to, operands)
     }
 }

@@ -6,6 +6,7 @@ use crate::program::{
 };
 use ptx::ir::{Address, Operand, Space, Type};
 
+use super::atomic::KINDS;
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
 use super::operand::{immediate, one};
@@ -42,10 +43,7 @@ impl Decoder<'_> {
         }
         let direction = take_direction(op)?;
         let (operands, multicast) = self.split_hints(op, operands)?;
-        let reduction = match reduces {
-            true => Some(take_reduction(op)?),
-            false => None,
-        };
+        let reduction = reduces.then(|| take_reduction(op)).transpose()?;
         let (to, from, bytes, barrier) = match (operands, direction) {
             ([to, from, bytes], Direction::SharedToGlobal) => (to, from, bytes, None),
             ([_, ..], Direction::SharedToGlobal) => {
@@ -62,10 +60,8 @@ impl Decoder<'_> {
         let to = self.address(to, to_space)?.0;
         let from = self.address(from, from_space)?.0;
         let bytes = self.source(bytes, Type::U32)?;
-        let signal = match barrier {
-            Some(barrier) => Some(self.signal(barrier, multicast)?),
-            None => None,
-        };
+        let signal = barrier.map(|barrier| self.signal(barrier, multicast));
+        let signal = signal.transpose()?;
         self.bulk(BulkOp::Copy(BulkCopy {
             direction,
             to,
@@ -116,10 +112,7 @@ impl Decoder<'_> {
         let direction = take_direction(op)?;
         take_tile_mode(op)?;
         let (operands, multicast) = self.split_hints(op, operands)?;
-        let reduction = match reduces {
-            true => Some(take_reduction_kind(op)?),
-            false => None,
-        };
+        let reduction = reduces.then(|| take_reduction_kind(op)).transpose()?;
         let (shared, tensor, barrier) = match (operands, direction) {
             ([tensor, shared], Direction::SharedToGlobal) => (shared, tensor, None),
             ([shared, tensor, barrier], Direction::GlobalToShared) if !reduces => {
@@ -135,10 +128,8 @@ impl Decoder<'_> {
         };
         let (map, coordinates) = self.tile_of_tensor(tensor, rank)?;
         let shared = self.address(shared, Space::Shared)?.0;
-        let signal = match barrier {
-            Some(barrier) => Some(self.signal(barrier, multicast)?),
-            None => None,
-        };
+        let signal = barrier.map(|barrier| self.signal(barrier, multicast));
+        let signal = signal.transpose()?;
         self.bulk(BulkOp::Tile(TileCopy {
             shared,
             map,
@@ -309,20 +300,8 @@ fn take_tile_mode(op: &mut Opcode<'_>) -> Decoded<()> {
 }
 
 fn take_reduction_kind(op: &mut Opcode<'_>) -> Decoded<AtomicKind> {
-    op.take_if(|part| {
-        Some(match part {
-            "add" => AtomicKind::Add,
-            "min" => AtomicKind::Min,
-            "max" => AtomicKind::Max,
-            "inc" => AtomicKind::Increment,
-            "dec" => AtomicKind::Decrement,
-            "and" => AtomicKind::And,
-            "or" => AtomicKind::Or,
-            "xor" => AtomicKind::Xor,
-            _ => return None,
-        })
-    })
-    .ok_or_else(|| "no operation given".to_owned())
+    let kind = op.choose(&KINDS[..8]);
+    kind.ok_or_else(|| "no operation given".to_owned())
 }
 
 /// Takes operation and type.

@@ -107,10 +107,7 @@ impl Decoder<'_> {
         in_cluster: bool,
     ) -> Decoded<()> {
         let (address, space) = self.address_in(barrier, Space::Generic, in_cluster)?;
-        let n_bytes = self.frame.value(Init::Constant {
-            bits: u64::from(n_bytes),
-            bytes: 4,
-        });
+        let n_bytes = self.frame.constant(u64::from(n_bytes), 4);
         let complete = Mbarrier {
             kind: MbarrierKind::Expect { completes: true },
             space,

@@ -5,22 +5,19 @@ use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
-use super::operand::one;
+use super::operand::{exactly, one};
 
 impl Decoder<'_> {
     /// `shfl.sync`, and `shfl` without a mask.
     pub fn shuffle(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let has_mask = op.take("sync");
         let mode = op
-            .take_if(|part| {
-                Some(match part {
-                    "up" => ShuffleMode::Up,
-                    "down" => ShuffleMode::Down,
-                    "bfly" => ShuffleMode::Butterfly,
-                    "idx" => ShuffleMode::Index,
-                    _ => return None,
-                })
-            })
+            .choose(&[
+                ("up", ShuffleMode::Up),
+                ("down", ShuffleMode::Down),
+                ("bfly", ShuffleMode::Butterfly),
+                ("idx", ShuffleMode::Index),
+            ])
             .ok_or("no mode given")?;
         op.take_type();
         let ([d, a, b, c], members) = match operands {
@@ -44,10 +41,7 @@ impl Decoder<'_> {
             c: self.source(c, Type::B32)?,
             members,
             d: self.optional_destination(d, Type::B32)?,
-            in_range: match in_range {
-                Some(p) => self.optional_destination(p, Type::Pred)?,
-                None => None,
-            },
+            in_range: self.second_destination(in_range)?,
         };
         self.emit(Op::Shuffle(Box::new(shuffle)));
         Ok(())
@@ -57,9 +51,7 @@ impl Decoder<'_> {
     pub fn collective(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         if op.name == "activemask" {
             op.take_type();
-            let [d] = operands else {
-                return Err("activemask takes one operand".to_owned());
-            };
+            let [d] = exactly(operands)?;
             let d = Some(self.destination(d, Type::B32)?);
             return self.collective_op(CollectiveKind::ActiveMask, d, None, None, 0, None);
         }
@@ -111,15 +103,12 @@ impl Decoder<'_> {
         has_mask: bool,
     ) -> Decoded<()> {
         let kind = op
-            .take_if(|part| {
-                Some(match part {
-                    "all" => CollectiveKind::All,
-                    "any" => CollectiveKind::Any,
-                    "uni" => CollectiveKind::Uniform,
-                    "ballot" => CollectiveKind::Ballot,
-                    _ => return None,
-                })
-            })
+            .choose(&[
+                ("all", CollectiveKind::All),
+                ("any", CollectiveKind::Any),
+                ("uni", CollectiveKind::Uniform),
+                ("ballot", CollectiveKind::Ballot),
+            ])
             .ok_or("no mode given")?;
         let ty = op.ty()?;
         let (a, members) = match rest {
@@ -151,16 +140,11 @@ impl Decoder<'_> {
         let is_all = op.take("all");
         op.take("any");
         let ty = op.ty()?;
-        let [a, members] = rest else {
-            return Err("match takes three operands".to_owned());
-        };
+        let [a, members] = exactly(rest)?;
         let a = self.source(a, ty)?;
         let members = self.source(members, Type::B32)?;
         let d = self.optional_destination(d, Type::B32)?;
-        let p = match p {
-            Some(p) => self.optional_destination(p, Type::Pred)?,
-            None => None,
-        };
+        let p = self.second_destination(p)?;
         let bytes = ty.size_bytes();
         let kind = if is_all {
             CollectiveKind::MatchAll { bytes }
@@ -192,9 +176,7 @@ impl Decoder<'_> {
         if !matches!(ty, Type::U32 | Type::S32 | Type::B32) {
             return Err(format!("redux on {ty} is not supported"));
         }
-        let [a, members] = rest else {
-            return Err("redux takes three operands".to_owned());
-        };
+        let [a, members] = exactly(rest)?;
         let a = self.source(a, ty)?;
         let members = self.source(members, Type::B32)?;
         let d = self.optional_destination(d, ty)?;
@@ -204,15 +186,10 @@ impl Decoder<'_> {
 
     /// `elect.sync`
     fn elect(&mut self, d: &Operand, p: Option<&Operand>, rest: &[Operand]) -> Decoded<()> {
-        let [members] = rest else {
-            return Err("elect.sync takes two operands".to_owned());
-        };
+        let [members] = exactly(rest)?;
         let members = self.source(members, Type::B32)?;
         let d = self.optional_destination(d, Type::B32)?;
-        let p = match p {
-            Some(p) => self.optional_destination(p, Type::Pred)?,
-            None => None,
-        };
+        let p = self.second_destination(p)?;
         self.collective_op(CollectiveKind::Elect, d, p, None, 0, Some(members))
     }
 
@@ -221,6 +198,12 @@ impl Decoder<'_> {
         op.ignore(&["warp", "sync"]);
         let members = self.source(one(operands)?, Type::U32)?;
         self.collective_op(CollectiveKind::Converge, None, None, None, 0, Some(members))
+    }
+
+    /// A predicate that is written besides the result, if it is wanted.
+    fn second_destination(&mut self, p: Option<&Operand>) -> Decoded<Option<Slot>> {
+        let p = p.map(|p| self.optional_destination(p, Type::Pred));
+        Ok(p.transpose()?.flatten())
     }
 
     fn collective_op(

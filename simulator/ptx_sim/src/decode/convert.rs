@@ -3,14 +3,14 @@
 use crate::lanes::{LaneFn, binary, ternary, unary};
 use crate::numeric::convert::{Conversion, Int, Number, narrow_f64, pack_saturated, widen_f32};
 use crate::numeric::{Rounding, half};
-use crate::program::{Convert, Init, Op};
+use crate::program::{Convert, Op};
 use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::fp8::is_small;
 use super::frame::lane_bytes;
 use super::opcode::Opcode;
-use super::operand::immediate;
+use super::operand::{exactly, immediate};
 
 /// The usual conversions between integers, in one step. Registers have
 /// exactly the types' widths.
@@ -192,9 +192,7 @@ impl Decoder<'_> {
         if matches!(to, Type::F16x2 | Type::Bf16x2) {
             return self.cvt_pair(modifiers, to, from, operands);
         }
-        let [d, a] = operands else {
-            return Err("cvt takes two operands".to_owned());
-        };
+        let [d, a] = exactly(operands)?;
         let (a, a_bytes) = self.convertible(a, from)?;
         let (d, d_bytes) = self.any_register(d)?;
         if a_bytes < from.size_bytes() {
@@ -239,9 +237,7 @@ impl Decoder<'_> {
         if from != Type::F32 {
             return Err(format!("there is no conversion from {from} to {to}"));
         }
-        let [d, a, b] = operands else {
-            return Err("a conversion to a pair takes three operands".to_owned());
-        };
+        let [d, a, b] = exactly(operands)?;
         let half = if to == Type::F16x2 {
             Type::F16
         } else {
@@ -302,7 +298,7 @@ impl Decoder<'_> {
             other => return Err(format!("there is no cvt.pack to {other}")),
         };
         let c = match rest {
-            [] => self.frame.value(Init::Constant { bits: 0, bytes: 4 }),
+            [] => self.frame.constant(0, 4),
             [c] => self.source(c, Type::B32)?,
             _ => return Err("too many operands".to_owned()),
         };
@@ -319,7 +315,7 @@ impl Decoder<'_> {
             Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => {
                 let bytes = lane_bytes(ty);
                 let bits = immediate(operand, ty)?;
-                Ok((self.frame.value(Init::Constant { bits, bytes }), bytes))
+                Ok((self.frame.constant(bits, bytes), bytes))
             }
             other => Ok((self.source(other, ty)?, lane_bytes(ty))),
         }

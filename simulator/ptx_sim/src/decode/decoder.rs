@@ -5,7 +5,7 @@
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
 use ptx::excerpt::{Excerpt, ParseError};
-use ptx::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
+use ptx::ir::{FuncId, Function, Instruction, Module, Operand, Type, VarId};
 
 use super::frame::FrameBuilder;
 use super::isa::{modifiers, opcodes, table};
@@ -82,6 +82,28 @@ impl Decoder<'_> {
     /// Adds a lane-wise operation with a constant for its closure.
     pub fn lanes_with(&mut self, run: LaneFn, d: Slot, sources: &[Slot], e: u32) {
         self.lane_op(run, d, sources, Some(e));
+    }
+
+    /// A lane-wise instruction with sources and a destination of these types, and perhaps a
+    /// constant for its closure.
+    pub fn lanewise(
+        &mut self,
+        run: LaneFn,
+        constant: Option<u32>,
+        from: &[Type],
+        to: Type,
+        operands: &[Operand],
+    ) -> Decoded<()> {
+        let (n, n_needed) = (operands.len(), from.len() + 1);
+        if n != n_needed {
+            return Err(format!("{n} operands, but {n_needed} are needed"));
+        }
+        let sources = operands[1..].iter().zip(from);
+        let sources = sources.map(|(source, &ty)| self.source(source, ty));
+        let sources = sources.collect::<Decoded<Vec<Slot>>>()?;
+        let d = self.destination(&operands[0], to)?;
+        self.lane_op(run, d, &sources, constant);
+        Ok(())
     }
 
     fn lane_op(&mut self, run: LaneFn, d: Slot, sources: &[Slot], constant: Option<u32>) {

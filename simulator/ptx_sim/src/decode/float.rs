@@ -27,13 +27,7 @@ const RELU: u32 = 1 << 10;
 
 impl Modifiers {
     fn take(op: &mut Opcode<'_>) -> Self {
-        let rounding = op.take_if(|part| match part {
-            "rn" => Some(0),
-            "rz" => Some(1),
-            "rm" => Some(2),
-            "rp" => Some(3),
-            _ => None,
-        });
+        let rounding = op.choose(&[("rn", 0), ("rz", 1), ("rm", 2), ("rp", 3)]);
         let mut bits = rounding.unwrap_or(0);
         for (name, bit) in [("ftz", FTZ), ("sat", SAT), ("relu", RELU)] {
             if op.take(name) {
@@ -318,20 +312,7 @@ impl Decoder<'_> {
         constant: u32,
         operands: &[Operand],
     ) -> Decoded<()> {
-        if operands.len() != n + 1 {
-            return Err(format!(
-                "{} operands, but {} are needed",
-                operands.len(),
-                n + 1
-            ));
-        }
-        let sources: Vec<u32> = operands[1..]
-            .iter()
-            .map(|o| self.source(o, ty))
-            .collect::<Decoded<_>>()?;
-        let d = self.destination(&operands[0], ty)?;
-        self.lanes_with(run, d, &sources, constant);
-        Ok(())
+        self.lanewise(run, Some(constant), &vec![ty; n], ty, operands)
     }
 
     /// `min`, `max`
@@ -363,21 +344,16 @@ impl Decoder<'_> {
     fn testp(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let property = op.take_if(Property::from_name).ok_or("no property given")?;
         let ty = op.ty()?;
-        macro_rules! property_of {
-            ($t:ty) => {
+        macro_rules! by_property {
+            ($t:ty: $($property:ident)+) => {
                 match property {
-                    Property::Finite => test(|a: $t| Property::Finite.holds(a)),
-                    Property::Infinite => test(|a: $t| Property::Infinite.holds(a)),
-                    Property::Number => test(|a: $t| Property::Number.holds(a)),
-                    Property::NotANumber => test(|a: $t| Property::NotANumber.holds(a)),
-                    Property::Normal => test(|a: $t| Property::Normal.holds(a)),
-                    Property::Subnormal => test(|a: $t| Property::Subnormal.holds(a)),
+                    $(Property::$property => test(|a: $t| Property::$property.holds(a)),)+
                 }
             };
         }
         let run = match ty {
-            Type::F32 => property_of!(f32),
-            Type::F64 => property_of!(f64),
+            Type::F32 => by_property!(f32: Finite Infinite Number NotANumber Normal Subnormal),
+            Type::F64 => by_property!(f64: Finite Infinite Number NotANumber Normal Subnormal),
             other => return Err(format!("there is no testp on {other}")),
         };
         self.straight(run, 1, ty, Type::Pred, operands)

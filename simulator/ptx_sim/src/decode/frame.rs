@@ -185,6 +185,11 @@ impl<'a> FrameBuilder<'a> {
         }
     }
 
+    /// A constant in lanes of this many bytes.
+    pub fn constant(&mut self, bits: u64, bytes: u32) -> Slot {
+        self.value(Init::Constant { bits, bytes })
+    }
+
     /// The slot of a value that is present from the start: a constant predicate, or a value
     /// of 2, 4, 8 or 16 bytes. Others have none.
     pub fn value(&mut self, init: Init) -> Slot {

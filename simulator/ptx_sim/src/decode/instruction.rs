@@ -1,6 +1,6 @@
 //! The choice of an instruction's decoder.
 
-use crate::program::{Init, Op};
+use crate::program::Op;
 use ptx::ir::{Instruction, Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
@@ -130,7 +130,7 @@ impl Decoder<'_> {
     fn create_policy(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         self.hint(op);
         let d = self.destination(one(operands)?, Type::U64)?;
-        let zero = self.frame.value(Init::Constant { bits: 0, bytes: 8 });
+        let zero = self.frame.constant(0, 8);
         self.copy(d, zero, 8);
         Ok(())
     }

@@ -11,68 +11,38 @@ use crate::program::{Divide, Op};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
-use crate::program::Init;
+use super::operand::exactly;
 
-/// Picks a closure by integer type: `$f` is a macro that takes the native
-/// type.
+/// The loop of an operation on integers of one type: `by_type!(ty, binary(a, b) => a.min(b))`.
 macro_rules! by_type {
-    ($ty:expr, $f:ident) => {
+    ($ty:expr, $loop:ident($($x:ident),+) => $value:expr) => {
         match $ty {
-            Type::U16 | Type::B16 => $f!(u16),
-            Type::S16 => $f!(i16),
-            Type::U32 | Type::B32 => $f!(u32),
-            Type::S32 => $f!(i32),
-            Type::U64 | Type::B64 => $f!(u64),
-            Type::S64 => $f!(i64),
+            Type::U16 | Type::B16 => $loop(|$($x: u16),+| $value),
+            Type::S16 => $loop(|$($x: i16),+| $value),
+            Type::U32 | Type::B32 => $loop(|$($x: u32),+| $value),
+            Type::S32 => $loop(|$($x: i32),+| $value),
+            Type::U64 | Type::B64 => $loop(|$($x: u64),+| $value),
+            Type::S64 => $loop(|$($x: i64),+| $value),
             other => return Err(format!("there is no such operation on {other}")),
         }
     };
 }
 
-macro_rules! divide {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.quotient(b))
+/// The same for an operation that needs a sign; `$what` names its result.
+macro_rules! by_signed_type {
+    ($ty:expr, $what:literal, $f:ident) => {
+        match $ty {
+            Type::S16 => unary(i16::$f),
+            Type::S32 => unary(i32::$f),
+            Type::S64 => unary(i64::$f),
+            other => return Err(format!("there is no {} of {other}", $what)),
+        }
     };
 }
-macro_rules! remainder {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.remainder(b))
-    };
-}
-macro_rules! add {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.wrapping_add(b))
-    };
-}
-macro_rules! subtract {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.wrapping_sub(b))
-    };
-}
-macro_rules! multiply_low {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.wrapping_mul(b))
-    };
-}
-macro_rules! multiply_add_low {
-    ($t:ty) => {
-        ternary(|a: $t, b: $t, c: $t| a.wrapping_mul(b).wrapping_add(c))
-    };
-}
-macro_rules! minimum {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.min(b))
-    };
-}
-macro_rules! maximum {
-    ($t:ty) => {
-        binary(|a: $t, b: $t| a.max(b))
-    };
-}
-macro_rules! absolute_difference {
-    ($t:ty) => {
-        ternary(|a: $t, b: $t, c: $t| a.sad(b, c))
-    };
+
+/// Low half of a product.
+fn multiply_low(ty: Type) -> Decoded<LaneFn> {
+    Ok(by_type!(ty, binary(a, b) => a.wrapping_mul(b)))
 }
 
 /// High half of a product.
@@ -90,25 +60,44 @@ fn multiply_high(ty: Type) -> Decoded<LaneFn> {
 
 /// A product of twice the width.
 fn multiply_wide(ty: Type) -> Decoded<(LaneFn, Type)> {
-    Ok(match ty {
-        Type::U16 => (
-            binary(|a: u16, b: u16| u32::from(a) * u32::from(b)),
-            Type::U32,
-        ),
-        Type::S16 => (
-            binary(|a: i16, b: i16| i32::from(a) * i32::from(b)),
-            Type::S32,
-        ),
-        Type::U32 => (
-            binary(|a: u32, b: u32| u64::from(a) * u64::from(b)),
-            Type::U64,
-        ),
-        Type::S32 => (
-            binary(|a: i32, b: i32| i64::from(a) * i64::from(b)),
-            Type::S64,
-        ),
+    let run = match ty {
+        Type::U16 => binary(|a: u16, b: u16| u32::from(a) * u32::from(b)),
+        Type::S16 => binary(|a: i16, b: i16| i32::from(a) * i32::from(b)),
+        Type::U32 => binary(|a: u32, b: u32| u64::from(a) * u64::from(b)),
+        Type::S32 => binary(|a: i32, b: i32| i64::from(a) * i64::from(b)),
         other => return Err(format!("there is no wide product of {other}")),
-    })
+    };
+    Ok((run, wide_type(ty)))
+}
+
+/// The same, added to a number of that width.
+fn multiply_wide_add(ty: Type) -> Decoded<(LaneFn, Type)> {
+    let run = match ty {
+        Type::U16 => {
+            ternary(|a: u16, b: u16, c: u32| (u32::from(a) * u32::from(b)).wrapping_add(c))
+        }
+        Type::S16 => {
+            ternary(|a: i16, b: i16, c: i32| (i32::from(a) * i32::from(b)).wrapping_add(c))
+        }
+        Type::U32 => {
+            ternary(|a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c))
+        }
+        Type::S32 => {
+            ternary(|a: i32, b: i32, c: i64| (i64::from(a) * i64::from(b)).wrapping_add(c))
+        }
+        other => return Err(format!("there is no wide product of {other}")),
+    };
+    Ok((run, wide_type(ty)))
+}
+
+/// The type of such a product.
+fn wide_type(ty: Type) -> Type {
+    match ty {
+        Type::U16 => Type::U32,
+        Type::S16 => Type::S32,
+        Type::U32 => Type::U64,
+        _ => Type::S64,
+    }
 }
 
 impl Decoder<'_> {
@@ -134,41 +123,21 @@ impl Decoder<'_> {
             return Err("arithmetic on 8-bit integers is not supported".to_owned());
         }
         let (run, n): (LaneFn, usize) = match op.name {
-            "add" if saturate && ty == Type::S32 => {
-                (binary(|a: i32, b: i32| a.saturating_add(b)), 2)
-            }
-            "sub" if saturate && ty == Type::S32 => {
-                (binary(|a: i32, b: i32| a.saturating_sub(b)), 2)
-            }
+            "add" if saturate && ty == Type::S32 => (binary(i32::saturating_add), 2),
+            "sub" if saturate && ty == Type::S32 => (binary(i32::saturating_sub), 2),
             _ if saturate => return Err("saturation works on .s32 only".to_owned()),
             "min" if relu && ty == Type::S32 => (binary(|a: i32, b: i32| a.min(b).max(0)), 2),
             "max" if relu && ty == Type::S32 => (binary(|a: i32, b: i32| a.max(b).max(0)), 2),
             _ if relu => return Err(".relu works on min and max of .s32".to_owned()),
-            "add" => (by_type!(ty, add), 2),
-            "sub" => (by_type!(ty, subtract), 2),
-            "div" => (by_type!(ty, divide), 2),
-            "rem" => (by_type!(ty, remainder), 2),
-            "min" => (by_type!(ty, minimum), 2),
-            "max" => (by_type!(ty, maximum), 2),
-            "sad" => (by_type!(ty, absolute_difference), 3),
-            "abs" => (
-                match ty {
-                    Type::S16 => unary(|a: i16| a.wrapping_abs()),
-                    Type::S32 => unary(|a: i32| a.wrapping_abs()),
-                    Type::S64 => unary(|a: i64| a.wrapping_abs()),
-                    other => return Err(format!("there is no absolute value of {other}")),
-                },
-                1,
-            ),
-            "neg" => (
-                match ty {
-                    Type::S16 => unary(|a: i16| a.wrapping_neg()),
-                    Type::S32 => unary(|a: i32| a.wrapping_neg()),
-                    Type::S64 => unary(|a: i64| a.wrapping_neg()),
-                    other => return Err(format!("there is no negative of {other}")),
-                },
-                1,
-            ),
+            "add" => (by_type!(ty, binary(a, b) => a.wrapping_add(b)), 2),
+            "sub" => (by_type!(ty, binary(a, b) => a.wrapping_sub(b)), 2),
+            "div" => (by_type!(ty, binary(a, b) => a.quotient(b)), 2),
+            "rem" => (by_type!(ty, binary(a, b) => a.remainder(b)), 2),
+            "min" => (by_type!(ty, binary(a, b) => a.min(b)), 2),
+            "max" => (by_type!(ty, binary(a, b) => a.max(b)), 2),
+            "sad" => (by_type!(ty, ternary(a, b, c) => a.sad(b, c)), 3),
+            "abs" => (by_signed_type!(ty, "absolute value", wrapping_abs), 1),
+            "neg" => (by_signed_type!(ty, "negative", wrapping_neg), 1),
             _ => return Err("the instruction is not known for integers".to_owned()),
         };
         let divides = matches!(op.name, "div" | "rem");
@@ -180,9 +149,7 @@ impl Decoder<'_> {
 
     /// A division by what may be zero.
     fn divide_integers(&mut self, run: LaneFn, ty: Type, operands: &[Operand]) -> Decoded<()> {
-        let [d, a, b] = operands else {
-            return Err(format!("{} operands, but 3 are needed", operands.len()));
-        };
+        let [d, a, b] = exactly(operands)?;
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let d = self.destination(d, ty)?;
         let (c, e, run) = (d, d, run.run);
@@ -202,20 +169,8 @@ impl Decoder<'_> {
         destination_type: Type,
         operands: &[Operand],
     ) -> Decoded<()> {
-        if operands.len() != n + 1 {
-            return Err(format!(
-                "{} operands, but {} are needed",
-                operands.len(),
-                n + 1
-            ));
-        }
-        let sources: Vec<u32> = operands[1..]
-            .iter()
-            .map(|o| self.source(o, source_type))
-            .collect::<Decoded<_>>()?;
-        let d = self.destination(&operands[0], destination_type)?;
-        self.lanes(run, d, &sources);
-        Ok(())
+        let from = vec![source_type; n];
+        self.lanewise(run, None, &from, destination_type, operands)
     }
 
     /// `mul`, `mad`, `mul24`, `mad24`
@@ -227,65 +182,44 @@ impl Decoder<'_> {
         let (low, high, wide) = (op.take("lo"), op.take("hi"), op.take("wide"));
         let saturate = op.take("sat");
         let ty = op.ty()?;
+        if saturate && !(high && adds) {
+            return Err("a product that saturates is mad.hi".to_owned());
+        }
         match (low, high, wide) {
-            (true, false, false) if !adds && !saturate => {
-                self.straight(by_type!(ty, multiply_low), 2, ty, ty, operands)
+            (true, false, false) if adds => {
+                let run = by_type!(ty, ternary(a, b, c) => a.wrapping_mul(b).wrapping_add(c));
+                self.straight(run, 3, ty, ty, operands)
             }
-            (true, false, false) if !saturate => {
-                self.straight(by_type!(ty, multiply_add_low), 3, ty, ty, operands)
+            (true, false, false) => self.straight(multiply_low(ty)?, 2, ty, ty, operands),
+            (false, true, false) if adds => self.multiply_high_add(ty, saturate, operands),
+            (false, true, false) => self.straight(multiply_high(ty)?, 2, ty, ty, operands),
+            (false, false, true) if adds => {
+                let (run, wide) = multiply_wide_add(ty)?;
+                self.lanewise(run, None, &[ty, ty, wide], wide, operands)
             }
-            (false, true, false) if !adds && !saturate => {
-                self.straight(multiply_high(ty)?, 2, ty, ty, operands)
-            }
-            (false, true, false) => {
-                let [d, a, b, c] = operands else {
-                    return Err("mad takes four operands".to_owned());
-                };
-                let product = self.frame.temporary(super::frame::lane_bytes(ty));
-                let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
-                let c = self.source(c, ty)?;
-                self.lanes(multiply_high(ty)?, product, &[a, b]);
-                let d = self.destination(d, ty)?;
-                let sum = if saturate && ty == Type::S32 {
-                    binary(|a: i32, b: i32| a.saturating_add(b))
-                } else if saturate {
-                    return Err("saturation works on .s32 only".to_owned());
-                } else {
-                    by_type!(ty, add)
-                };
-                self.lanes(sum, d, &[product, c]);
-                Ok(())
-            }
-            (false, false, true) if !saturate => {
+            (false, false, true) => {
                 let (run, wide) = multiply_wide(ty)?;
-                if !adds {
-                    return self.straight(run, 2, ty, wide, operands);
-                }
-                let [d, a, b, c] = operands else {
-                    return Err("mad takes four operands".to_owned());
-                };
-                let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
-                let c = self.source(c, wide)?;
-                let d = self.destination(d, wide)?;
-                let run = match ty {
-                    Type::U16 => ternary(|a: u16, b: u16, c: u32| {
-                        (u32::from(a) * u32::from(b)).wrapping_add(c)
-                    }),
-                    Type::S16 => ternary(|a: i16, b: i16, c: i32| {
-                        (i32::from(a) * i32::from(b)).wrapping_add(c)
-                    }),
-                    Type::U32 => ternary(|a: u32, b: u32, c: u64| {
-                        (u64::from(a) * u64::from(b)).wrapping_add(c)
-                    }),
-                    _ => ternary(|a: i32, b: i32, c: i64| {
-                        (i64::from(a) * i64::from(b)).wrapping_add(c)
-                    }),
-                };
-                self.lanes(run, d, &[a, b, c]);
-                Ok(())
+                self.straight(run, 2, ty, wide, operands)
             }
             _ => Err("a product needs one of .lo, .hi and .wide".to_owned()),
         }
+    }
+
+    /// `mad.hi`
+    fn multiply_high_add(&mut self, ty: Type, saturate: bool, operands: &[Operand]) -> Decoded<()> {
+        let [d, a, b, c] = exactly(operands)?;
+        let product = self.frame.temporary(super::frame::lane_bytes(ty));
+        let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
+        let c = self.source(c, ty)?;
+        self.lanes(multiply_high(ty)?, product, &[a, b]);
+        let d = self.destination(d, ty)?;
+        let sum = match ty {
+            Type::S32 if saturate => binary(i32::saturating_add),
+            _ if saturate => return Err("saturation works on .s32 only".to_owned()),
+            _ => by_type!(ty, binary(a, b) => a.wrapping_add(b)),
+        };
+        self.lanes(sum, d, &[product, c]);
+        Ok(())
     }
 }
 
@@ -365,20 +299,20 @@ impl Decoder<'_> {
         let high = op.take("hi");
         op.take("lo");
         let (a, b) = (op.ty()?, op.ty()?);
-        let signs = (a == Type::S32, b == Type::S32);
-        let run = match (op.name, signs, high) {
-            ("dp4a", (false, false), _) => ternary(|a, b, c| dp4a(a, false, b, false, c)),
-            ("dp4a", (false, true), _) => ternary(|a, b, c| dp4a(a, false, b, true, c)),
-            ("dp4a", (true, false), _) => ternary(|a, b, c| dp4a(a, true, b, false, c)),
-            ("dp4a", (true, true), _) => ternary(|a, b, c| dp4a(a, true, b, true, c)),
-            (_, (false, false), false) => ternary(|a, b, c| dp2a(a, false, b, false, c, false)),
-            (_, (false, true), false) => ternary(|a, b, c| dp2a(a, false, b, true, c, false)),
-            (_, (true, false), false) => ternary(|a, b, c| dp2a(a, true, b, false, c, false)),
-            (_, (true, true), false) => ternary(|a, b, c| dp2a(a, true, b, true, c, false)),
-            (_, (false, false), true) => ternary(|a, b, c| dp2a(a, false, b, false, c, true)),
-            (_, (false, true), true) => ternary(|a, b, c| dp2a(a, false, b, true, c, true)),
-            (_, (true, false), true) => ternary(|a, b, c| dp2a(a, true, b, false, c, true)),
-            (_, (true, true), true) => ternary(|a, b, c| dp2a(a, true, b, true, c, true)),
+        macro_rules! with_signs {
+            ($f:ident $(, $high:literal)?) => {
+                match (a == Type::S32, b == Type::S32) {
+                    (false, false) => ternary(|a, b, c| $f(a, false, b, false, c $(, $high)?)),
+                    (false, true) => ternary(|a, b, c| $f(a, false, b, true, c $(, $high)?)),
+                    (true, false) => ternary(|a, b, c| $f(a, true, b, false, c $(, $high)?)),
+                    (true, true) => ternary(|a, b, c| $f(a, true, b, true, c $(, $high)?)),
+                }
+            };
+        }
+        let run = match (op.name, high) {
+            ("dp4a", _) => with_signs!(dp4a),
+            (_, false) => with_signs!(dp2a, false),
+            (_, true) => with_signs!(dp2a, true),
         };
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
@@ -445,7 +379,7 @@ impl Decoder<'_> {
             };
             let product = self.frame.temporary(ty.size_bytes());
             let run = match (low, high) {
-                (true, false) => by_type!(ty, multiply_low),
+                (true, false) => multiply_low(ty)?,
                 (false, true) => multiply_high(ty)?,
                 _ => return Err("a product needs .lo or .hi".to_owned()),
             };
@@ -457,32 +391,23 @@ impl Decoder<'_> {
         };
         let carry = self.carry_slot();
         // Without one: nothing carried, or nothing borrowed.
-        let none = Init::Constant {
-            bits: u64::from(subtracts),
-            bytes: 4,
+        let input = match carry_in {
+            true => carry,
+            false => self.frame.constant(u64::from(subtracts), 4),
         };
-        let input = if carry_in {
-            carry
-        } else {
-            self.frame.value(none)
-        };
+        macro_rules! sum_and_flag {
+            ($f:ident) => {
+                (
+                    ternary(|a, b, c: u32| $f(a, b, c != 0).0),
+                    ternary(|a, b, c: u32| u32::from($f(a, b, c != 0).1)),
+                )
+            };
+        }
         let (sum, flag) = match (wide, subtracts) {
-            (false, false) => (
-                ternary(|a, b, c: u32| add_carry_u32(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(add_carry_u32(a, b, c != 0).1)),
-            ),
-            (false, true) => (
-                ternary(|a, b, c: u32| sub_carry_u32(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(sub_carry_u32(a, b, c != 0).1)),
-            ),
-            (true, false) => (
-                ternary(|a, b, c: u32| add_carry_u64(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(add_carry_u64(a, b, c != 0).1)),
-            ),
-            (true, true) => (
-                ternary(|a, b, c: u32| sub_carry_u64(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(sub_carry_u64(a, b, c != 0).1)),
-            ),
+            (false, false) => sum_and_flag!(add_carry_u32),
+            (false, true) => sum_and_flag!(sub_carry_u32),
+            (true, false) => sum_and_flag!(add_carry_u64),
+            (true, true) => sum_and_flag!(sub_carry_u64),
         };
         // The flag is computed before the destination, which may be a source,
         // is written.

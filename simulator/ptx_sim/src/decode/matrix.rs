@@ -3,40 +3,18 @@
 use crate::lanes::{select, unary};
 use crate::memory::address::SHARED_WINDOW;
 use crate::numeric::mma::{Accumulator, Factor};
-use crate::program::{
-    AddressOperand, AsyncCopy, Init, MatrixOp, Multiply, Op, Shape, Slot, TileMove,
-};
+use crate::program::{AddressOperand, AsyncCopy, MatrixOp, Multiply, Op, Shape, Slot, TileMove};
 use ptx::ir::{Operand, Space, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_space;
 use super::opcode::Opcode;
-use super::operand::{elements, immediate};
+use super::operand::{exactly, immediate};
 
 impl Decoder<'_> {
     /// Adds an instruction on tiles.
     pub(super) fn matrix(&mut self, op: MatrixOp) {
         self.emit(Op::Matrix(Box::new(op)));
-    }
-
-    /// `n` 32-bit sources.
-    pub(super) fn fragment(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
-        elements(operand, n)?
-            .iter()
-            .map(|e| self.source(e, Type::B32))
-            .collect()
-    }
-
-    /// `n` 32-bit destinations.
-    pub(super) fn fragment_destination(
-        &mut self,
-        operand: &Operand,
-        n: usize,
-    ) -> Decoded<Vec<Slot>> {
-        elements(operand, n)?
-            .iter()
-            .map(|e| self.destination(e, Type::B32))
-            .collect()
     }
 
     /// An address in shared memory, from a shared or a generic one.
@@ -67,12 +45,7 @@ impl Decoder<'_> {
             return Err("only 8×8 matrices of 16-bit elements are supported".to_owned());
         }
         let n = op
-            .take_if(|part| match part {
-                "x1" => Some(1),
-                "x2" => Some(2),
-                "x4" => Some(4),
-                _ => None,
-            })
+            .choose(&[("x1", 1), ("x2", 2), ("x4", 4)])
             .ok_or("no number of matrices given")?;
         let transposed = op.take("trans");
         let space = take_space(op)?;
@@ -89,9 +62,9 @@ impl Decoder<'_> {
         };
         let address = self.shared_address(address, space)?;
         let registers = if is_load {
-            self.fragment_destination(registers, n)?
+            self.destinations(registers, n, Type::B32)?
         } else {
-            self.fragment(registers, n)?
+            self.sources(registers, n, Type::B32)?
         };
         let tile = TileMove {
             address,
@@ -110,11 +83,7 @@ impl Decoder<'_> {
     pub fn mma(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         take_sync_aligned(op)?;
         let shape = op
-            .take_if(|part| match part {
-                "m16n8k8" => Some(Shape::K8),
-                "m16n8k16" => Some(Shape::K16),
-                _ => None,
-            })
+            .choose(&[("m16n8k8", Shape::K8), ("m16n8k16", Shape::K16)])
             .ok_or("only the shapes m16n8k8 and m16n8k16 are supported")?;
         if !op.take("row") || !op.take("col") {
             return Err("A must be row by row, B column by column".to_owned());
@@ -132,16 +101,14 @@ impl Decoder<'_> {
         } else {
             2
         };
-        let [d, a, b, c] = operands else {
-            return Err("it takes four operands".to_owned());
-        };
+        let [d, a, b, c] = exactly(operands)?;
         let op = Multiply {
             factor,
             accumulator,
-            a: self.fragment(a, n_factors)?,
-            b: self.fragment(b, n_factors / 2)?,
-            c: self.fragment(c, n_sums)?,
-            d: self.fragment_destination(d, n_sums)?,
+            a: self.sources(a, n_factors, Type::B32)?,
+            b: self.sources(b, n_factors / 2, Type::B32)?,
+            c: self.sources(c, n_sums, Type::B32)?,
+            d: self.destinations(d, n_sums, Type::B32)?,
         };
         self.matrix(MatrixOp::Multiply(op));
         Ok(())
@@ -221,7 +188,7 @@ impl Decoder<'_> {
         let ignores = self.predicate_slot(operand)?;
         let [none, all] = [0, bytes].map(|bytes| {
             let bits = u64::from(bytes);
-            self.frame.value(Init::Constant { bits, bytes: 4 })
+            self.frame.constant(bits, 4)
         });
         let copied = self.frame.temporary(4);
         self.lanes(select::<u32>(), copied, &[none, all, ignores]);

@@ -7,6 +7,7 @@ use ptx::ir::{Operand, Type};
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_cluster, take_order, take_space};
 use super::opcode::Opcode;
+use super::operand::exactly;
 
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.
@@ -106,9 +107,7 @@ impl Decoder<'_> {
 
     /// `mbarrier.pending_count`: a number out of a state.
     fn pending_count(&mut self, operands: &[Operand]) -> Decoded<()> {
-        let [d, state] = operands else {
-            return Err("it takes two operands".to_owned());
-        };
+        let [d, state] = exactly(operands)?;
         let state = self.source(state, Type::B64)?;
         let d = self.destination(d, Type::U32)?;
         let run = unary(|state: u64| BarrierWord::unpack(state).to_come as u32);

@@ -143,10 +143,7 @@ impl Decoder<'_> {
         self.emit(Op::LoadParts(Box::new(PartialLoad { whole, parts })));
         // After the load, which may have its address in one of these.
         for slot in unused {
-            let zero = self.frame.value(Init::Constant {
-                bits: 0,
-                bytes: register_bytes,
-            });
+            let zero = self.frame.constant(0, register_bytes);
             self.copy(slot, zero, register_bytes);
         }
     }
@@ -199,10 +196,7 @@ impl Decoder<'_> {
                 Operand::Reg(r) => self.frame.register(*r),
                 Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => {
                     let bits = immediate(element, ty)?;
-                    self.frame.value(Init::Constant {
-                        bits,
-                        bytes: register_bytes,
-                    })
+                    self.frame.constant(bits, register_bytes)
                 }
                 other => self.source(other, type_of_width(register_bytes))?,
             };

@@ -51,15 +51,12 @@ pub(crate) fn take_order(op: &mut Opcode<'_>) -> (Order, Scope) {
         // As `.relaxed.sys`.
         return (Order::Relaxed, Scope::System);
     }
-    let order = op.take_if(|part| {
-        Some(match part {
-            "relaxed" => Order::Relaxed,
-            "acquire" => Order::Acquire,
-            "release" => Order::Release,
-            "acq_rel" => Order::AcquireRelease,
-            _ => return None,
-        })
-    });
+    let order = op.choose(&[
+        ("relaxed", Order::Relaxed),
+        ("acquire", Order::Acquire),
+        ("release", Order::Release),
+        ("acq_rel", Order::AcquireRelease),
+    ]);
     (order.unwrap_or(Order::Weak), scope)
 }
 

@@ -2,23 +2,21 @@
 
 use crate::lanes::{binary, binary_with, compare, test, unary, unary_with};
 use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, rank_of, space_of};
-use crate::program::{ClockRead, Init, Op, PredicateOp, Slot, Transfer};
+use crate::program::{ClockRead, Op, PredicateOp, Slot, Transfer};
 use ptx::ir::{Operand, Space, Special, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
 use super::modifiers::{take_cluster, take_space, take_vector};
 use super::opcode::Opcode;
-use super::operand::elements;
+use super::operand::{elements, exactly};
 
 impl Decoder<'_> {
     /// `mov`
     pub fn mov(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let n = take_vector(op);
         let ty = op.ty()?;
-        let [d, a] = operands else {
-            return Err("mov takes two operands".to_owned());
-        };
+        let [d, a] = exactly(operands)?;
         if n > 1 {
             return self.mov_vector(ty, elements(d, n)?, elements(a, n)?);
         }
@@ -112,7 +110,7 @@ impl Decoder<'_> {
 
     /// Two or four bytes, in registers of 16 bits, to a register of as many.
     fn pack_bytes(&mut self, d: Slot, bytes: u32, parts: &[Slot]) {
-        let mut sum = self.frame.value(Init::Constant { bits: 0, bytes: 4 });
+        let mut sum = self.frame.constant(0, 4);
         for (i, &part) in (0..).zip(parts) {
             let next = self.frame.temporary(4);
             let run =
@@ -183,9 +181,7 @@ impl Decoder<'_> {
             false => take_space(op)?,
         };
         let ty = op.ty()?;
-        let [d, a] = operands else {
-            return Err("cvta takes two operands".to_owned());
-        };
+        let [d, a] = exactly(operands)?;
         if ty != Type::U64 {
             return Err("only 64-bit addresses are supported".to_owned());
         }
@@ -212,9 +208,7 @@ impl Decoder<'_> {
     pub fn isspacep(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let in_cluster = take_cluster(op);
         let space = take_space(op)?;
-        let [d, a] = operands else {
-            return Err("isspacep takes two operands".to_owned());
-        };
+        let [d, a] = exactly(operands)?;
         let a = self.source(a, Type::U64)?;
         let d = self.destination(d, Type::Pred)?;
         let run = match space {

@@ -49,6 +49,14 @@ impl<'a> Opcode<'a> {
         None
     }
 
+    /// Takes the first modifier that has one of these names; gives what the name stands for.
+    pub fn choose<T: Copy>(&mut self, names: &[(&str, T)]) -> Option<T> {
+        self.take_if(|part| {
+            let mut names = names.iter();
+            names.find_map(|(name, value)| (*name == part).then_some(*value))
+        })
+    }
+
     /// Takes the first type.
     pub fn take_type(&mut self) -> Option<Type> {
         self.take_if(Type::from_name)

@@ -28,7 +28,7 @@ impl Decoder<'_> {
             }
             Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => {
                 let bits = immediate(operand, ty)?;
-                Ok(self.frame.value(Init::Constant { bits, bytes }))
+                Ok(self.frame.constant(bits, bytes))
             }
             Operand::Special(register) => self.special(*register, bytes),
             Operand::Element { base, offset } => self.symbol(*base, *offset, false, bytes),
@@ -193,32 +193,16 @@ impl Decoder<'_> {
             }
             // In a device function parameters lie in local memory. Their
             // address as a value is generic, as compilers expect.
-            Symbol::Param(index) => {
-                let offset = offset + i64::from(self.param_offsets[index as usize]);
-                Init::Local {
-                    offset,
-                    generic: true,
-                    bytes,
-                }
-            }
-            Symbol::Return(index) => {
-                let offset = offset + i64::from(self.return_offsets[index as usize]);
-                Init::Local {
-                    offset,
-                    generic: true,
-                    bytes,
-                }
-            }
-            Symbol::Local(id) => {
-                let local = &self.function.locals[id.0 as usize];
-                let generic = generic || local.space == Space::Param;
-                let offset = offset + i64::from(self.local_offsets[id.0 as usize]);
-                Init::Local {
-                    offset,
-                    generic,
-                    bytes,
-                }
-            }
+            Symbol::Param(_) | Symbol::Return(_) => Init::Local {
+                offset: offset + self.local_offset(base),
+                generic: true,
+                bytes,
+            },
+            Symbol::Local(id) => Init::Local {
+                offset: offset + self.local_offset(base),
+                generic: generic || self.function.locals[id.0 as usize].space == Space::Param,
+                bytes,
+            },
         };
         Ok(self.frame.value(init))
     }
@@ -239,22 +223,17 @@ impl Decoder<'_> {
                 }
                 let slot = self.frame.register(register);
                 let wide = bytes == 8;
-                if space == Space::Param {
-                    // The pointer to a parameter is a generic address.
-                    return Ok((AddressOperand { slot, wide, offset }, Space::Generic));
-                }
+                // The pointer to a parameter is a generic address.
+                let space = match space {
+                    Space::Param => Space::Generic,
+                    space => space,
+                };
                 Ok((AddressOperand { slot, wide, offset }, space))
             }
             AddressBase::Absolute => {
-                let slot = self.frame.value(Init::Constant { bits: 0, bytes: 8 });
-                Ok((
-                    AddressOperand {
-                        slot,
-                        wide: true,
-                        offset,
-                    },
-                    space,
-                ))
+                let slot = self.frame.constant(0, 8);
+                let wide = true;
+                Ok((AddressOperand { slot, wide, offset }, space))
             }
             AddressBase::Symbol(symbol) => {
                 let actual = match symbol {
@@ -285,19 +264,12 @@ impl Decoder<'_> {
                         bytes: 8,
                     });
                 }
-                let space = if actual == Space::Param {
-                    Space::Generic
-                } else {
-                    actual
+                let space = match actual {
+                    Space::Param => Space::Generic,
+                    actual => actual,
                 };
-                Ok((
-                    AddressOperand {
-                        slot,
-                        wide: true,
-                        offset,
-                    },
-                    space,
-                ))
+                let wide = true;
+                Ok((AddressOperand { slot, wide, offset }, space))
             }
         }
     }
@@ -350,6 +322,13 @@ fn base_and_offset(operand: &Operand) -> Decoded<(AddressBase, i64)> {
             kind_of(operand)
         )),
     }
+}
+
+/// As many operands as there must be.
+pub(crate) fn exactly<const N: usize>(operands: &[Operand]) -> Decoded<&[Operand; N]> {
+    let n = operands.len();
+    let exact = operands.try_into();
+    exact.map_err(|_| format!("{n} operands, but {N} are needed"))
 }
 
 /// The only operand.

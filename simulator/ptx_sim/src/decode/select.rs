@@ -9,6 +9,7 @@ use ptx::ir::{Operand, Type};
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
 use super::opcode::Opcode;
+use super::operand::exactly;
 
 /// Truth tables over (a, b), bit `a + 2 b`.
 const AND: u8 = 0b1000;
@@ -16,15 +17,8 @@ const OR: u8 = 0b1110;
 const XOR: u8 = 0b0110;
 const NOT_A: u8 = 0b0101;
 
-/// A boolean that `setp` and `set` combine the comparison with.
-fn boolean(part: &str) -> Option<u8> {
-    Some(match part {
-        "and" => AND,
-        "or" => OR,
-        "xor" => XOR,
-        _ => return None,
-    })
-}
+/// The booleans that `setp` and `set` combine the comparison with.
+const BOOLEANS: &[(&str, u8)] = &[("and", AND), ("or", OR), ("xor", XOR)];
 
 /// A table with its second input negated.
 fn negate_b(table: u8) -> u8 {
@@ -109,6 +103,20 @@ fn comparison(name: &str, ty: Type, ftz: bool) -> Option<LaneFn> {
     })
 }
 
+/// The loop of a comparison that must be there.
+fn comparison_loop(name: &str, ty: Type, ftz: bool) -> Decoded<LaneFn> {
+    let run = comparison(name, ty, ftz);
+    run.ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))
+}
+
+/// The type of a pair's halves.
+fn half_of(pair: Type) -> Type {
+    match pair {
+        Type::F16x2 => Type::F16,
+        _ => Type::Bf16,
+    }
+}
+
 /// A comparison's name.
 fn comparison_name(part: &str) -> Option<&'static str> {
     const NAMES: [&str; 18] = [
@@ -128,8 +136,7 @@ impl Decoder<'_> {
         ftz: bool,
         [a, b]: [&Operand; 2],
     ) -> Decoded<Slot> {
-        let run = comparison(name, ty, ftz)
-            .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
+        let run = comparison_loop(name, ty, ftz)?;
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let d = self.frame.temporary(0);
         self.lanes(run, d, &[a, b]);
@@ -139,7 +146,7 @@ impl Decoder<'_> {
     /// `setp`
     pub fn setp(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let name = op.take_if(comparison_name).ok_or("no comparison given")?;
-        let combine = op.take_if(boolean);
+        let combine = op.choose(BOOLEANS);
         let ftz = op.take("ftz");
         let ty = op.ty()?;
         let [d, a, b, rest @ ..] = operands else {
@@ -150,62 +157,56 @@ impl Decoder<'_> {
             d => (d, None),
         };
         if matches!(ty, Type::F16x2 | Type::Bf16x2) {
-            return self.setp_halves(name, combine, ftz, ty, (p, q), [a, b], rest);
+            let with = self.combined_with(combine, rest)?;
+            let halves = self.compared_halves(name, ty, ftz, [a, b])?;
+            return self.both(p, q, halves.map(|compared| (compared, false)), with);
         }
         if q.is_none() && combine.is_none() {
             // The usual form: straight into the destination.
-            let run = comparison(name, ty, ftz)
-                .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
+            let run = comparison_loop(name, ty, ftz)?;
             let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
             let d = self.destination(p, Type::Pred)?;
             self.lanes(run, d, &[a, b]);
             return Ok(());
         }
         let compared = self.compared(name, ty, ftz, [a, b])?;
-        let with = match (combine, rest) {
-            (Some(table), [c]) => Some((table, self.predicate(c)?)),
-            (None, []) => None,
-            _ => return Err("a predicate to combine with is missing or too many".to_owned()),
-        };
+        let with = self.combined_with(combine, rest)?;
         self.both(p, q, [(compared, false), (compared, true)], with)
     }
 
-    /// `setp` on two halves: a predicate for each.
-    #[allow(clippy::too_many_arguments)] // An instruction's parts.
-    fn setp_halves(
+    /// What the comparison is combined with: a table and a predicate.
+    fn combined_with(
+        &mut self,
+        table: Option<u8>,
+        rest: &[Operand],
+    ) -> Decoded<Option<(u8, Guard)>> {
+        match (table, rest) {
+            (Some(table), [c]) => Ok(Some((table, self.predicate(c)?))),
+            (None, []) => Ok(None),
+            _ => Err("a predicate to combine with is missing or too many".to_owned()),
+        }
+    }
+
+    /// The comparisons of both halves of pairs.
+    fn compared_halves(
         &mut self,
         name: &str,
-        combine: Option<u8>,
-        ftz: bool,
         ty: Type,
-        (p, q): (&Operand, Option<&Operand>),
+        ftz: bool,
         [a, b]: [&Operand; 2],
-        rest: &[Operand],
-    ) -> Decoded<()> {
-        let half = if ty == Type::F16x2 {
-            Type::F16
-        } else {
-            Type::Bf16
-        };
-        let run = comparison(name, half, ftz)
+    ) -> Decoded<[Slot; 2]> {
+        let run = comparison(name, half_of(ty), ftz)
             .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
-        let with = match (combine, rest) {
-            (Some(table), [c]) => Some((table, self.predicate(c)?)),
-            (None, []) => None,
-            _ => return Err("a predicate to combine with is missing or too many".to_owned()),
-        };
-        let halves: [LaneFn; 2] = [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)];
-        let mut compared = Vec::with_capacity(2);
-        for take in halves {
+        let halves = [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)];
+        Ok(halves.map(|take| {
             let (x, y) = (self.frame.temporary(2), self.frame.temporary(2));
             self.lanes(take, x, &[a]);
             self.lanes(take, y, &[b]);
             let d = self.frame.temporary(0);
             self.lanes(run, d, &[x, y]);
-            compared.push(d);
-        }
-        self.both(p, q, [(compared[0], false), (compared[1], false)], with)
+            d
+        }))
     }
 
     /// Writes one predicate or two: comparisons, each negated if asked, combined
@@ -238,6 +239,13 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// A predicate as a number, 0 or 1.
+    fn flag(&mut self, a: Slot) -> Slot {
+        let d = self.frame.temporary(4);
+        self.emit(Op::Transfer(Box::new(Transfer::FromPredicate { d, a })));
+        d
+    }
+
     /// A comparison (negated if asked) combined with a predicate.
     fn combined(&mut self, compared: Slot, with: Option<(u8, Guard)>, negated: bool) -> Slot {
         let (mut table, b) = match with {
@@ -268,7 +276,8 @@ impl Decoder<'_> {
                 (a, a, NOT_A)
             }
             (name, [a, b]) => {
-                let table = boolean(name).ok_or("this does not work on predicates")?;
+                let found = BOOLEANS.iter().find(|(other, _)| *other == name);
+                let (_, table) = *found.ok_or("this does not work on predicates")?;
                 (self.predicate_slot(a)?, self.predicate_slot(b)?, table)
             }
             _ => return Err("the number of operands is wrong".to_owned()),
@@ -281,7 +290,7 @@ impl Decoder<'_> {
     /// `set`
     pub fn set(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let name = op.take_if(comparison_name).ok_or("no comparison given")?;
-        let combine = op.take_if(boolean);
+        let combine = op.choose(BOOLEANS);
         let ftz = op.take("ftz");
         let d_type = op.ty()?;
         let ty = op.ty()?;
@@ -307,11 +316,7 @@ impl Decoder<'_> {
             (None, []) => compared,
             _ => return Err("a predicate to combine with is missing or too many".to_owned()),
         };
-        let flag = self.frame.temporary(4);
-        self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
-            d: flag,
-            a: result,
-        })));
+        let flag = self.flag(result);
         let d = self.destination(d, d_type)?;
         let run = match d_type {
             Type::U32 | Type::S32 => unary(|flag: u32| 0u32.wrapping_sub(flag)),
@@ -335,40 +340,18 @@ impl Decoder<'_> {
         [d, a, b]: [&Operand; 3],
         rest: &[Operand],
     ) -> Decoded<()> {
-        let half = if ty == Type::F16x2 {
-            Type::F16
-        } else {
-            Type::Bf16
-        };
         let one = match d_type {
             Type::U32 | Type::S32 => 0xFFFF,
             Type::F16x2 if ty == d_type => 0x3C00,
             Type::Bf16x2 if ty == d_type => 0x3F80,
             _ => return Err(format!("set of {ty} gives {ty} or an integer of 32 bits")),
         };
-        let with = match (combine, rest) {
-            (Some(table), [c]) => Some((table, self.predicate(c)?)),
-            (None, []) => None,
-            _ => return Err("a predicate to combine with is missing or too many".to_owned()),
-        };
-        let run = comparison(name, half, ftz)
-            .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
-        let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
-        let mut flags = Vec::with_capacity(2);
-        for take in [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)] {
-            let (x, y) = (self.frame.temporary(2), self.frame.temporary(2));
-            self.lanes(take, x, &[a]);
-            self.lanes(take, y, &[b]);
-            let holds = self.frame.temporary(0);
-            self.lanes(run, holds, &[x, y]);
-            let holds = self.combined(holds, with, false);
-            let flag = self.frame.temporary(4);
-            self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
-                d: flag,
-                a: holds,
-            })));
-            flags.push(flag);
-        }
+        let with = self.combined_with(combine, rest)?;
+        let compared = self.compared_halves(name, ty, ftz, [a, b])?;
+        let flags = compared.map(|compared| {
+            let a = self.combined(compared, with, false);
+            self.flag(a)
+        });
         let d = self.destination(d, d_type)?;
         let run = binary_with(|low: u32, high: u32, one: u32| (low | high << 16) * one);
         self.lanes_with(run, d, &flags, one);
@@ -378,9 +361,7 @@ impl Decoder<'_> {
     /// `selp`
     pub fn selp(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let ty = op.ty()?;
-        let [d, a, b, c] = operands else {
-            return Err("selp takes four operands".to_owned());
-        };
+        let [d, a, b, c] = exactly(operands)?;
         let c = self.predicate(c)?;
         let (mut a, mut b) = (self.source(a, ty)?, self.source(b, ty)?);
         if c.flip != 0 {
@@ -402,9 +383,7 @@ impl Decoder<'_> {
         let ftz = op.take("ftz");
         let ty = op.ty()?;
         let by = op.ty()?;
-        let [d, a, b, c] = operands else {
-            return Err("slct takes four operands".to_owned());
-        };
+        let [d, a, b, c] = exactly(operands)?;
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let mut c = self.source(c, by)?;
         if by == Type::F32 && ftz {

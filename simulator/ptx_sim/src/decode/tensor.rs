@@ -9,7 +9,7 @@ use ptx::ir::{Operand, Type};
 use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;
 use super::opcode::Opcode;
-use super::operand::elements;
+use super::operand::{elements, exactly};
 
 /// Rows of A and D, and columns of A, which are rows of B; B has 8 columns.
 type Shape = (usize, usize);
@@ -54,9 +54,7 @@ impl Decoder<'_> {
     }
 
     fn tensor(&mut self, kind: TensorKind, (m, k): Shape, operands: &[Operand]) -> Decoded<()> {
-        let [d, a, b, c] = operands else {
-            return Err("it takes four operands".to_owned());
-        };
+        let [d, a, b, c] = exactly(operands)?;
         // Registers of a lane: for `p` factors in one, its share of A and B.
         let packed = match kind {
             TensorKind::Tf32 | TensorKind::Double => 1,
@@ -121,11 +119,7 @@ fn shape(part: &str) -> Option<Shape> {
 
 /// Takes `.row` or `.col`; gives whether it was `.row`.
 fn take_layout(op: &mut Opcode<'_>) -> Decoded<bool> {
-    let layout = op.take_if(|part| match part {
-        "row" => Some(true),
-        "col" => Some(false),
-        _ => None,
-    });
+    let layout = op.choose(&[("row", true), ("col", false)]);
     layout.ok_or_else(|| "the layouts of A and B are missing".to_owned())
 }
 
@@ -134,11 +128,7 @@ pub(super) fn take_bit_product(op: &mut Opcode<'_>) -> Option<BitProduct> {
     if !op.take("popc") {
         return None;
     }
-    op.take_if(|part| match part {
-        "xor" => Some(BitProduct::Xor),
-        "and" => Some(BitProduct::And),
-        _ => None,
-    })
+    op.choose(&[("xor", BitProduct::Xor), ("and", BitProduct::And)])
 }
 
 /// Takes the types of D, A, B and C.

@@ -5,7 +5,7 @@
 //! order (`vadd2 d, a.h32, b.h10`).
 
 use crate::numeric::video::{Comparison, Operation, Part, Second, Video, WHOLE};
-use crate::program::{Init, Op, Slot, VideoOp};
+use crate::program::{Op, Slot, VideoOp};
 use ptx::ir::{Operand, RegId, Type};
 
 use super::decoder::{Decoded, Decoder};
@@ -104,7 +104,7 @@ impl Decoder<'_> {
         }
         let c = match c {
             Some(c) => self.source(c, Type::B32)?,
-            None => self.frame.value(Init::Constant { bits: 0, bytes: 4 }),
+            None => self.frame.constant(0, 4),
         };
         let d = match d {
             Some(register) => self.destination(&Operand::Reg(register), Type::B32)?,
@@ -137,12 +137,11 @@ impl Decoder<'_> {
             }
             _ => {}
         }
-        let second = op.take_if(|part| match part {
-            "add" => Some(Second::Add),
-            "min" => Some(Second::Minimum),
-            "max" => Some(Second::Maximum),
-            _ => None,
-        });
+        let second = op.choose(&[
+            ("add", Second::Add),
+            ("min", Second::Minimum),
+            ("max", Second::Maximum),
+        ]);
         video.second = second.unwrap_or(Second::None);
         let is_allowed = match video.second {
             Second::None => true,

@@ -10,6 +10,7 @@ use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;
 use super::modifiers::take_space;
 use super::opcode::Opcode;
+use super::operand::exactly;
 use super::tensor::take_bit_product;
 
 /// Takes a shape. Factors of fewer than 8 bits are counted in words of 32.
@@ -139,12 +140,12 @@ impl Decoder<'_> {
         is_load: bool,
     ) -> Decoded<()> {
         let matrix = op
-            .take_if(|part| match part {
-                "a" => Some(WmmaMatrix::A),
-                "b" => Some(WmmaMatrix::B),
-                "c" | "d" => Some(WmmaMatrix::Sum),
-                _ => None,
-            })
+            .choose(&[
+                ("a", WmmaMatrix::A),
+                ("b", WmmaMatrix::B),
+                ("c", WmmaMatrix::Sum),
+                ("d", WmmaMatrix::Sum),
+            ])
             .ok_or("no matrix named")?;
         self.take_wmma_sync(op)?;
         let by_column = if op.take("col") {
@@ -224,9 +225,7 @@ impl Decoder<'_> {
             _ => return Err("two types or four are needed".to_owned()),
         };
         let product = product(types, saturates, rounding, bits)?;
-        let [d, a, b, c] = operands else {
-            return Err("it takes four operands".to_owned());
-        };
+        let [d, a, b, c] = exactly(operands)?;
         let place = (shape, kind);
         let [d_type, a_type, b_type, c_type] = types;
         let op = WmmaMultiply {
