@@ -134,46 +134,6 @@ impl FloatComparison {
     }
 }
 
-/// A comparison of integers; signed or unsigned by the operands' Rust type.
-#[allow(missing_docs)] // Named as in PTX, where `lo`, `ls`, `hi`, `hs` are the same unsigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IntComparison {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
-impl IntComparison {
-    /// Reads a comparison's name, `lo`, `ls`, `hi` and `hs` included.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "eq" => Self::Eq,
-            "ne" => Self::Ne,
-            "lt" | "lo" => Self::Lt,
-            "le" | "ls" => Self::Le,
-            "gt" | "hi" => Self::Gt,
-            "ge" | "hs" => Self::Ge,
-            _ => return None,
-        })
-    }
-
-    /// Compares.
-    #[inline]
-    pub fn holds<I: Ord>(self, a: I, b: I) -> bool {
-        match self {
-            Self::Eq => a == b,
-            Self::Ne => a != b,
-            Self::Lt => a < b,
-            Self::Le => a <= b,
-            Self::Gt => a > b,
-            Self::Ge => a >= b,
-        }
-    }
-}
-
 /// What `testp` asks.
 #[allow(missing_docs)] // Named as in PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -349,12 +349,6 @@ fn convert_nan(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
     sign | to.infinity() | quiet | payload
 }
 
-/// `cvt.f16x2.f32 d, a, b` and similar: `a` goes to the upper half.
-#[inline]
-pub fn pack_pair(a: u64, b: u64) -> u32 {
-    (a as u32) << 16 | b as u32 & 0xffff
-}
-
 /// `cvt.pack.sat.TYPE.s32.b32 d, a, b, c`: `a` and `b` limited to `to`, `b`
 /// lowest, above them `c` (0 where the instruction has none).
 #[inline]

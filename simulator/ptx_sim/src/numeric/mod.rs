@@ -18,17 +18,15 @@
 //! | `.ftz`, `.sat`, `.relu` | [`float::mul_ftz`] …, [`float::flush`], [`float::saturate`], [`float::relu`] |
 //! | `min`, `max` with `.NaN`, `.xorsign.abs` | [`compare::min`], [`compare::max`], [`compare::Extremum`] |
 //! | `neg`, `abs`, `copysign`, `testp` | [`float::neg`] …, [`compare::Property`] |
-//! | `setp`, `set` | [`compare::FloatComparison`], [`compare::IntComparison`] |
+//! | `setp`, `set` | [`compare::FloatComparison`]; integers by Rust's own operators |
 //! | `f16x2`, `bf16x2` | [`half::packed1`], [`half::packed2`], [`half::packed3`] |
-//! | `cvt` | [`convert::Conversion`]; `cvt.f16x2` [`convert::pack_pair`]; `cvt.pack` [`convert::pack_saturated`] |
+//! | `cvt` | [`convert::Conversion`]; `cvt.pack` [`convert::pack_saturated`] |
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
-//! | `atom`, `red` | [`atomic`] |
 //! | `vabsdiff2`, `vabsdiff4` | [`video`] |
 //! | 8-bit floats | [`fp8::Small`] |
 //! | `mma`, `wmma`, `wgmma` | [`mma::dot`], by a [`mma::Model`] of the hardware; integers, bits, `f64` [`tensor`] |
 
 pub mod approx;
-pub mod atomic;
 pub mod bits;
 pub mod compare;
 pub mod convert;

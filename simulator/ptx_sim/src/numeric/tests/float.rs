@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 
 use super::super::Rounding;
-use super::super::compare::{Extremum, FloatComparison, IntComparison, Property, max, min};
+use super::super::compare::{Extremum, FloatComparison, Property, max, min};
 use super::super::float::{
     Float, abs, add, copysign, div, flush, fma, mul, neg, rcp, relu, saturate, sqrt, sub,
 };
@@ -148,13 +148,6 @@ proptest! {
         ] {
             let comparison = FloatComparison::from_name(name).unwrap();
             prop_assert_eq!(comparison.holds(a, b), ordered || or_unordered && unordered, "{}", name);
-        }
-        let (x, y) = (a.to_bits(), b.to_bits());
-        for (name, truth) in [
-            ("eq", x == y), ("ne", x != y), ("lt", x < y), ("le", x <= y), ("gt", x > y),
-            ("ge", x >= y), ("lo", x < y), ("ls", x <= y), ("hi", x > y), ("hs", x >= y),
-        ] {
-            prop_assert_eq!(IntComparison::from_name(name).unwrap().holds(x, y), truth);
         }
     }
 

@@ -3,38 +3,35 @@
 use ::half::{bf16, f16};
 use proptest::prelude::*;
 
-use crate::numeric::mma::{Accumulator, Factor, Model, Unpacked, dot, unpack};
+use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
 
-fn halves(values: &[f64]) -> Vec<Unpacked> {
-    values
-        .iter()
-        .map(|&x| unpack(Factor::F16, f16::from_f64(x).to_bits()))
-        .collect()
+/// The bits of a sum of products of factors by their bits.
+fn sum_bits(
+    model: Model,
+    (factor, accumulator): (Factor, Accumulator),
+    [a, b]: [&[u16]; 2],
+    c: u32,
+) -> u32 {
+    let parts = |x: &[u16]| -> Vec<_> { x.iter().map(|&x| unpack(factor, x)).collect() };
+    dot(model, factor, accumulator, &parts(a), &parts(b), c)
+}
+
+fn halves(values: &[f64]) -> Vec<u16> {
+    let half = |&x: &f64| f16::from_f64(x).to_bits();
+    values.iter().map(half).collect()
 }
 
 fn sum_f32(model: Model, a: &[f64], b: &[f64], c: f32) -> f32 {
-    let bits = dot(
-        model,
-        Factor::F16,
-        Accumulator::F32,
-        &halves(a),
-        &halves(b),
-        c.to_bits(),
-    );
-    f32::from_bits(bits)
+    let (a, b) = (halves(a), halves(b));
+    let types = (Factor::F16, Accumulator::F32);
+    f32::from_bits(sum_bits(model, types, [&a, &b], c.to_bits()))
 }
 
 fn sum_f16(model: Model, a: &[f64], b: &[f64], c: f64) -> f16 {
+    let (a, b) = (halves(a), halves(b));
+    let types = (Factor::F16, Accumulator::F16);
     let c = f16::from_f64(c).to_bits().into();
-    let bits = dot(
-        model,
-        Factor::F16,
-        Accumulator::F16,
-        &halves(a),
-        &halves(b),
-        c,
-    );
-    f16::from_bits(bits as u16)
+    f16::from_bits(sum_bits(model, types, [&a, &b], c) as u16)
 }
 
 #[test]
@@ -90,28 +87,15 @@ fn f32_sums_are_cut_off_toward_zero() {
 #[test]
 fn f16_sums_are_rounded_to_nearest_even() {
     let half_ulp = (-11f64).exp2();
-    assert_eq!(
-        sum_f16(Model::HOPPER, &[1.0, half_ulp], &[1.0, 1.0], 0.0).to_f64(),
-        1.0
-    );
-    assert_eq!(
-        sum_f16(Model::HOPPER, &[1.0, 3.0 * half_ulp], &[1.0, 1.0], 0.0).to_f64(),
-        1.0 + 4.0 * half_ulp
-    );
-    assert_eq!(
-        sum_f16(
-            Model::HOPPER,
-            &[1.0, half_ulp, half_ulp / 8.0],
-            &[1.0; 3],
-            0.0
-        )
-        .to_f64(),
-        1.0 + 2.0 * half_ulp
-    );
-    assert_eq!(
-        sum_f16(Model::HOPPER, &[65504.0, 65504.0], &[1.0; 2], 0.0),
-        f16::INFINITY
-    );
+    for (terms, expected) in [
+        (&[1.0, half_ulp][..], 1.0),
+        (&[1.0, 3.0 * half_ulp], 1.0 + 4.0 * half_ulp),
+        (&[1.0, half_ulp, half_ulp / 8.0], 1.0 + 2.0 * half_ulp),
+        (&[65504.0, 65504.0], f64::INFINITY),
+    ] {
+        let sum = sum_f16(Model::HOPPER, terms, &[1.0; 3][..terms.len()], 0.0);
+        assert_eq!(sum.to_f64(), expected, "{terms:?}");
+    }
 }
 
 #[test]
@@ -156,22 +140,13 @@ fn subnormal_numbers_are_kept() {
         1
     );
     // bf16 products reach below the smallest f32.
-    let bf = |x: f32| unpack(Factor::Bf16, bf16::from_f32(x).to_bits());
     let product = |x: f32, y: f32| {
-        let bits = dot(
-            Model::HOPPER,
-            Factor::Bf16,
-            Accumulator::F32,
-            &[bf(x)],
-            &[bf(y)],
-            0,
-        );
-        f32::from_bits(bits)
+        let [x, y] = [x, y].map(|x| [bf16::from_f32(x).to_bits()]);
+        let types = (Factor::Bf16, Accumulator::F32);
+        f32::from_bits(sum_bits(Model::HOPPER, types, [&x, &y], 0))
     };
-    assert_eq!(
-        product(1e-20, 1e-20),
-        f32::from_bits(bf16::from_f32(1e-20).to_f32().powi(2).to_bits())
-    );
+    let squared = bf16::from_f32(1e-20).to_f32().powi(2);
+    assert_eq!(product(1e-20, 1e-20), squared);
     assert_eq!(product(1e-38, 1e-38), 0.0);
     assert_eq!(product(3e38, 3e38), f32::INFINITY);
 }
@@ -181,114 +156,66 @@ fn subnormal_numbers_are_kept() {
 fn what_rounds_to_zero_is_positive() {
     let tiny = (-14f64).exp2();
     assert_eq!(sum_f16(Model::HOPPER, &[-tiny], &[tiny], 0.0).to_bits(), 0);
-    let half_of_smallest = [-tiny, tiny / 2048.0];
-    assert_eq!(
-        sum_f16(
-            Model::HOPPER,
-            &half_of_smallest[..1],
-            &half_of_smallest[1..],
-            0.0
-        )
-        .to_bits(),
-        0
-    );
+    let half_of_smallest = sum_f16(Model::HOPPER, &[-tiny], &[tiny / 2048.0], 0.0);
+    assert_eq!(half_of_smallest.to_bits(), 0);
     assert_eq!(sum_f32(Model::HOPPER, &[0.0], &[-1.0], -0.0).to_bits(), 0);
 }
 
-/// Three sums that an H200 computed (m16n8k8, `f16`): the largest exponent is the
-/// accumulator's, the result rounds to zero from below.
+/// Factors of an H200's sum, by their bits, and its addend.
+type Terms = (&'static [u16], &'static [u16], u32);
+
+/// Three sums (m16n8k8, `f16`): the largest exponent is the accumulator's, the result rounds to
+/// zero from below.
+#[rustfmt::skip]
+const ROUNDED_FROM_BELOW: [Terms; 3] = [
+    (
+        &[0x8c92, 0x0c47, 0x03b3, 0x891a, 0x803f, 0x8573, 0x8ed8, 0x8fcc],
+        &[0x1040, 0x866f, 0x8c14, 0x8141, 0x8b1b, 0x09cf, 0x814d, 0x081b],
+        0x0004,
+    ),
+    (
+        &[0x80ca, 0x10f9, 0x8d76, 0x07eb, 0x8af1, 0x9238, 0x86f8, 0x08d6],
+        &[0x1115, 0x007d, 0x89d8, 0x02a8, 0x127b, 0x04a0, 0x1034, 0x09a2],
+        0x0003,
+    ),
+    (
+        &[0x09eb, 0x8a08, 0x8bc1, 0x8f6c, 0x9193, 0x0699, 0x04e2, 0x8199],
+        &[0x903a, 0x1064, 0x808b, 0x0fae, 0x8578, 0x81b5, 0x8f41, 0x0382],
+        0x0006,
+    ),
+];
+
+/// Two sums (`bf16`) in which products are so small that what the least exponent cuts off of them
+/// decides between zero and the smallest number.
+#[rustfmt::skip]
+const CUT_OFF: [Terms; 2] = [
+    (
+        &[0x9a12, 0x8d10, 0x9108, 0x083a, 0x1a0d, 0x1821, 0x80f1, 0x16d1],
+        &[0x998e, 0x8c2e, 0x1800, 0x0fdd, 0x1a1f, 0x95ad, 0x0bc3, 0x10e9],
+        0x8000_0000,
+    ),
+    (
+        &[
+            0x16b5, 0x0f91, 0x8a2a, 0x025f, 0x8719, 0x842b, 0x04ce, 0x0754,
+            0x001c, 0x8006, 0x1534, 0x0e1e, 0x9a28, 0x8153, 0x0420, 0x96b3,
+        ],
+        &[
+            0x90f8, 0x856b, 0x8032, 0x0572, 0x8fb8, 0x18f7, 0x0d9f, 0x0742,
+            0x8f24, 0x8425, 0x83dc, 0x0412, 0x9a43, 0x000a, 0x12fa, 0x980d,
+        ],
+        0,
+    ),
+];
+
 #[test]
 fn sums_from_the_hardware() {
-    let sum = |a: [u16; 8], b: [u16; 8], c: u32| {
-        let parts = |x: [u16; 8]| x.map(|bits| unpack(Factor::F16, bits));
-        dot(
-            Model::HOPPER,
-            Factor::F16,
-            Accumulator::F16,
-            &parts(a),
-            &parts(b),
-            c,
-        )
-    };
-    assert_eq!(
-        sum(
-            [
-                0x8c92, 0x0c47, 0x03b3, 0x891a, 0x803f, 0x8573, 0x8ed8, 0x8fcc
-            ],
-            [
-                0x1040, 0x866f, 0x8c14, 0x8141, 0x8b1b, 0x09cf, 0x814d, 0x081b
-            ],
-            0x0004,
-        ),
-        0
-    );
-    assert_eq!(
-        sum(
-            [
-                0x80ca, 0x10f9, 0x8d76, 0x07eb, 0x8af1, 0x9238, 0x86f8, 0x08d6
-            ],
-            [
-                0x1115, 0x007d, 0x89d8, 0x02a8, 0x127b, 0x04a0, 0x1034, 0x09a2
-            ],
-            0x0003,
-        ),
-        0
-    );
-    assert_eq!(
-        sum(
-            [
-                0x09eb, 0x8a08, 0x8bc1, 0x8f6c, 0x9193, 0x0699, 0x04e2, 0x8199
-            ],
-            [
-                0x903a, 0x1064, 0x808b, 0x0fae, 0x8578, 0x81b5, 0x8f41, 0x0382
-            ],
-            0x0006,
-        ),
-        0
-    );
-}
-
-/// Two sums of an H200 in which products are so small that what the least
-/// exponent cuts off of them decides between zero and the smallest number.
-#[test]
-fn products_below_the_least_exponent_are_cut_off() {
-    let sum = |a: &[u16], b: &[u16], c: u32| {
-        let parts = |x: &[u16]| -> Vec<_> { x.iter().map(|&x| unpack(Factor::Bf16, x)).collect() };
-        dot(
-            Model::HOPPER,
-            Factor::Bf16,
-            Accumulator::F32,
-            &parts(a),
-            &parts(b),
-            c,
-        )
-    };
-    assert_eq!(
-        sum(
-            &[
-                0x9a12, 0x8d10, 0x9108, 0x083a, 0x1a0d, 0x1821, 0x80f1, 0x16d1
-            ],
-            &[
-                0x998e, 0x8c2e, 0x1800, 0x0fdd, 0x1a1f, 0x95ad, 0x0bc3, 0x10e9
-            ],
-            0x8000_0000,
-        ),
-        0
-    );
-    assert_eq!(
-        sum(
-            &[
-                0x16b5, 0x0f91, 0x8a2a, 0x025f, 0x8719, 0x842b, 0x04ce, 0x0754, 0x001c, 0x8006,
-                0x1534, 0x0e1e, 0x9a28, 0x8153, 0x0420, 0x96b3,
-            ],
-            &[
-                0x90f8, 0x856b, 0x8032, 0x0572, 0x8fb8, 0x18f7, 0x0d9f, 0x0742, 0x8f24, 0x8425,
-                0x83dc, 0x0412, 0x9a43, 0x000a, 0x12fa, 0x980d,
-            ],
-            0,
-        ),
-        0
-    );
+    let halves = (Factor::F16, Accumulator::F16);
+    let singles = (Factor::Bf16, Accumulator::F32);
+    for (types, sums) in [(halves, &ROUNDED_FROM_BELOW[..]), (singles, &CUT_OFF)] {
+        for &(a, b, c) in sums {
+            assert_eq!(sum_bits(Model::HOPPER, types, [a, b], c), 0, "{a:x?}");
+        }
+    }
 }
 
 proptest! {
@@ -319,10 +246,8 @@ proptest! {
     #[test]
     fn single_products_are_exact(a: u16, b: u16) {
         let (x, y) = (f16::from_bits(a).to_f32(), f16::from_bits(b).to_f32());
-        let got = dot(
-            Model::HOPPER, Factor::F16, Accumulator::F32,
-            &[unpack(Factor::F16, a)], &[unpack(Factor::F16, b)], 0,
-        );
+        let types = (Factor::F16, Accumulator::F32);
+        let got = sum_bits(Model::HOPPER, types, [&[a], &[b]], 0);
         let expected = x * y;
         if expected.is_nan() {
             prop_assert_eq!(got, 0x7FFF_FFFF);

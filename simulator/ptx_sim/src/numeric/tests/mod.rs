@@ -2,7 +2,6 @@
 //! way of computing the same thing.
 
 mod approx;
-mod atomic;
 mod bits;
 mod convert;
 mod float;

@@ -3,15 +3,6 @@
 use crate::numeric::mma::{Accumulator, Factor, Model, dot, dot_of_two, unpack, unpack_word};
 use crate::numeric::tile::{Blocks, Product, Register, add_blocks, multiply};
 
-/// Which random bits are kept and which are set, so that numbers are of a certain kind.
-struct Kind {
-    name: &'static str,
-    /// Of 16 bits.
-    factor: (u16, u16),
-    /// Of 32 bits; the upper half for 16-bit sums.
-    addend: (u32, u32),
-}
-
 /// The element of the product at `row` and `column` by [`dot`].
 fn expected(product: &Product<'_>, row: usize, column: usize) -> u32 {
     let half = |register: &Register, i: usize| (register[i / 2] >> (i % 2 * 16)) as u16;
@@ -64,7 +55,7 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
     } else {
         2
     };
-    for kind in kinds {
+    for &(name, factors, addends) in kinds {
         for (n_b, n_a) in [(1, 2), (2, 4)] {
             for _ in 0..150 {
                 let mut registers = |n: usize, (keep, set): (u32, u32)| -> Vec<Register> {
@@ -75,9 +66,9 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                 let both = |(keep, set): (u16, u16)| {
                     (u32::from(keep) * 0x1_0001, u32::from(set) * 0x1_0001)
                 };
-                let a = registers(n_a, both(kind.factor));
-                let b = registers(n_b, both(kind.factor));
-                let c = registers(n_sums, kind.addend);
+                let a = registers(n_a, both(factors));
+                let b = registers(n_b, both(factors));
+                let c = registers(n_sums, addends);
                 let [a, b, c] = [&a, &b, &c].map(|registers| registers.iter().collect::<Vec<_>>());
                 let product = Product {
                     model: Model::HOPPER,
@@ -95,8 +86,7 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                     let expected = expected(&product, row, column);
                     assert!(
                         !is_known || got == expected,
-                        "{}, row {row}, column {column}: {got:08x} for {expected:08x}",
-                        kind.name
+                        "{name}, row {row}, column {column}: {got:08x} for {expected:08x}"
                     );
                 }
             }
@@ -104,81 +94,50 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
     }
 }
 
-const fn kind(name: &'static str, factor: (u16, u16), addend: (u32, u32)) -> Kind {
-    Kind {
-        name,
-        factor,
-        addend,
-    }
-}
+/// A kind of number: its name, and which random bits of 16-bit factors and of 32-bit addends (of
+/// which both halves may be a 16-bit one) are kept and set.
+type Kind = (&'static str, (u16, u16), (u32, u32));
+
+#[rustfmt::skip]
+const F16_IN_F32: &[Kind] = &[
+    ("any finite factors", (0xBBFF, 0), (0xBFFF_FFFF, 0x2000_0000)),
+    ("large factors", (0xBFFF, 0x4000), (0xBFFF_FFFF, 0x2000_0000)),
+    ("no addend", (0xFBFF & !0x4000, 0), (0, 0)),
+    ("near one", (0x87FF, 0x3800), (0x80FF_FFFF, 0x3F00_0000)),
+    ("subnormal and small", (0x87FF, 0), (0x80FF_FFFF, 0x3000_0000)),
+    ("zeros", (0x8000, 0), (0x8000_0000, 0)),
+    ("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
+    ("powers and infinity", (0xFC00, 0), (0xFF80_0000, 0)),
+];
+
+#[rustfmt::skip]
+const F16_IN_F16: &[Kind] = &[
+    ("any finite numbers", (0xBBFF, 0), (0xBBFF_BBFF, 0)),
+    ("large factors", (0xBBFF, 0x4000), (0xBBFF_BBFF, 0x4000_4000)),
+    ("near one", (0x87FF, 0x3800), (0x87FF_87FF, 0x3800_3800)),
+    ("subnormal and small", (0x97FF, 0), (0x83FF_83FF, 0)),
+    ("subnormal sums", (0x8FFF, 0), (0x83FF_83FF, 0)),
+    ("zeros", (0x8000, 0), (0x8000_8000, 0)),
+    ("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
+    ("powers and infinity", (0xFC00, 0), (0xFC00_FC00, 0)),
+];
+
+#[rustfmt::skip]
+const BF16_IN_F32: &[Kind] = &[
+    ("near one", (0x83FF, 0x3C00), (0x83FF_FFFF, 0x3C00_0000)),
+    ("wide", (0x8FFF, 0x3000), (0x8FFF_FFFF, 0x3000_0000)),
+    ("zeros", (0x8000, 0), (0x8000_0000, 0)),
+    ("any finite numbers", (0xBFFF, 0), (0xBFFF_FFFF, 0)),
+    ("large", (0xBF7F, 0x4000), (0xBF7F_FFFF, 0x4000_0000)),
+    ("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
+    ("powers and infinity", (0x8780, 0x7800), (0xFF80_0000, 0)),
+];
 
 #[test]
-fn f16_in_f32() {
-    compare(
-        Factor::F16,
-        Accumulator::F32,
-        &[
-            kind(
-                "any finite factors",
-                (0xBBFF, 0),
-                (0xBFFF_FFFF, 0x2000_0000),
-            ),
-            kind(
-                "large factors",
-                (0xBFFF, 0x4000),
-                (0xBFFF_FFFF, 0x2000_0000),
-            ),
-            kind("no addend", (0xFBFF & !0x4000, 0), (0, 0)),
-            kind("near one", (0x87FF, 0x3800), (0x80FF_FFFF, 0x3F00_0000)),
-            kind(
-                "subnormal and small",
-                (0x87FF, 0),
-                (0x80FF_FFFF, 0x3000_0000),
-            ),
-            kind("zeros", (0x8000, 0), (0x8000_0000, 0)),
-            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
-            kind("powers and infinity", (0xFC00, 0), (0xFF80_0000, 0)),
-        ],
-    );
-}
-
-#[test]
-fn f16_in_f16() {
-    compare(
-        Factor::F16,
-        Accumulator::F16,
-        &[
-            kind("any finite numbers", (0xBBFF, 0), (0xBBFF_BBFF, 0)),
-            kind(
-                "large factors",
-                (0xBBFF, 0x4000),
-                (0xBBFF_BBFF, 0x4000_4000),
-            ),
-            kind("near one", (0x87FF, 0x3800), (0x87FF_87FF, 0x3800_3800)),
-            kind("subnormal and small", (0x97FF, 0), (0x83FF_83FF, 0)),
-            kind("subnormal sums", (0x8FFF, 0), (0x83FF_83FF, 0)),
-            kind("zeros", (0x8000, 0), (0x8000_8000, 0)),
-            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
-            kind("powers and infinity", (0xFC00, 0), (0xFC00_FC00, 0)),
-        ],
-    );
-}
-
-#[test]
-fn bf16_in_f32() {
-    compare(
-        Factor::Bf16,
-        Accumulator::F32,
-        &[
-            kind("near one", (0x83FF, 0x3C00), (0x83FF_FFFF, 0x3C00_0000)),
-            kind("wide", (0x8FFF, 0x3000), (0x8FFF_FFFF, 0x3000_0000)),
-            kind("zeros", (0x8000, 0), (0x8000_0000, 0)),
-            kind("any finite numbers", (0xBFFF, 0), (0xBFFF_FFFF, 0)),
-            kind("large", (0xBF7F, 0x4000), (0xBF7F_FFFF, 0x4000_0000)),
-            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0)),
-            kind("powers and infinity", (0x8780, 0x7800), (0xFF80_0000, 0)),
-        ],
-    );
+fn products_of_16_bit_factors() {
+    compare(Factor::F16, Accumulator::F32, F16_IN_F32);
+    compare(Factor::F16, Accumulator::F16, F16_IN_F16);
+    compare(Factor::Bf16, Accumulator::F32, BF16_IN_F32);
 }
 
 /// Random numbers of a type that are whole at some scale: few bits of a fraction, and
