@@ -9,7 +9,6 @@ mod inputs;
 pub mod results;
 pub mod table;
 
-use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use common::{Bench, words};
@@ -112,18 +111,40 @@ fn smallest(case: &Case) -> f64 {
     }
 }
 
-/// Compares `evaluate` with what the file says of each case; gives the
-/// disagreements.
-fn compare(results: &[Vec<u64>], evaluate: impl Fn(usize, &Case, usize) -> Vec<u64>) -> String {
+/// Runs each case on the simulator, on its first `n` operands; gives the results.
+pub fn simulated(cases: &[Case], n: usize) -> Vec<Vec<u64>> {
+    let bench = Bench::new(&module(cases));
+    let run = |(index, case): (usize, &Case)| {
+        let buffers = ["a", "b", "c", "out"].map(|name| bench.zeros::<u64>(n, name));
+        for (place, (kind, _)) in (0..).zip(&case.operands) {
+            let words: Vec<u64> = (0..n as u64).map(|i| operand(*kind, place, i)).collect();
+            let overwritten = bench.device.overwrite(buffers[place as usize], &words);
+            overwritten.unwrap();
+        }
+        let name = format!("case_{index}");
+        let call = bench.call(&name).grid(n as u32 / 32).block(32);
+        let done = buffers.iter().fold(call, |call, &b| call.arg(b)).run();
+        done.unwrap_or_else(|error| panic!("{}: {error}", case.opcode));
+        let out = bench.download(buffers[3]);
+        for buffer in buffers {
+            bench.device.free(buffer.address()).unwrap();
+        }
+        out
+    };
+    cases.iter().enumerate().map(run).collect()
+}
+
+/// Compares the simulator with what the file says of each case; gives the disagreements.
+fn compare(results: &[Vec<u64>]) -> String {
     let cases = cases();
     assert_eq!(
         cases.len(),
         results.len(),
         "measure again: the table has changed"
     );
+    let simulated = simulated(&cases, results[0].len());
     let mut report = String::new();
-    for (index, (case, measured)) in cases.iter().zip(results).enumerate() {
-        let found = evaluate(index, case, measured.len());
+    for ((case, measured), found) in cases.iter().zip(results).zip(simulated) {
         let wrong: Vec<usize> = (0..measured.len())
             .filter(|&number| !agrees(case, found[number], measured[number]))
             .collect();
@@ -144,63 +165,21 @@ fn compare(results: &[Vec<u64>], evaluate: impl Fn(usize, &Case, usize) -> Vec<u
     report
 }
 
-fn by_numeric(case: &Case, n: usize) -> Vec<u64> {
-    let mask = u64::MAX >> (64 - case.result_bits);
-    (0..n as u64)
-        .map(|number| (case.evaluate)(operands(case, number)) & mask)
-        .collect()
-}
-
-#[test]
-fn numeric_agrees_with_the_h200() {
-    let report = compare(&measured(), |_, case, n| by_numeric(case, n));
-    assert!(report.is_empty(), "{report}");
-}
-
-/// Runs the kernels themselves on the simulator and compares; a kernel that fails is a
-/// disagreement too.
-fn compare_simulated(results: &[Vec<u64>]) -> String {
-    let bench = Bench::new(&module(&cases()));
-    let failures = RefCell::new(String::new());
-    let report = compare(results, |index, case, n| {
-        let buffers = ["a", "b", "c", "out"].map(|name| bench.zeros::<u64>(n, name));
-        for (place, (kind, _)) in case.operands.iter().enumerate() {
-            let words: Vec<u64> = (0..n as u64)
-                .map(|number| operand(*kind, place as u64, number))
-                .collect();
-            let overwritten = bench.device.overwrite(buffers[place], &words);
-            overwritten.unwrap();
-        }
-        let name = format!("case_{index}");
-        let call = bench.call(&name).grid(n as u32 / 32).block(32);
-        if let Err(error) = buffers.iter().fold(call, |call, &b| call.arg(b)).run() {
-            let _ = writeln!(failures.borrow_mut(), "{}: {error}", case.opcode);
-            return by_numeric(case, n);
-        }
-        let out = bench.download(buffers[3]);
-        for buffer in buffers {
-            bench.device.free(buffer.address()).unwrap();
-        }
-        out
-    });
-    report + &failures.into_inner()
-}
-
 #[test]
 fn the_simulator_agrees_with_the_h200() {
-    let report = compare_simulated(&measured());
+    let report = compare(&measured());
     assert!(report.is_empty(), "{report}");
 }
 
 #[test]
 #[ignore = "compares with raw results of a new measurement, the file in RESULTS"]
-fn both_agree_with_a_new_measurement() {
+fn it_agrees_with_a_new_measurement() {
     let bytes = std::fs::read(std::env::var_os("RESULTS").expect("RESULTS")).unwrap();
     let results: Vec<Vec<u64>> = words(&bytes)
         .chunks(N_MEASURED)
         .map(<[u64]>::to_vec)
         .collect();
-    let report = compare(&results, |_, case, n| by_numeric(case, n)) + &compare_simulated(&results);
+    let report = compare(&results);
     assert!(report.is_empty(), "{report}");
 }
 

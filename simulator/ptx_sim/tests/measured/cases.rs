@@ -69,7 +69,7 @@ pub fn cases() -> Vec<String> {
 }
 
 /// All that a line with `<a|b>` in it stands for.
-fn expand(text: &str) -> Vec<String> {
+pub fn expand(text: &str) -> Vec<String> {
     let Some(end) = text.find('>') else {
         return vec![text.to_owned()];
     };
