@@ -47,24 +47,16 @@ fn multiply_low(ty: Type) -> Decoded<LaneFn> {
 
 /// High half of a product.
 fn multiply_high(ty: Type) -> Decoded<LaneFn> {
-    Ok(match ty {
-        Type::U16 => binary(|a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
-        Type::S16 => binary(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
-        Type::U32 => binary(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
-        Type::S32 => binary(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
-        Type::U64 => binary(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
-        Type::S64 => binary(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
-        other => return Err(format!("there is no product of {other}")),
-    })
+    Ok(by_type!(ty, binary(a, b) => a.mul_hi(b)))
 }
 
 /// A product of twice the width.
 fn multiply_wide(ty: Type) -> Decoded<(LaneFn, Type)> {
     let run = match ty {
-        Type::U16 => binary(|a: u16, b: u16| u32::from(a) * u32::from(b)),
-        Type::S16 => binary(|a: i16, b: i16| i32::from(a) * i32::from(b)),
-        Type::U32 => binary(|a: u32, b: u32| u64::from(a) * u64::from(b)),
-        Type::S32 => binary(|a: i32, b: i32| i64::from(a) * i64::from(b)),
+        Type::U16 => binary(u16::mul_wide),
+        Type::S16 => binary(i16::mul_wide),
+        Type::U32 => binary(u32::mul_wide),
+        Type::S32 => binary(i32::mul_wide),
         other => return Err(format!("there is no wide product of {other}")),
     };
     Ok((run, wide_type(ty)))
@@ -73,18 +65,10 @@ fn multiply_wide(ty: Type) -> Decoded<(LaneFn, Type)> {
 /// The same, added to a number of that width.
 fn multiply_wide_add(ty: Type) -> Decoded<(LaneFn, Type)> {
     let run = match ty {
-        Type::U16 => {
-            ternary(|a: u16, b: u16, c: u32| (u32::from(a) * u32::from(b)).wrapping_add(c))
-        }
-        Type::S16 => {
-            ternary(|a: i16, b: i16, c: i32| (i32::from(a) * i32::from(b)).wrapping_add(c))
-        }
-        Type::U32 => {
-            ternary(|a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c))
-        }
-        Type::S32 => {
-            ternary(|a: i32, b: i32, c: i64| (i64::from(a) * i64::from(b)).wrapping_add(c))
-        }
+        Type::U16 => ternary(|a: u16, b: u16, c: u32| a.mul_wide(b).wrapping_add(c)),
+        Type::S16 => ternary(|a: i16, b: i16, c: i32| a.mul_wide(b).wrapping_add(c)),
+        Type::U32 => ternary(|a: u32, b: u32, c: u64| a.mul_wide(b).wrapping_add(c)),
+        Type::S32 => ternary(|a: i32, b: i32, c: i64| a.mul_wide(b).wrapping_add(c)),
         other => return Err(format!("there is no wide product of {other}")),
     };
     Ok((run, wide_type(ty)))

@@ -1,4 +1,4 @@
-//! Order: `min`, `max`, comparisons, and the properties that `testp` tests.
+//! Order: `min` and `max`; and the properties that `testp` tests.
 
 use super::float::{Float, abs};
 
@@ -61,76 +61,6 @@ fn rank<F: Float>(a: F) -> i64 {
         -1 - magnitude
     } else {
         magnitude
-    }
-}
-
-/// A comparison of floating-point numbers, `setp` and `set`.
-#[allow(missing_docs)] // Named as in PTX; `…u` is true where either is a NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FloatComparison {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Equ,
-    Neu,
-    Ltu,
-    Leu,
-    Gtu,
-    Geu,
-    /// Neither is a NaN.
-    Num,
-    /// Either is a NaN.
-    Nan,
-}
-
-impl FloatComparison {
-    /// Reads a comparison's name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "eq" => Self::Eq,
-            "ne" => Self::Ne,
-            "lt" => Self::Lt,
-            "le" => Self::Le,
-            "gt" => Self::Gt,
-            "ge" => Self::Ge,
-            "equ" => Self::Equ,
-            "neu" => Self::Neu,
-            "ltu" => Self::Ltu,
-            "leu" => Self::Leu,
-            "gtu" => Self::Gtu,
-            "geu" => Self::Geu,
-            "num" => Self::Num,
-            "nan" => Self::Nan,
-            _ => return None,
-        })
-    }
-
-    /// Compares.
-    #[inline]
-    pub fn holds<F: Float>(self, a: F, b: F) -> bool {
-        let is_unordered = a.is_not_a_number() || b.is_not_a_number();
-        // The two zeros are equal.
-        let place = |x: F| if x.magnitude() == 0 { 0 } else { rank(x) };
-        let (x, y) = (place(a), place(b));
-        match self {
-            Self::Eq => !is_unordered && x == y,
-            Self::Ne => !is_unordered && x != y,
-            Self::Lt => !is_unordered && x < y,
-            Self::Le => !is_unordered && x <= y,
-            Self::Gt => !is_unordered && x > y,
-            Self::Ge => !is_unordered && x >= y,
-            Self::Equ => is_unordered || x == y,
-            Self::Neu => is_unordered || x != y,
-            Self::Ltu => is_unordered || x < y,
-            Self::Leu => is_unordered || x <= y,
-            Self::Gtu => is_unordered || x > y,
-            Self::Geu => is_unordered || x >= y,
-            Self::Num => !is_unordered,
-            Self::Nan => is_unordered,
-        }
     }
 }
 

@@ -18,7 +18,7 @@
 //! | `.ftz`, `.sat`, `.relu` | [`float::mul_ftz`] …, [`float::flush`], [`float::saturate`], [`float::relu`] |
 //! | `min`, `max` with `.NaN`, `.xorsign.abs` | [`compare::min`], [`compare::max`], [`compare::Extremum`] |
 //! | `neg`, `abs`, `copysign`, `testp` | [`float::neg`] …, [`compare::Property`] |
-//! | `setp`, `set` | [`compare::FloatComparison`]; integers by Rust's own operators |
+//! | `setp`, `set` | Rust's own operators |
 //! | `f16x2`, `bf16x2` | [`half::packed1`], [`half::packed2`], [`half::packed3`] |
 //! | `cvt` | [`convert::Conversion`]; `cvt.pack` [`convert::pack_saturated`] |
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |

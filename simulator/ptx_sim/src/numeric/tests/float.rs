@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 
 use super::super::Rounding;
-use super::super::compare::{Extremum, FloatComparison, Property, max, min};
+use super::super::compare::{Extremum, Property, max, min};
 use super::super::float::{
     Float, abs, add, copysign, div, flush, fma, mul, neg, rcp, relu, saturate, sqrt, sub,
 };
@@ -130,24 +130,6 @@ proptest! {
         if !a.is_nan() && !b.is_nan() {
             let expected = a.abs().max(b.abs()).copysign(if a.is_sign_negative() == b.is_sign_negative() { 1.0 } else { -1.0 });
             prop_assert_eq!(max(a, b, xor).to_bits(), expected.to_bits());
-        }
-    }
-
-    #[test]
-    fn comparisons(a in singles(), b in singles()) {
-        let order = a.partial_cmp(&b);
-        let unordered = order.is_none();
-        for (name, ordered, or_unordered) in [
-            ("eq", a == b, false), ("equ", a == b, true),
-            ("ne", a != b && !unordered, false), ("neu", a != b, true),
-            ("lt", a < b, false), ("ltu", a < b, true),
-            ("le", a <= b, false), ("leu", a <= b, true),
-            ("gt", a > b, false), ("gtu", a > b, true),
-            ("ge", a >= b, false), ("geu", a >= b, true),
-            ("num", !unordered, false), ("nan", false, true),
-        ] {
-            let comparison = FloatComparison::from_name(name).unwrap();
-            prop_assert_eq!(comparison.holds(a, b), ordered || or_unordered && unordered, "{}", name);
         }
     }
 
