@@ -92,7 +92,6 @@ impl Decoder<'_> {
             "wgmma" => self.wgmma(op, operands),
             "setmaxnreg" => self.set_registers(op, operands),
             "mbarrier" => self.mbarrier(op, operands),
-            "vabsdiff2" | "vabsdiff4" if !op.has("sat") => self.absolute_differences(op, operands),
             name if is_video(name) => self.video(op, operands),
             "cp" if op.has("bulk") => self.bulk_copy(op, operands),
             "cp" => self.async_copy(op, operands),

@@ -301,44 +301,6 @@ impl Decoder<'_> {
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 
-    /// `vabsdiff2`, `vabsdiff4` without `.sat`: on the parts of words, or their sum.
-    pub fn absolute_differences(
-        &mut self,
-        op: &mut Opcode<'_>,
-        operands: &[Operand],
-    ) -> Decoded<()> {
-        use crate::numeric::video::{absolute_differences, sum_of_absolute_differences};
-        let in_bytes = op.name.ends_with('4');
-        let adds = op.take("add");
-        let [d, a, b] = [op.ty()?, op.ty()?, op.ty()?];
-        let signed = match (a, b) {
-            (Type::S32, Type::S32) => true,
-            (Type::U32, Type::U32) => false,
-            _ => return Err("both sources must have one signedness".to_owned()),
-        };
-        if !matches!(d, Type::S32 | Type::U32) {
-            return Err(format!("the result cannot be {d}"));
-        }
-        macro_rules! run {
-            ($parts:literal, $signed:literal) => {
-                if adds {
-                    ternary(|a, b, c: u32| {
-                        c.wrapping_add(sum_of_absolute_differences(a, b, $parts, $signed))
-                    })
-                } else {
-                    ternary(|a, b, _: u32| absolute_differences(a, b, $parts, $signed))
-                }
-            };
-        }
-        let run = match (in_bytes, signed) {
-            (true, true) => run!(4, true),
-            (true, false) => run!(4, false),
-            (false, true) => run!(2, true),
-            (false, false) => run!(2, false),
-        };
-        self.straight(run, 3, Type::B32, Type::B32, operands)
-    }
-
     /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a lane of 0 or 1
     /// in addition to the registers.
     fn extended(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {

@@ -22,7 +22,7 @@
 //! | `f16x2`, `bf16x2` | [`half::packed1`], [`half::packed2`], [`half::packed3`] |
 //! | `cvt` | [`convert::Conversion`]; `cvt.pack` [`convert::pack_saturated`] |
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
-//! | `vabsdiff2`, `vabsdiff4` | [`video`] |
+//! | `vadd`, `vabsdiff4` and the like | [`video::Video`] |
 //! | 8-bit floats | [`fp8::Small`] |
 //! | `mma`, `wmma`, `wgmma` | [`mma::dot`], by a [`mma::Model`] of the hardware; integers, bits, `f64` [`tensor`] |
 

@@ -1,35 +1,6 @@
 //! Video instructions: arithmetic on words and on parts of words, with a second operation
 //! after it.
 
-/// The absolute differences of the words' 2 or 4 parts, cut to a part's width.
-pub fn absolute_differences(a: u32, b: u32, parts: u32, signed: bool) -> u32 {
-    let bits = 32 / parts;
-    let keep = u32::MAX >> (32 - bits);
-    (0..parts).fold(0, |result, part| {
-        result | (difference(a, b, part, bits, signed) & keep) << (part * bits)
-    })
-}
-
-/// The sum of the absolute differences of the words' parts.
-pub fn sum_of_absolute_differences(a: u32, b: u32, parts: u32, signed: bool) -> u32 {
-    let bits = 32 / parts;
-    (0..parts)
-        .map(|part| difference(a, b, part, bits, signed))
-        .sum()
-}
-
-fn difference(a: u32, b: u32, part: u32, bits: u32, signed: bool) -> u32 {
-    let take = |word: u32| {
-        let high = word << (32 - bits * (part + 1));
-        if signed {
-            i64::from(high as i32 >> (32 - bits))
-        } else {
-            i64::from(high >> (32 - bits))
-        }
-    };
-    take(a).abs_diff(take(b)) as u32
-}
-
 /// What a video instruction computes first.
 #[allow(missing_docs)] // Named as in PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,10 +203,9 @@ fn part(word: u32, part: Part, signed: bool) -> i64 {
         _ => (32, 0),
     };
     let high = word << (32 - n_bits - place);
-    if signed {
-        i64::from(high as i32 >> (32 - n_bits))
-    } else {
-        i64::from(high >> (32 - n_bits))
+    match signed {
+        true => i64::from(high as i32 >> (32 - n_bits)),
+        false => i64::from(high >> (32 - n_bits)),
     }
 }
 
@@ -250,30 +220,5 @@ fn limited(value: i64, n_bits: u32, signed: bool) -> i64 {
         value.clamp(-(1 << (n_bits - 1)), (1 << (n_bits - 1)) - 1)
     } else {
         value.clamp(0, (1 << n_bits) - 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_do_not_touch() {
-        assert_eq!(
-            absolute_differences(0xFF00_80FF, 0x0001_7F00, 4, false),
-            0xFF01_01FF
-        );
-        assert_eq!(
-            absolute_differences(0xFF00_80FF, 0x0001_7F00, 4, true),
-            0x0101_FF01
-        );
-        assert_eq!(
-            absolute_differences(0x8000_0001, 0x7FFF_0003, 2, true),
-            0xFFFF_0002
-        );
-        assert_eq!(
-            sum_of_absolute_differences(0xFF00_0005, 0x0001_0003, 4, false),
-            258
-        );
     }
 }
