@@ -355,6 +355,12 @@ impl Details {
 impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
+        let MemoryRecord {
+            shared,
+            cluster,
+            global,
+            ..
+        } = record;
         match record.class {
             // Bulk copies only have bytes, which are in no total; what products read is not
             // counted.
@@ -362,37 +368,30 @@ impl Counts {
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),
             Some(AccessClass::Reduction) => {
-                self.cluster_atomic_requests += record.cluster.requests;
-                self.record_shared_atomic(record);
-                let requests = &mut self.global_red_requests;
-                add_sectors(requests, &mut self.global_red_sectors, &record.global);
+                self.record_atomic(shared, cluster);
+                self.global_red_requests += global.requests;
+                self.global_red_sectors += global.sectors;
             }
             Some(AccessClass::Atomic | AccessClass::CompareAndSwap | AccessClass::Increment) => {
-                self.cluster_atomic_requests += record.cluster.requests;
-                self.record_shared_atomic(record);
-                let requests = &mut self.global_atomic_requests;
-                add_sectors(requests, &mut self.global_atomic_sectors, &record.global);
+                self.record_atomic(shared, cluster);
+                self.global_atomic_requests += global.requests;
+                self.global_atomic_sectors += global.sectors;
             }
-            Some(AccessClass::LoadMatrix) => add_banks(
-                &mut self.ldmatrix_requests,
-                &mut self.ldmatrix_wavefronts,
-                &mut self.ldmatrix_conflicts,
-                record,
-            ),
-            Some(AccessClass::StoreMatrix) => add_banks(
-                &mut self.stmatrix_requests,
-                &mut self.stmatrix_wavefronts,
-                &mut self.stmatrix_conflicts,
-                record,
-            ),
+            Some(AccessClass::LoadMatrix) => {
+                self.ldmatrix_requests += shared.requests;
+                self.ldmatrix_wavefronts += shared.wavefronts;
+                self.ldmatrix_conflicts += shared.conflicts;
+            }
+            Some(AccessClass::StoreMatrix) => {
+                self.stmatrix_requests += shared.requests;
+                self.stmatrix_wavefronts += shared.wavefronts;
+                self.stmatrix_conflicts += shared.conflicts;
+            }
             Some(AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass) => {
-                add_banks(
-                    &mut self.async_copy_requests,
-                    &mut self.async_copy_wavefronts,
-                    &mut self.async_copy_conflicts,
-                    record,
-                );
-                self.record_global_load(record);
+                self.async_copy_requests += shared.requests;
+                self.async_copy_wavefronts += shared.wavefronts;
+                self.async_copy_conflicts += shared.conflicts;
+                self.record_global_load(global);
             }
         }
     }
@@ -408,60 +407,39 @@ impl Counts {
     }
 
     fn record_load(&mut self, record: &MemoryRecord) {
-        add_banks(
-            &mut self.shared_load_requests,
-            &mut self.shared_load_wavefronts,
-            &mut self.shared_load_conflicts,
-            record,
-        );
+        self.shared_load_requests += record.shared.requests;
+        self.shared_load_wavefronts += record.shared.wavefronts;
+        self.shared_load_conflicts += record.shared.conflicts;
         self.cluster_load_requests += record.cluster.requests;
         self.cluster_load_bytes += record.cluster.bytes;
-        self.record_global_load(record);
-        let requests = &mut self.local_load_requests;
-        add_sectors(requests, &mut self.local_load_sectors, &record.local);
+        self.record_global_load(&record.global);
+        self.local_load_requests += record.local.requests;
+        self.local_load_sectors += record.local.sectors;
     }
 
-    fn record_global_load(&mut self, record: &MemoryRecord) {
-        let requests = &mut self.global_load_requests;
-        add_sectors(requests, &mut self.global_load_sectors, &record.global);
-        self.global_load_bytes += record.global.bytes;
+    fn record_global_load(&mut self, global: &SpaceCost) {
+        self.global_load_requests += global.requests;
+        self.global_load_sectors += global.sectors;
+        self.global_load_bytes += global.bytes;
     }
 
     fn record_store(&mut self, record: &MemoryRecord) {
-        add_banks(
-            &mut self.shared_store_requests,
-            &mut self.shared_store_wavefronts,
-            &mut self.shared_store_conflicts,
-            record,
-        );
+        self.shared_store_requests += record.shared.requests;
+        self.shared_store_wavefronts += record.shared.wavefronts;
+        self.shared_store_conflicts += record.shared.conflicts;
         self.cluster_store_requests += record.cluster.requests;
         self.cluster_store_bytes += record.cluster.bytes;
-        let requests = &mut self.global_store_requests;
-        add_sectors(requests, &mut self.global_store_sectors, &record.global);
+        self.global_store_requests += record.global.requests;
+        self.global_store_sectors += record.global.sectors;
         self.global_store_bytes += record.global.bytes;
-        let requests = &mut self.local_store_requests;
-        add_sectors(requests, &mut self.local_store_sectors, &record.local);
+        self.local_store_requests += record.local.requests;
+        self.local_store_sectors += record.local.sectors;
     }
 
-    fn record_shared_atomic(&mut self, record: &MemoryRecord) {
-        add_banks(
-            &mut self.shared_atomic_requests,
-            &mut self.shared_atomic_wavefronts,
-            &mut self.shared_atomic_conflicts,
-            record,
-        );
+    fn record_atomic(&mut self, shared: &SpaceCost, cluster: &SpaceCost) {
+        self.cluster_atomic_requests += cluster.requests;
+        self.shared_atomic_requests += shared.requests;
+        self.shared_atomic_wavefronts += shared.wavefronts;
+        self.shared_atomic_conflicts += shared.conflicts;
     }
-}
-
-/// Adds what a record's accesses cost in shared memory.
-fn add_banks(requests: &mut u64, wavefronts: &mut u64, conflicts: &mut u64, record: &MemoryRecord) {
-    *requests += record.shared.requests;
-    *wavefronts += record.shared.wavefronts;
-    *conflicts += record.shared.conflicts;
-}
-
-/// Adds what accesses cost in global or local memory.
-fn add_sectors(requests: &mut u64, sectors: &mut u64, cost: &SpaceCost) {
-    *requests += cost.requests;
-    *sectors += cost.sectors;
 }

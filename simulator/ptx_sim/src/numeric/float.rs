@@ -179,52 +179,27 @@ impl Float for f64 {
 
     #[inline]
     fn add_nearest(self, other: Self) -> Self {
-        let sum = self + other;
-        if sum.is_not_a_number() {
-            Self::nan_result(&[other, self])
-        } else {
-            sum
-        }
+        number_or_nan(self + other, &[other, self])
     }
 
     #[inline]
     fn mul_nearest(self, other: Self) -> Self {
-        let product = self * other;
-        if product.is_not_a_number() {
-            Self::nan_result(&[other, self])
-        } else {
-            product
-        }
+        number_or_nan(self * other, &[other, self])
     }
 
     #[inline]
     fn fma_nearest(self, factor: Self, addend: Self) -> Self {
-        let sum = self.mul_add(factor, addend);
-        if sum.is_not_a_number() {
-            Self::nan_result(&[factor, addend, self])
-        } else {
-            sum
-        }
+        number_or_nan(self.mul_add(factor, addend), &[factor, addend, self])
     }
 
     #[inline]
     fn div_nearest(self, divisor: Self) -> Self {
-        let quotient = self / divisor;
-        if quotient.is_not_a_number() {
-            Self::nan_result(&[self, divisor])
-        } else {
-            quotient
-        }
+        number_or_nan(self / divisor, &[self, divisor])
     }
 
     #[inline]
     fn sqrt_nearest(self) -> Self {
-        let root = self.sqrt();
-        if root.is_not_a_number() {
-            Self::nan_result(&[self])
-        } else {
-            root
-        }
+        number_or_nan(self.sqrt(), &[self])
     }
 
     /// The first NaN among the operands, made quiet; a fresh one if there is
@@ -235,6 +210,16 @@ impl Float for f64 {
         let first = operands.iter().find(|operand| operand.is_not_a_number());
         let bits = first.map_or(Self::FORMAT.canonical_nan, |nan| nan.to_bits() | QUIET);
         Self::from_bits(bits)
+    }
+}
+
+/// A result, or in its place the NaN that the operands give.
+#[inline(always)]
+fn number_or_nan(result: f64, operands: &[f64]) -> f64 {
+    if result.is_not_a_number() {
+        f64::nan_result(operands)
+    } else {
+        result
     }
 }
 

@@ -101,30 +101,6 @@ pub trait Half: Float + PartialEq + std::fmt::Debug {
     }
 }
 
-impl Half for F16 {
-    #[inline]
-    fn widen(self) -> f32 {
-        self.to_f32()
-    }
-
-    #[inline]
-    fn narrow(value: f32) -> Self {
-        Self::from_f32(value)
-    }
-}
-
-impl Half for Bf16 {
-    #[inline]
-    fn widen(self) -> f32 {
-        self.to_f32()
-    }
-
-    #[inline]
-    fn narrow(value: f32) -> Self {
-        Self::from_f32(value)
-    }
-}
-
 /// An `f64` rounded to odd in `f32`: a second rounding from there is as good as a single
 /// one.
 #[inline]
@@ -147,6 +123,18 @@ fn to_odd_f32(value: f64) -> f32 {
 
 macro_rules! float_through_f64 {
     ($($half:ty, $format:expr;)*) => {$(
+        impl Half for $half {
+            #[inline]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+
+            #[inline]
+            fn narrow(value: f32) -> Self {
+                Self::from_f32(value)
+            }
+        }
+
         impl Float for $half {
             const FORMAT: Format = $format;
 
