@@ -22,84 +22,38 @@ const FILES: [&str; 4] = [
 /// count, and of some the hardware's counters, which were read for whole kernels.
 struct Family {
     name: &'static str,
-    instructions: &'static [&'static str],
-    metrics: &'static [(&'static str, &'static str)],
+    instructions: Vec<&'static str>,
+    metrics: Vec<(&'static str, &'static str)>,
 }
 
-const FAMILIES: &[Family] = &[
-    family(
-        "shared_load",
-        &["ld.shared"],
-        &[(
-            "conflicts",
-            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        )],
-    ),
-    family(
-        "shared_store",
-        &["st.shared"],
-        &[(
-            "conflicts",
-            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-        )],
-    ),
-    family("shared_atomic", &["atom.shared", "red.shared"], &[]),
-    family(
-        "ldmatrix",
-        &["ldmatrix"],
-        &[(
-            "conflicts",
-            "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
-        )],
-    ),
-    family("stmatrix", &["stmatrix"], &[]),
-    family("async_copy", &["cp.async.ca"], &[]),
-    family(
-        "global_load",
-        &["ld.global", "cp.async"],
-        &[
-            (
-                "requests",
-                "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-            ),
-            ("sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
-        ],
-    ),
-    family(
-        "global_store",
-        &["st.global"],
-        &[
-            (
-                "requests",
-                "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-            ),
-            ("sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
-        ],
-    ),
-    family("global_atomic", &["atom.global"], &[]),
-    family("global_red", &["red.global"], &[]),
-    family(
-        "local_load",
-        &["ld.local"],
-        &[("sectors", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum")],
-    ),
-    family(
-        "local_store",
-        &["st.local"],
-        &[("sectors", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum")],
-    ),
-];
+/// All families: a name, instructions, and each counter with the hardware's.
+const FAMILIES: &str = "\
+shared_load | ld.shared | conflicts l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
+shared_store | st.shared | conflicts l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+shared_atomic | atom.shared red.shared
+ldmatrix | ldmatrix | conflicts sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum
+stmatrix | stmatrix
+async_copy | cp.async.ca
+global_load | ld.global cp.async | requests l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum \
+    | sectors l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+global_store | st.global | requests l1tex__t_requests_pipe_lsu_mem_global_op_st.sum \
+    | sectors l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+global_atomic | atom.global
+global_red | red.global
+local_load | ld.local | sectors l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum
+local_store | st.local | sectors l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum";
 
-const fn family(
-    name: &'static str,
-    instructions: &'static [&'static str],
-    metrics: &'static [(&'static str, &'static str)],
-) -> Family {
-    Family {
-        name,
-        instructions,
-        metrics,
-    }
+fn families() -> Vec<Family> {
+    let family = |line: &'static str| {
+        let mut parts = line.split(" | ");
+        let mut next = || parts.next().expect("a name and instructions");
+        Family {
+            name: next(),
+            instructions: next().split(' ').collect(),
+            metrics: parts.filter_map(|part| part.split_once(' ')).collect(),
+        }
+    };
+    FAMILIES.lines().map(family).collect()
 }
 
 /// One figure of a whole kernel: `bench/results/h200/counters.json`.
@@ -159,9 +113,9 @@ pub fn single_accesses() -> [String; FILES.len()] {
 /// A row for every counter.
 pub fn table() -> String {
     let mut text = "| counter | single accesses that agree | figures of whole kernels that agree |\n|---|---|---|\n".to_owned();
-    let whole = whole_kernels();
+    let (families, whole) = (families(), whole_kernels());
     for (name, _) in Counts::default().entries() {
-        let family = FAMILIES.iter().find(|family| name.starts_with(family.name));
+        let family = families.iter().find(|family| name.starts_with(family.name));
         let (single, kernels) = match family {
             None if name.starts_with("cluster") || name.starts_with("peer") => {
                 let by = "by definition; the hardware's counters were not read";
