@@ -24,6 +24,16 @@ impl Numbers {
         self.0 = self.0.wrapping_add(STEP);
         scramble(self.0)
     }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((self.draw() >> 33) % n as u64) as usize
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
 }
 
 impl Iterator for Numbers {

@@ -11,6 +11,7 @@
 //! optimisation) and, guarded by a predicate that does not hold, converts the destination's
 //! old bits (with and without). The simulator follows PTX.
 
+use common::numbers::Numbers;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -19,7 +20,7 @@ use super::template::*;
 const TEMPLATES: &str = include_str!("templates.txt");
 
 /// 64-bit words that each thread writes: all its registers.
-pub const OUTPUT_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;
+pub const OUTPUT_WORDS: usize = REGISTER_WORDS;
 
 /// Instructions that each thread executes alone.
 pub static LANEWISE: Templates = LazyLock::new(|| section(TEMPLATES, "lanewise"));
@@ -29,9 +30,9 @@ pub static TOGETHER: Templates = LazyLock::new(|| section(TEMPLATES, "together")
 
 /// The beginning of a module: its header, and the data that its programs read.
 pub fn header() -> String {
-    let mut random = Random(99);
+    let mut random = Numbers(99);
     let table: Vec<String> = (0..16)
-        .map(|_| format!("{:#x}", random.next() as u32))
+        .map(|_| format!("{:#x}", random.draw() as u32))
         .collect();
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n\
@@ -72,7 +73,7 @@ pub const WHOLE: u64 = 8000;
 pub fn program(number: u64) -> String {
     let seed = (number % WHOLE).wrapping_mul(0xD134_2543_DE82_EF95) ^ 0x5EED;
     let mut writer = Writer {
-        random: Random(seed),
+        random: Numbers(seed),
         text: String::new(),
         n_labels: 0,
         depth: 0,
@@ -86,7 +87,7 @@ pub fn program(number: u64) -> String {
 }
 
 struct Writer {
-    random: Random,
+    random: Numbers,
     text: String,
     n_labels: u32,
     depth: usize,
@@ -138,62 +139,12 @@ impl Writer {
         for i in 0..4 {
             self.line(&format!("st.local.b64 [local+{}], %u0", 8 * i));
         }
-        let each = [
-            ("b32", "r", N_WORDS, 8, 16),
-            ("b64", "d", N_LONGS, 8, 16),
-            ("f32", "f", N_SINGLES, 8, 6),
-            ("f64", "g", N_DOUBLES, 8, 5),
-            ("b16", "h", N_HALVES, 2, 8),
-        ];
-        for (ty, name, n, step, n_places) in each {
-            let base = match name {
-                "f" => SINGLES,
-                "g" => DOUBLES,
-                "h" => HALVES,
-                _ => 0,
-            };
-            for i in 0..n {
-                let at = base + step * (i % n_places);
-                self.line(&format!("ld.global.{ty} %{name}{i}, [%in+{at}]"));
-            }
-        }
-        for i in 0..N_PREDICATES {
-            self.line(&format!("setp.lt.s32 %p{i}, %r{i}, %r{}", i + 2));
-        }
+        load_registers().iter().for_each(|line| self.line(line));
     }
 
     /// All registers are the result.
     fn epilogue(&mut self) {
-        let mut at = 0;
-        let mut store = |writer: &mut Self, ty: &str, name: String| {
-            writer.line(&format!("st.global.{ty} [%out+{at}], {name}"));
-            at += 8;
-        };
-        for i in 0..N_WORDS {
-            self.line(&format!("cvt.u64.u32 %u0, %r{i}"));
-            store(self, "b64", "%u0".to_owned());
-        }
-        for i in 0..N_LONGS {
-            store(self, "b64", format!("%d{i}"));
-        }
-        for i in 0..N_SINGLES {
-            self.line(&format!("mov.b32 %t0, %f{i}"));
-            self.line("cvt.u64.u32 %u0, %t0");
-            store(self, "b64", "%u0".to_owned());
-        }
-        for i in 0..N_DOUBLES {
-            store(self, "f64", format!("%g{i}"));
-        }
-        for i in 0..N_HALVES {
-            self.line(&format!("cvt.u64.u16 %u0, %h{i}"));
-            store(self, "b64", "%u0".to_owned());
-        }
-        self.line("mov.u64 %u1, 0");
-        for i in 0..N_PREDICATES {
-            self.line(&format!("selp.u64 %u0, {}, 0, %p{i}", 1 << i));
-            self.line("or.b64 %u1, %u1, %u0");
-        }
-        store(self, "b64", "%u1".to_owned());
+        store_registers().iter().for_each(|line| self.line(line));
         self.line("ret");
         self.text.push_str("}\n");
     }

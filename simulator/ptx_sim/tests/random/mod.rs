@@ -36,11 +36,12 @@ mod wide;
 
 use std::fmt::Write as _;
 
+use common::numbers::Numbers;
 use common::{Bench, words};
 use generate::{header, program};
 use ptx_sim::{DeviceConfig, LaunchError, LaunchOptions, Module};
 use set::{FIRST, N_INPUTS, Set, WIDE, hash};
-use template::{INPUT_WORDS, Random, THREADS, input};
+use template::{INPUT_WORDS, THREADS, input};
 use unlike::is_unlike;
 
 /// The number of programs that every run of the tests compares; the others take some
@@ -163,8 +164,8 @@ fn a_wrong_bit_changes_the_hash() {
 /// A program with some of its lines mangled: opcodes and operands that stand elsewhere in
 /// it, lines doubled, dropped and exchanged.
 fn mangled(number: u64) -> String {
-    let mut random = Random(number);
-    let mut pick = |n: usize| ((random.next() >> 33) % n as u64) as usize;
+    let mut random = Numbers(number);
+    let mut pick = |n| random.below(n);
     let text = program(number);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=pick(5) {

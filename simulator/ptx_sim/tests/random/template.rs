@@ -10,7 +10,7 @@
 
 use std::sync::LazyLock;
 
-use common::numbers::{STEP, scramble};
+use common::numbers::Numbers;
 
 /// Templates to choose from.
 pub type Templates = LazyLock<Vec<&'static str>>;
@@ -33,27 +33,11 @@ pub const N_SINGLES: usize = 6;
 pub const N_DOUBLES: usize = 5;
 pub const N_HALVES: usize = 5;
 pub const N_PREDICATES: usize = 4;
-
-/// A stream of random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(STEP);
-        scramble(self.0)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 33) % n as u64) as usize
-    }
-
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
+/// 64-bit words in which a thread writes all its registers.
+pub const REGISTER_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;
 
 /// Fills a template.
-pub fn fill(random: &mut Random, template: &str) -> String {
+pub fn fill(random: &mut Numbers, template: &str) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some(start) = rest.find('{') {
@@ -73,12 +57,12 @@ pub fn fill(random: &mut Random, template: &str) -> String {
     out + rest
 }
 
-fn hole(random: &mut Random, hole: &str) -> String {
+fn hole(random: &mut Numbers, hole: &str) -> String {
     if hole.contains('|') {
         let choices: Vec<&str> = hole.split('|').collect();
         return choices[random.below(choices.len())].to_owned();
     }
-    let register = |random: &mut Random, name: &str, n| format!("%{name}{}", random.below(n));
+    let register = |random: &mut Numbers, name: &str, n| format!("%{name}{}", random.below(n));
     match hole {
         "R" | "r" => register(random, "r", N_WORDS),
         "D" | "d" => register(random, "d", N_LONGS),
@@ -88,7 +72,7 @@ fn hole(random: &mut Random, hole: &str) -> String {
         "P" | "p" => register(random, "p", N_PREDICATES),
         "i" if random.one_in(4) => {
             let shift = random.below(32);
-            ((random.next() as u32 >> shift) as i32).to_string()
+            ((random.draw() as u32 >> shift) as i32).to_string()
         }
         "i" => register(random, "r", N_WORDS),
         "n" => random
@@ -126,7 +110,7 @@ fn hole(random: &mut Random, hole: &str) -> String {
 }
 
 /// Some registers, all different.
-fn distinct(random: &mut Random, name: &str, n: usize, n_wanted: usize) -> String {
+fn distinct(random: &mut Numbers, name: &str, n: usize, n_wanted: usize) -> String {
     let first = random.below(n);
     let step = if n.is_multiple_of(2) {
         1
@@ -145,13 +129,13 @@ pub const HALVES: usize = 112;
 
 /// Input number `set`, of all threads.
 pub fn input(set: u64) -> Vec<u64> {
-    let mut random = Random(0x1117 + set);
+    let mut random = Numbers(0x1117 + set);
     let mut words = Vec::new();
     for _ in 0..THREADS {
         for word in 0..INPUT_WORDS {
-            let bits = random.next();
+            let bits = random.draw();
             words.push(match 8 * word {
-                at if at < SINGLES => bits >> (random.next() % 60),
+                at if at < SINGLES => bits >> (random.draw() % 60),
                 at if at < DOUBLES => u64::from(single(&mut random)) | bits << 32,
                 at if at < HALVES => double(&mut random),
                 _ => (0..4).fold(0, |w, i| w | u64::from(half(&mut random)) << (16 * i)),
@@ -162,7 +146,7 @@ pub fn input(set: u64) -> Vec<u64> {
 }
 
 /// A number of ordinary size mostly; now and then one of the edges.
-fn single(random: &mut Random) -> u32 {
+fn single(random: &mut Numbers) -> u32 {
     const EDGES: [u32; 8] = [
         0,
         0x8000_0000,
@@ -173,7 +157,7 @@ fn single(random: &mut Random) -> u32 {
         0x7FC0_0000,
         0x7F7F_FFFF,
     ];
-    let bits = random.next();
+    let bits = random.draw();
     match bits % 16 {
         0 => EDGES[(bits >> 8) as usize % EDGES.len()],
         1 => bits as u32 >> 8,
@@ -181,7 +165,7 @@ fn single(random: &mut Random) -> u32 {
     }
 }
 
-fn double(random: &mut Random) -> u64 {
+fn double(random: &mut Numbers) -> u64 {
     const EDGES: [u64; 7] = [
         0,
         1 << 63,
@@ -191,22 +175,78 @@ fn double(random: &mut Random) -> u64 {
         0x7FF0 << 48,
         0x7FF8 << 48,
     ];
-    let bits = random.next();
+    let bits = random.draw();
     match bits % 16 {
         0 => EDGES[(bits >> 8) as usize % EDGES.len()],
         1 => bits,
-        _ => (bits & 0x800F_FFFF_FFFF_FFFF) | (1000 + random.next() % 46) << 52,
+        _ => (bits & 0x800F_FFFF_FFFF_FFFF) | (1000 + random.draw() % 46) << 52,
     }
 }
 
-fn half(random: &mut Random) -> u16 {
+fn half(random: &mut Numbers) -> u16 {
     const EDGES: [u16; 7] = [0, 0x8000, 0x3C00, 1, 0x03FF, 0x7C00, 0x7E00];
-    let bits = random.next();
+    let bits = random.draw();
     match bits % 16 {
         0 => EDGES[(bits >> 8) as usize % EDGES.len()],
         1 => bits as u16,
         _ => (bits as u16 & 0x83FF) | (9 + (bits >> 40) as u16 % 13) << 10,
     }
+}
+
+/// Statements that load every register from the thread's input, and set the predicates by them.
+pub fn load_registers() -> Vec<String> {
+    let each = [
+        ("b32", "r", N_WORDS, 0, 8, 16),
+        ("b64", "d", N_LONGS, 0, 8, 16),
+        ("f32", "f", N_SINGLES, SINGLES, 8, 6),
+        ("f64", "g", N_DOUBLES, DOUBLES, 8, 5),
+        ("b16", "h", N_HALVES, HALVES, 2, 8),
+    ];
+    let loads = each
+        .into_iter()
+        .flat_map(|(ty, name, n, base, step, n_places)| {
+            let at = move |i| base + step * (i % n_places);
+            (0..n).map(move |i| format!("ld.global.{ty} %{name}{i}, [%in+{}]", at(i)))
+        });
+    let tests = (0..N_PREDICATES).map(|i| format!("setp.lt.s32 %p{i}, %r{i}, %r{}", i + 2));
+    loads.chain(tests).collect()
+}
+
+/// Statements that store every register in a word of its own, and all predicates in one.
+pub fn store_registers() -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    let mut store = |widen: Vec<String>, ty: &str, name: &str| {
+        lines.extend(widen);
+        lines.push(format!("st.global.{ty} [%out+{at}], {name}"));
+        at += 8;
+    };
+    for i in 0..N_WORDS {
+        store(vec![format!("cvt.u64.u32 %u0, %r{i}")], "b64", "%u0");
+    }
+    for i in 0..N_LONGS {
+        store(Vec::new(), "b64", &format!("%d{i}"));
+    }
+    for i in 0..N_SINGLES {
+        let widen = [&format!("mov.b32 %t0, %f{i}"), "cvt.u64.u32 %u0, %t0"];
+        store(widen.map(str::to_owned).to_vec(), "b64", "%u0");
+    }
+    for i in 0..N_DOUBLES {
+        store(Vec::new(), "f64", &format!("%g{i}"));
+    }
+    for i in 0..N_HALVES {
+        store(vec![format!("cvt.u64.u16 %u0, %h{i}")], "b64", "%u0");
+    }
+    let bit = |i| {
+        [
+            format!("selp.u64 %u0, {}, 0, %p{i}", 1 << i),
+            "or.b64 %u1, %u1, %u0".to_owned(),
+        ]
+    };
+    let bits = (0..N_PREDICATES).flat_map(bit);
+    let bits = std::iter::once("mov.u64 %u1, 0".to_owned()).chain(bits);
+    store(bits.collect(), "b64", "%u1");
+    lines
 }
 
 /// The registers in the order in which they are written out.

@@ -1,5 +1,6 @@
 //! Functions and calls.
 
+use common::numbers::Numbers;
 use std::fmt::Write as _;
 
 use super::flow::negated;
@@ -67,7 +68,7 @@ impl Param {
 }
 
 impl Signature {
-    pub fn new(random: &mut Random) -> Self {
+    pub fn new(random: &mut Numbers) -> Self {
         let params = (0..random.below(5))
             .map(|_| PARAMS[random.below(PARAMS.len())])
             .collect();

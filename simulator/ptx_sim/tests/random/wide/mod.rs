@@ -24,6 +24,7 @@ mod settled;
 mod templates;
 mod warp_wide;
 
+use common::numbers::Numbers;
 use std::fmt::Write as _;
 
 use crate::random::generate::{LANEWISE, TOGETHER};
@@ -33,8 +34,7 @@ use settled::settled;
 use templates::*;
 
 /// 64-bit words that each thread writes: registers, then shared, local and global memory.
-pub const OUTPUT_WORDS: usize = N_REGISTER_WORDS + 24;
-const N_REGISTER_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;
+pub const OUTPUT_WORDS: usize = REGISTER_WORDS + 24;
 
 /// Programs have numbers below this one; beyond, the beginnings of program `number %
 /// WHOLE` follow, of `number / WHOLE` statements.
@@ -139,7 +139,7 @@ impl Place {
 
 /// Writes one function or entry.
 struct Writer<'a> {
-    random: Random,
+    random: Numbers,
     text: String,
     n_labels: u32,
     number: u64,
@@ -152,9 +152,9 @@ struct Writer<'a> {
 
 /// The beginning of a module.
 pub fn header() -> String {
-    let mut random = Random(98);
+    let mut random = Numbers(98);
     let table: Vec<String> = (0..16)
-        .map(|_| format!("{:#x}", random.next() as u32))
+        .map(|_| format!("{:#x}", random.draw() as u32))
         .collect();
     format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n\
@@ -167,17 +167,17 @@ pub fn header() -> String {
 
 /// The bytes of an entry's last parameter.
 pub fn blob(number: u64) -> [u64; 4] {
-    let mut random = Random((number % WHOLE) ^ 0xB10B);
-    std::array::from_fn(|_| random.next())
+    let mut random = Numbers((number % WHOLE) ^ 0xB10B);
+    std::array::from_fn(|_| random.draw())
 }
 
 /// A program: functions, and an entry `program_NUMBER(in, out, blob)`.
 fn program(number: u64) -> String {
-    let mut random = Random((number % WHOLE).wrapping_mul(0xA24B_AED4_963E_E407) ^ 0x51DE);
+    let mut random = Numbers((number % WHOLE).wrapping_mul(0xA24B_AED4_963E_E407) ^ 0x51DE);
     let n_functions = [0, 1, 2, 4][random.below(4)];
     let signature = Signature::new(&mut random);
-    let writer = |function: Option<usize>, random: &mut Random| Writer {
-        random: Random(random.next()),
+    let writer = |function: Option<usize>, random: &mut Numbers| Writer {
+        random: Numbers(random.draw()),
         text: String::new(),
         n_labels: 0,
         number,
@@ -348,60 +348,18 @@ impl Writer<'_> {
                 16 * i
             ));
         }
-        let each = [
-            ("b32", "r", N_WORDS, 0, 8, 16),
-            ("b64", "d", N_LONGS, 0, 8, 16),
-            ("f32", "f", N_SINGLES, SINGLES, 8, 6),
-            ("f64", "g", N_DOUBLES, DOUBLES, 8, 5),
-            ("b16", "h", N_HALVES, HALVES, 2, 8),
-        ];
-        for (ty, name, n, base, step, n_places) in each {
-            for i in 0..n {
-                let at = base + step * (i % n_places);
-                self.line(&format!("ld.global.{ty} %{name}{i}, [%in+{at}]"));
-            }
-        }
-        for i in 0..N_PREDICATES {
-            self.line(&format!("setp.lt.s32 %p{i}, %r{i}, %r{}", i + 2));
-        }
+        load_registers().iter().for_each(|line| self.line(line));
     }
 
     /// All registers and memories are the result.
     fn write_results(&mut self) {
-        let mut at = 0;
-        let mut store = |writer: &mut Self, ty: &str, name: &str| {
-            writer.line(&format!("st.global.{ty} [%out+{at}], {name}"));
-            at += 8;
-        };
-        for i in 0..N_WORDS {
-            self.line(&format!("cvt.u64.u32 %u0, %r{i}"));
-            store(self, "b64", "%u0");
-        }
-        for i in 0..N_LONGS {
-            store(self, "b64", &format!("%d{i}"));
-        }
-        for i in 0..N_SINGLES {
-            self.line(&format!("mov.b32 %t0, %f{i}"));
-            self.line("cvt.u64.u32 %u0, %t0");
-            store(self, "b64", "%u0");
-        }
-        for i in 0..N_DOUBLES {
-            store(self, "f64", &format!("%g{i}"));
-        }
-        for i in 0..N_HALVES {
-            self.line(&format!("cvt.u64.u16 %u0, %h{i}"));
-            store(self, "b64", "%u0");
-        }
-        self.line("mov.u64 %u1, 0");
-        for i in 0..N_PREDICATES {
-            self.line(&format!("selp.u64 %u0, {}, 0, %p{i}", 1 << i));
-            self.line("or.b64 %u1, %u1, %u0");
-        }
-        store(self, "b64", "%u1");
+        store_registers().iter().for_each(|line| self.line(line));
+        let mut at = 8 * REGISTER_WORDS;
         for base in ["ld.shared.b64 %u0, [%mine", "ld.local.b64 %u0, [%stack"] {
             for i in 0..8 {
                 self.line(&format!("{base}+{}]", 8 * i));
-                store(self, "b64", "%u0");
+                self.line(&format!("st.global.b64 [%out+{at}], %u0"));
+                at += 8;
             }
         }
         self.line("ret");

@@ -74,7 +74,7 @@ impl Writer<'_> {
             0 => {
                 let segment = SEGMENTS[self.random.below(SEGMENTS.len())];
                 let rest = !segment & 31;
-                let last = rest & self.random.next() as u32;
+                let last = rest & self.random.draw() as u32;
                 let last = if self.random.one_in(2) { rest } else { last };
                 let range = segment << 8 | last;
                 format!(
