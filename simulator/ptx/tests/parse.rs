@@ -33,14 +33,12 @@ fn instruction_lines(text: &str) -> Vec<(u32, &str)> {
         match line {
             "{" => in_body = true,
             "}" => in_body = false,
-            _ if in_body
-                && code.ends_with(';')
-                && !code.starts_with('.')
-                && !code.contains(':') =>
-            {
-                lines.push((index as u32 + 1, code));
+            _ => {
+                let is_instruction = code.ends_with(';') && !code.starts_with('.');
+                if in_body && is_instruction && !code.contains(':') {
+                    lines.push((index as u32 + 1, code));
+                }
             }
-            _ => {}
         }
     }
     lines
@@ -51,31 +49,17 @@ fn no_instruction_is_lost() {
     for text in SAMPLES {
         let module = read(text);
         let lines: Vec<&str> = text.lines().collect();
-        let found: Vec<_> = module
-            .functions
-            .iter()
-            .flat_map(|f| f.body.iter().flatten())
-            .collect();
+        let bodies = module.functions.iter().flat_map(|f| &f.body);
+        let found: Vec<_> = bodies.flatten().collect();
         for instruction in &found {
-            let line = lines[instruction.line as usize - 1];
-            assert!(
-                line.contains(&instruction.opcode),
-                "{} is not on: {line}",
-                instruction.opcode
-            );
+            let (line, opcode) = (lines[instruction.line as usize - 1], &instruction.opcode);
+            assert!(line.contains(opcode), "{opcode} is not on: {line}");
         }
         for (line, code) in instruction_lines(text) {
             // Calls of nvcc stretch over lines, as do one-line scopes.
-            let is_whole = code
-                .chars()
-                .next()
-                .is_some_and(|c| c.is_ascii_lowercase() || c == '@');
-            if is_whole {
-                assert!(
-                    found.iter().any(|i| i.line == line),
-                    "line {line} is lost: {code}"
-                );
-            }
+            let is_whole = code.starts_with(|c: char| c.is_ascii_lowercase() || c == '@');
+            let is_found = found.iter().any(|i| i.line == line);
+            assert!(is_found || !is_whole, "line {line} is lost: {code}");
         }
     }
 }
@@ -87,46 +71,27 @@ fn what_rustc_writes() {
     let names: Vec<_> = module.entries().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["dispatch", "shapes", "staged"]);
     let (_, shapes) = module.function("shapes").unwrap();
-    let offsets: Vec<_> = shapes
-        .params
-        .iter()
-        .map(|p| (p.offset, p.size_bytes))
-        .collect();
-    assert_eq!(offsets, [(0, 8), (8, 8), (16, 8), (24, 4)]);
+    let offsets = shapes.params.iter().map(|p| (p.offset, p.size_bytes));
+    assert_eq!(Vec::from_iter(offsets), [(0, 8), (8, 8), (16, 8), (24, 4)]);
     // Two vtables: drop, size, align, and the method.
-    let methods: Vec<_> = module
+    let relocations = module
         .variables
         .iter()
-        .flat_map(|variable| &variable.relocations)
-        .filter(|r| matches!(r.target, RelocationTarget::Function(_)))
-        .map(|r| (r.offset, r.n_bytes, r.generic))
-        .collect();
-    assert_eq!(methods, [(24, 8, false); 2]);
-    let shared: Vec<_> = module
-        .variables
-        .iter()
-        .filter(|v| v.space == Space::Shared)
-        .map(|v| (v.name.as_str(), v.size_bytes, v.is_extern))
-        .collect();
+        .flat_map(|variable| &variable.relocations);
+    let methods = relocations.filter(|r| matches!(r.target, RelocationTarget::Function(_)));
+    let methods = methods.map(|r| (r.offset, r.n_bytes, r.generic));
+    assert_eq!(Vec::from_iter(methods), [(24, 8, false); 2]);
+    let shared = module.variables.iter().filter(|v| v.space == Space::Shared);
+    let shared = shared.map(|v| (v.name.as_str(), v.size_bytes, v.is_extern));
+    let dynamic = ("gpu_launch_sized_workgroup_mem", 0, true);
     assert_eq!(
-        shared,
-        [
-            ("sample_shared_0", 4096, false),
-            ("gpu_launch_sized_workgroup_mem", 0, true)
-        ]
+        Vec::from_iter(shared),
+        [("sample_shared_0", 4096, false), dynamic]
     );
     let (_, dispatch) = module.function("dispatch").unwrap();
-    assert!(
-        !dispatch.branch_targets.is_empty(),
-        "a match becomes a jump table"
-    );
-    assert!(
-        dispatch
-            .branch_targets
-            .iter()
-            .flatten()
-            .all(|l| (l.0 as usize) < dispatch.labels.len())
-    );
+    let mut targets = dispatch.branch_targets.iter().flatten();
+    assert!(targets.clone().count() > 0, "a match becomes a jump table");
+    assert!(targets.all(|l| (l.0 as usize) < dispatch.labels.len()));
     // Lines of the source, by instruction.
     let body = shapes.body.as_deref().unwrap();
     assert!(body.iter().filter(|i| i.loc.is_some()).count() > body.len() / 2);
@@ -136,50 +101,33 @@ fn what_rustc_writes() {
 #[test]
 fn what_nvcc_writes() {
     let module = read(NVCC);
-    let (_, kernel) = module.entries().next().map(|f| (0, f)).unwrap();
+    let kernel = module.entries().next().unwrap();
     assert_eq!(kernel.bounds.max_threads, Some(256));
     assert_eq!(kernel.bounds.min_blocks, Some(2));
     // A struct by value, and a double after it.
-    let sizes: Vec<_> = kernel
-        .params
-        .iter()
-        .map(|p| (p.size_bytes, p.offset))
-        .collect();
-    assert_eq!(sizes, [(8, 0), (8, 8), (4, 16), (24, 24), (8, 48)]);
-    let pairs = module.variables.iter().find(|v| v.name == "pairs").unwrap();
-    assert_eq!(
-        pairs
-            .relocations
-            .iter()
-            .map(|r| (r.offset, r.generic))
-            .collect::<Vec<_>>(),
-        [(8, true), (32, true)]
-    );
-    let table = module.variables.iter().find(|v| v.name == "table").unwrap();
-    assert_eq!(table.init[4..8], 2.5_f32.to_le_bytes());
-    let calls: Vec<_> = kernel
+    let sizes = kernel.params.iter().map(|p| (p.size_bytes, p.offset));
+    let expected = [(8, 0), (8, 8), (4, 16), (24, 24), (8, 48)];
+    assert_eq!(Vec::from_iter(sizes), expected);
+    let variable = |name: &str| module.variables.iter().find(|v| v.name == name).unwrap();
+    let pairs = variable("pairs").relocations.iter();
+    let pairs = pairs.map(|r| (r.offset, r.generic));
+    assert_eq!(Vec::from_iter(pairs), [(8, true), (32, true)]);
+    assert_eq!(variable("table").init[4..8], 2.5_f32.to_le_bytes());
+    let calls = kernel
         .body
         .iter()
         .flatten()
-        .filter(|i| i.opcode.starts_with("call"))
-        .map(|i| i.operands.len())
-        .collect();
+        .filter(|i| i.opcode.starts_with("call"));
+    let calls = calls.map(|i| i.operands.len());
     // A direct call, one through a pointer with its prototype, and vprintf.
-    assert_eq!(calls, [3, 4, 3]);
+    assert_eq!(Vec::from_iter(calls), [3, 4, 3]);
     assert!(module.function("vprintf").unwrap().1.body.is_none());
     // The debug build has one function more and no line tables missing.
     let debug = read(NVCC_DEBUG);
     let (_, triangle) = debug.function("_Z8trianglei").unwrap();
     assert_eq!((triangle.params.len(), triangle.returns.len()), (1, 1));
-    assert!(
-        debug
-            .entries()
-            .next()
-            .unwrap()
-            .locals
-            .iter()
-            .any(|l| l.space == Space::Local)
-    );
+    let mut locals = debug.entries().next().unwrap().locals.iter();
+    assert!(locals.any(|l| l.space == Space::Local));
 }
 
 #[test]
@@ -189,18 +137,12 @@ fn what_triton_writes() {
     assert_eq!(kernel.bounds.required_block, Some([128, 1, 1]));
     let body = kernel.body.as_deref().unwrap();
     // Inline assembly with one register in braces.
-    let loads: Vec<_> = body
-        .iter()
-        .filter(|i| i.opcode == "ld.global.b32")
-        .collect();
-    assert_eq!(loads.len(), 4);
-    for load in loads {
-        assert!(load.guard.is_some());
-        assert!(matches!(
-            load.operands[..],
-            [Operand::Reg(_), Operand::Address(_)]
-        ));
-    }
+    let loads = body.iter().filter(|i| i.opcode == "ld.global.b32");
+    let loads = loads.map(|load| match load.operands[..] {
+        [Operand::Reg(_), Operand::Address(_)] => load.guard.is_some(),
+        _ => false,
+    });
+    assert_eq!(Vec::from_iter(loads), [true; 4]);
 }
 
 /// A cut file is refused, unless only whole functions were cut off, and what is not code (debug
@@ -277,81 +219,17 @@ fn reading_is_linear() {
     println!("{} bytes in {time:?}", text.len());
 }
 
-/// Fragments of PTX, for texts that get past the first token.
-const SCRAPS: [&str; 72] = [
-    ".version 8.6\n",
-    ".target sm_80\n",
-    ".address_size 64\n",
-    ".visible ",
-    ".extern ",
-    ".entry ",
-    ".func ",
-    "k",
-    "f",
-    "(",
-    ")",
-    "{",
-    "}",
-    "[",
-    "]",
-    "<",
-    ">",
-    ",",
-    ";",
-    ":",
-    "@",
-    "!",
-    "|",
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "~",
-    "=",
-    "?",
-    "_",
-    ".reg ",
-    ".b32 ",
-    ".u64 ",
-    ".pred ",
-    ".f32 ",
-    ".v4 ",
-    "%r",
-    "%r1 ",
-    "%p1 ",
-    "%tid",
-    ".x ",
-    ".shared ",
-    ".global ",
-    ".const ",
-    ".local ",
-    ".param ",
-    ".align ",
-    "16 ",
-    "0x7fffffffffffffff ",
-    "4000000000 ",
-    "99999999999 ",
-    "0f3F800000 ",
-    "1.5e300 ",
-    "add.s32 ",
-    "ld.global.f32 ",
-    "bra ",
-    "call ",
-    "ret",
-    "generic",
-    ".loc 1 2 3\n",
-    ".file 1 \"a\"\n",
-    ".section .debug_str ",
-    ".branchtargets ",
-    ".callprototype ",
-    "\n",
-    "//",
-    "/*",
-    "*/",
-    "\"",
-    "é",
-];
+/// Fragments of PTX, for texts that get past the first token; `¶` is between them.
+const SCRAPS: &str = ".version 8.6\n¶.target sm_80\n¶.address_size 64\n¶.visible ¶.extern ¶.entry ¶.func ¶k¶f¶(¶\
+    )¶{¶}¶[¶]¶<¶>¶,¶;¶:¶@¶!¶|¶+¶-¶*¶/¶%¶~¶=¶?¶_¶.reg ¶.b32 ¶.u64 ¶.pred ¶.f32 ¶.v4 ¶%r¶%r1 ¶\
+    %p1 ¶%tid¶.x ¶.shared ¶.global ¶.const ¶.local ¶.param ¶.align ¶16 ¶0x7fffffffffffffff ¶\
+    4000000000 ¶99999999999 ¶0f3F800000 ¶1.5e300 ¶add.s32 ¶ld.global.f32 ¶bra ¶call ¶ret¶\
+    generic¶.loc 1 2 3\n¶.file 1 \"a\"\n¶.section .debug_str ¶.branchtargets ¶.callprototype ¶\
+    \n¶//¶/*¶*/¶\"¶é";
+
+fn scraps() -> Vec<&'static str> {
+    SCRAPS.split('¶').collect()
+}
 
 /// A valid file with a body to fill.
 fn in_body(rest: &str) -> String {
@@ -372,8 +250,8 @@ proptest! {
     }
 
     #[test]
-    fn random_scraps_never_panic(picks in prop::collection::vec(0..SCRAPS.len(), 0..60)) {
-        let text: String = picks.iter().map(|&pick| SCRAPS[pick]).collect();
+    fn random_scraps_never_panic(picks in prop::collection::vec(prop::sample::select(scraps()), 0..60)) {
+        let text = picks.concat();
         let _ = parse(&text);
         let _ = parse(&format!(".version 8.6\n.target sm_80\n{text}"));
         let _ = parse(&in_body(&text));
@@ -387,7 +265,10 @@ proptest! {
     #[test]
     fn mangled_files_never_panic(
         sample in 0..SAMPLES.len(),
-        edits in prop::collection::vec((0.0..1.0_f64, 0_usize..40, 0..SCRAPS.len(), 0..4), 1..6),
+        edits in prop::collection::vec(
+            (0.0..1.0_f64, 0_usize..40, prop::sample::select(scraps()), 0..4),
+            1..6,
+        ),
     ) {
         let mut bytes = SAMPLES[sample].as_bytes().to_vec();
         for (place, length, scrap, kind) in edits {
@@ -396,7 +277,7 @@ proptest! {
             let piece: Vec<u8> = match kind {
                 0 => Vec::new(),
                 1 => bytes[start..end].repeat(2),
-                2 => SCRAPS[scrap].bytes().collect(),
+                2 => scrap.bytes().collect(),
                 _ => bytes[start..end].iter().rev().copied().collect(),
             };
             bytes.splice(start..end, piece);

@@ -6,8 +6,8 @@ use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
 use super::pending::PendingOperand;
 use super::variables::Element;
 use crate::ir::{
-    CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, Param, RegId,
-    SourceLoc, Space, Type,
+    CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, Param,
+    ParseError, RegId, SourceLoc, Space, Type,
 };
 use crate::lexer::{Kind, Token};
 
@@ -87,13 +87,12 @@ impl<'a> Parser<'a> {
             self.statement(&mut body)?;
         }
         self.write_register_returns(&mut body, None);
-        if let Some(function) = self.module.functions.get_mut(function.0 as usize) {
-            function.registers = body.scopes.registers;
-            function.labels = body.scopes.labels;
-            function.locals = body.locals;
-            function.branch_targets = body.branch_targets;
-            function.body = Some(body.instructions);
-        }
+        let function = &mut self.module.functions[function.0 as usize];
+        function.registers = body.scopes.registers;
+        function.labels = body.scopes.labels;
+        function.locals = body.locals;
+        function.branch_targets = body.branch_targets;
+        function.body = Some(body.instructions);
         Ok(())
     }
 
@@ -120,10 +119,8 @@ impl<'a> Parser<'a> {
             Kind::Punctuation => match token.text {
                 "{" => {
                     if body.scopes.depth() >= MAX_SCOPES {
-                        return Err(self.error_at(
-                            token.at,
-                            format!("scopes nested more than {MAX_SCOPES} deep"),
-                        ));
+                        let what = format!("scopes nested more than {MAX_SCOPES} deep");
+                        return Err(self.error_at(token.at, what));
                     }
                     body.scopes.open();
                     self.take().map(|_| ())
@@ -153,22 +150,25 @@ impl<'a> Parser<'a> {
     fn guard(&mut self, body: &mut Body<'a>) -> Result<Guard> {
         let negated = self.accept("!")?;
         let name = self.expect_word("a predicate register")?;
+        let register = self.predicate(body, name)?;
+        match body.scopes.registers[register.0 as usize].ty {
+            Type::Pred => Ok(Guard { register, negated }),
+            _ => Err(self.no_predicate(name)),
+        }
+    }
+
+    /// The register of one component that a name stands for, which may be a predicate.
+    pub fn predicate(&self, body: &mut Body<'a>, name: Token<'a>) -> Result<RegId> {
         match body.scopes.lookup(name.text) {
-            Some(Entity::Register(register, 1))
-                if body
-                    .scopes
-                    .registers
-                    .get(register.0 as usize)
-                    .is_some_and(|register| register.ty == Type::Pred) =>
-            {
-                Ok(Guard { register, negated })
-            }
-            Some(_) => Err(self.error_at(
-                name.at,
-                format!("{} is not a predicate register", name.describe()),
-            )),
+            Some(Entity::Register(register, 1)) => Ok(register),
+            Some(_) => Err(self.no_predicate(name)),
             None => Err(self.unknown_in_body(body, name)),
         }
+    }
+
+    fn no_predicate(&self, name: Token<'a>) -> ParseError {
+        let what = format!("{} is not a predicate register", name.describe());
+        self.error_at(name.at, what)
     }
 
     /// The rest of an instruction, its opcode's first word taken.
@@ -271,41 +271,30 @@ impl<'a> Parser<'a> {
             }
         };
         let scope = body.scopes.innermost();
-        let is_new = scope.is_some_and(|scope| scope.labels.insert(name.text, entity).is_none());
-        if is_new {
+        if scope.is_some_and(|scope| scope.labels.insert(name.text, entity).is_none()) {
             return Ok(());
         }
-        Err(self.error_at(
-            name.at,
-            format!(
-                "the label {} is defined twice in these braces: rename one of the two",
-                name.describe()
-            ),
-        ))
+        let what = format!(
+            "the label {} is defined twice in these braces",
+            name.describe()
+        );
+        Err(self.error_at(name.at, what + ": rename one of the two"))
     }
 
     /// `L0, L1, L2;` after `.branchtargets`.
     fn branch_targets(&mut self, body: &mut Body<'a>, list: usize) -> Result<()> {
-        loop {
-            let name = self.expect_word("a label")?;
-            let Some(entries) = body.branch_targets.get_mut(list) else {
-                return Ok(());
-            };
-            let place = Place::Target {
-                list,
-                entry: entries.len(),
-            };
+        self.several(|parser| {
+            let name = parser.expect_word("a label")?;
+            let entries = &mut body.branch_targets[list];
+            let entry = entries.len();
             // Replaced once the scope has ended.
             entries.push(LabelId(u32::MAX));
             if let Some(scope) = body.scopes.innermost() {
+                let place = Place::Target { list, entry };
                 scope.unresolved.push(Unresolved { name, place });
             }
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Gives the names that a scope left open their labels, or hands them to
@@ -322,27 +311,15 @@ impl<'a> Parser<'a> {
                         operand,
                     },
                 ) => {
-                    let slot = body
-                        .instructions
-                        .get_mut(instruction)
-                        .and_then(|instruction| instruction.operands.get_mut(operand));
-                    let resolved = match entity {
-                        LabelEntity::Label(id) => Some(Operand::Label(id)),
-                        LabelEntity::Targets(list) => Some(Operand::BranchTargets(list)),
-                        LabelEntity::Prototype => None,
-                    };
-                    if let (Some(slot), Some(resolved)) = (slot, resolved) {
-                        *slot = resolved;
+                    let slot = &mut body.instructions[instruction].operands[operand];
+                    match entity {
+                        LabelEntity::Label(id) => *slot = Operand::Label(id),
+                        LabelEntity::Targets(list) => *slot = Operand::BranchTargets(list),
+                        LabelEntity::Prototype => {}
                     }
                 }
                 (Some(LabelEntity::Label(id)), Place::Target { list, entry }) => {
-                    let slot = body
-                        .branch_targets
-                        .get_mut(list)
-                        .and_then(|entries| entries.get_mut(entry));
-                    if let Some(slot) = slot {
-                        *slot = *id;
-                    }
+                    body.branch_targets[list][entry] = *id;
                 }
                 (Some(_), Place::Target { .. }) => {
                     let name = unresolved.name;
@@ -369,10 +346,7 @@ impl<'a> Parser<'a> {
             else {
                 return Err(self.unknown_label(body, unresolved.name));
             };
-            let opcode = body
-                .instructions
-                .get(instruction)
-                .map_or("", |instruction| &instruction.opcode);
+            let opcode = &body.instructions[instruction].opcode;
             let mnemonic = opcode.split('.').next().unwrap_or("");
             if matches!(mnemonic, "bra" | "brx") {
                 return Err(self.unknown_label(body, unresolved.name));
@@ -418,26 +392,21 @@ impl<'a> Parser<'a> {
     /// `.pragma "TEXT", …;`: one of them says which bytes of the next load matter.
     fn pragma(&mut self, body: &mut Body<'a>) -> Result<()> {
         self.take()?;
-        loop {
-            let at = self.token.at;
-            let text = self.expect_text("a pragma in quotes")?;
-            if let Some(mask) = text.strip_prefix("used_bytes_mask ") {
-                let mask = mask.trim();
-                let number = match mask.strip_prefix("0x") {
-                    Some(digits) => u64::from_str_radix(digits, 16),
-                    None => mask.parse(),
-                };
-                let Ok(number) = number else {
-                    return Err(self.error_at(at, format!("`{mask}` is not a mask of bytes")));
-                };
-                body.used_bytes = Some(number);
-            }
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+        self.several(|parser| {
+            let at = parser.token.at;
+            let text = parser.expect_text("a pragma in quotes")?;
+            let Some(mask) = text.strip_prefix("used_bytes_mask ") else {
+                return Ok(());
+            };
+            let mask = mask.trim();
+            let number = match mask.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16),
+                None => mask.parse(),
+            };
+            let wrong = || parser.error_at(at, format!("`{mask}` is not a mask of bytes"));
+            body.used_bytes = Some(number.map_err(|_| wrong())?);
+            Ok(())
+        })
     }
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
@@ -503,28 +472,23 @@ impl<'a> Parser<'a> {
         if width > 4 {
             return Err(self.error_at(self.token.at, "a vector register has 2 or 4 components"));
         }
-        loop {
-            let name = self.expect_word("a register's name")?;
-            let is_new = if self.accept("<")? {
-                let count = match self.token.kind {
-                    Kind::Int { value, .. } => value,
-                    _ => return Err(self.unexpected("a number of registers")),
+        self.several(|parser| {
+            let name = parser.expect_word("a register's name")?;
+            let is_new = if parser.accept("<")? {
+                let Kind::Int { value: count, .. } = parser.token.kind else {
+                    return Err(parser.unexpected("a number of registers"));
                 };
-                self.take()?;
-                self.expect(">")?;
+                parser.take()?;
+                parser.expect(">")?;
                 body.scopes.declare_family(name.text, count, ty, width)
             } else {
                 body.scopes.declare(name.text, Entity::Unused(ty, width))
             };
-            if !is_new {
-                return Err(self.declared_twice(name));
+            match is_new {
+                true => Ok(()),
+                false => Err(parser.declared_twice(name)),
             }
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+        })
     }
 
     /// `.local` variables and call parameters.
@@ -535,8 +499,8 @@ impl<'a> Parser<'a> {
             Space::Param
         };
         let element = self.element()?;
-        loop {
-            let declared = self.declared(element)?;
+        self.several(|parser| {
+            let declared = parser.declared(element)?;
             let name = declared.name;
             let earlier = match space {
                 Space::Local => body.local_bytes,
@@ -544,19 +508,13 @@ impl<'a> Parser<'a> {
             };
             let total = earlier.saturating_add(declared.size_bytes);
             if total > MAX_LOCAL_BYTES {
-                let with = if earlier == 0 {
-                    ""
-                } else {
-                    "with the local variables before it, "
+                let with = match earlier {
+                    0 => "",
+                    _ => "with the local variables before it, ",
                 };
-                return Err(self.error_at(
-                    name.at,
-                    format!(
-                        "{with}`{}` takes {total} bytes, but a thread has at most \
-                         {MAX_LOCAL_BYTES}",
-                        name.text
-                    ),
-                ));
+                let what = format!("{with}`{}` takes {total} bytes", name.text);
+                let most = format!("{what}, but a thread has at most {MAX_LOCAL_BYTES}");
+                return Err(parser.error_at(name.at, most));
             }
             if space == Space::Local {
                 body.local_bytes = total;
@@ -569,28 +527,18 @@ impl<'a> Parser<'a> {
                 align: element.align,
                 array_element: declared.array_element(),
             });
-            self.declare(body, name, Entity::Local(id))?;
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+            parser.declare(body, name, Entity::Local(id))
+        })
     }
 
     /// `.shared`, `.global` and `.const` variables of a body.
     fn body_variables(&mut self, body: &mut Body<'a>, directives: Directives) -> Result<()> {
         let space = self.storage_space()?;
         let element = self.element()?;
-        loop {
-            let (id, name) = self.variable(space, directives, element, Some(body.function))?;
-            self.declare(body, name, Entity::Variable(id))?;
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+        self.several(|parser| {
+            let (id, name) = parser.variable(space, directives, element, Some(body.function))?;
+            parser.declare(body, name, Entity::Variable(id))
+        })
     }
 }
 

@@ -25,10 +25,11 @@ pub(super) enum Number {
 
 impl Number {
     const fn signed(value: i64) -> Self {
-        Self::Int {
-            bits: value as u64,
-            unsigned: false,
-        }
+        Self::integer(value as u64, false)
+    }
+
+    const fn integer(bits: u64, unsigned: bool) -> Self {
+        Self::Int { bits, unsigned }
     }
 }
 
@@ -94,10 +95,9 @@ impl<'a> Parser<'a> {
             let at = self.token.at;
             let number = self.nested(|parser| parser.binary(TERM))?;
             let offset = self.to_bits(number, at)? as i64;
-            sum = if is_minus {
-                sum.wrapping_sub(offset)
-            } else {
-                sum.wrapping_add(offset)
+            sum = match is_minus {
+                true => sum.wrapping_sub(offset),
+                false => sum.wrapping_add(offset),
             };
         }
         Ok(sum)
@@ -132,28 +132,14 @@ impl<'a> Parser<'a> {
     fn unary(&mut self) -> Result<Number> {
         let token = self.token;
         match token.kind {
-            Kind::Int { value, unsigned } => {
-                self.take()?;
-                Ok(Number::Int {
-                    bits: value,
-                    unsigned,
-                })
-            }
-            Kind::F32(bits) => {
-                self.take()?;
-                Ok(Number::F32(bits))
-            }
-            Kind::F64(bits) => {
-                self.take()?;
-                Ok(Number::F64(bits))
-            }
-            Kind::Word if token.text == "WARP_SZ" => {
-                self.take()?;
-                Ok(Number::signed(32))
-            }
-            Kind::Punctuation => self.unary_operator(token.text),
+            Kind::Int { value, unsigned } => Ok(Number::integer(value, unsigned)),
+            Kind::F32(bits) => Ok(Number::F32(bits)),
+            Kind::F64(bits) => Ok(Number::F64(bits)),
+            Kind::Word if token.text == "WARP_SZ" => Ok(Number::signed(32)),
+            Kind::Punctuation => return self.unary_operator(token.text),
             _ => Err(self.unexpected("a number")),
         }
+        .and_then(|number| self.take().map(|_| number))
     }
 
     fn unary_operator(&mut self, operator: &str) -> Result<Number> {
@@ -170,14 +156,10 @@ impl<'a> Parser<'a> {
             ("+", _) => Ok(operand),
             ("-", Number::F32(bits)) => Ok(Number::F32(bits ^ 1 << 31)),
             ("-", Number::F64(bits)) => Ok(Number::F64(bits ^ 1 << 63)),
-            ("-", Number::Int { bits, unsigned }) => Ok(Number::Int {
-                bits: bits.wrapping_neg(),
-                unsigned,
-            }),
-            ("~", Number::Int { bits, unsigned }) => Ok(Number::Int {
-                bits: !bits,
-                unsigned,
-            }),
+            ("-", Number::Int { bits, unsigned }) => {
+                Ok(Number::integer(bits.wrapping_neg(), unsigned))
+            }
+            ("~", Number::Int { bits, unsigned }) => Ok(Number::integer(!bits, unsigned)),
             ("!", Number::Int { bits, .. }) => Ok(Number::signed(i64::from(bits == 0))),
             _ => Err(self.error_at(at, format!("`{operator}` takes an integer"))),
         }
@@ -191,10 +173,7 @@ impl<'a> Parser<'a> {
                 let at = self.token.at;
                 let operand = self.nested(Self::unary)?;
                 let bits = self.to_bits(operand, at)?;
-                return Ok(Number::Int {
-                    bits,
-                    unsigned: to_unsigned,
-                });
+                return Ok(Number::integer(bits, to_unsigned));
             }
         }
         let value = self.constant()?;
@@ -203,28 +182,17 @@ impl<'a> Parser<'a> {
     }
 
     fn apply(&self, operator: &str, left: Number, right: Number, at: Position) -> Result<Number> {
-        let (
-            Number::Int {
-                bits: a,
-                unsigned: ua,
-            },
-            Number::Int {
-                bits: b,
-                unsigned: ub,
-            },
-        ) = (left, right)
-        else {
-            return Err(self.error_at(at, format!("`{operator}` takes two integers")));
+        let integer = |number| match number {
+            Number::Int { bits, unsigned } => Ok((bits, unsigned)),
+            _ => Err(self.error_at(at, format!("`{operator}` takes two integers"))),
         };
+        let ((a, ua), (b, ub)) = (integer(left)?, integer(right)?);
         let unsigned = ua || ub;
-        let int = |bits| Ok(Number::Int { bits, unsigned });
+        let int = |bits| Ok(Number::integer(bits, unsigned));
         let truth = |value: bool| Ok(Number::signed(i64::from(value)));
-        let less = |a: u64, b: u64| {
-            if unsigned {
-                a < b
-            } else {
-                (a as i64) < (b as i64)
-            }
+        let less = |a: u64, b: u64| match unsigned {
+            true => a < b,
+            false => (a as i64) < (b as i64),
         };
         match operator {
             "+" => int(a.wrapping_add(b)),
@@ -236,14 +204,8 @@ impl<'a> Parser<'a> {
             "%" if unsigned => int(a % b),
             "%" => int((a as i64).wrapping_rem(b as i64) as u64),
             // The left side alone says how a shift is done.
-            "<<" => Ok(Number::Int {
-                bits: if b < 64 { a << b } else { 0 },
-                unsigned: ua,
-            }),
-            ">>" if ua => Ok(Number::Int {
-                bits: if b < 64 { a >> b } else { 0 },
-                unsigned: true,
-            }),
+            "<<" => Ok(Number::integer(if b < 64 { a << b } else { 0 }, ua)),
+            ">>" if ua => Ok(Number::integer(if b < 64 { a >> b } else { 0 }, true)),
             ">>" => Ok(Number::signed(a as i64 >> b.min(63))),
             "&" => int(a & b),
             "|" => int(a | b),

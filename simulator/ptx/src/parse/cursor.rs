@@ -115,6 +115,15 @@ impl<'a> Parser<'a> {
         Err(self.unexpected(what))
     }
 
+    /// Takes `ONE, ONE, …;`.
+    pub fn several(&mut self, mut one: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        one(self)?;
+        while self.accept(",")? {
+            one(self)?;
+        }
+        self.expect(";").map(drop)
+    }
+
     /// Takes a plain integer that fits 32 bits.
     pub fn expect_u32(&mut self, what: &str) -> Result<u32> {
         let Kind::Int { value, .. } = self.token.kind else {

@@ -79,13 +79,8 @@ impl<'a> Parser<'a> {
         }
         let target = self.expect_word("a target such as `sm_80`")?;
         if !is_target(target.text) {
-            return Err(self.error_at(
-                target.at,
-                format!(
-                    "{} is not a GPU: a target such as `sm_80` was expected",
-                    target.describe()
-                ),
-            ));
+            let what = "is not a GPU: a target such as `sm_80` was expected";
+            return Err(self.error_at(target.at, format!("{} {what}", target.describe())));
         }
         self.module.target = target.text.to_owned();
         while self.accept(",")? {
@@ -94,10 +89,8 @@ impl<'a> Parser<'a> {
         if self.accept_modifier(".address_size")? {
             let at = self.token.at;
             if self.expect_u32("64")? != 64 {
-                return Err(self.error_at(
-                    at,
-                    "only `.address_size 64` is supported: compile for 64 bits",
-                ));
+                let what = "only `.address_size 64` is supported: compile for 64 bits";
+                return Err(self.error_at(at, what));
             }
         }
         Ok(())
@@ -182,10 +175,8 @@ impl<'a> Parser<'a> {
         let target = self.expect_word("the function it stands for")?;
         self.expect(";")?;
         let Some(&Entity::Function(function)) = self.names.get(target.text) else {
-            return Err(self.error_at(
-                target.at,
-                format!("{} is not a function declared before", target.describe()),
-            ));
+            let what = format!("{} is not a function declared before", target.describe());
+            return Err(self.error_at(target.at, what));
         };
         // The alias itself may have been declared as a function first; uses
         // from here on mean the function it stands for.
@@ -214,14 +205,9 @@ impl<'a> Parser<'a> {
                 _ if is_call => return Err(self.unknown_function(name)),
                 _ => return Err(self.unknown_name(name)),
             };
-            let slot = self
-                .module
-                .functions
-                .get_mut(function.0 as usize)
-                .and_then(|function| function.body.as_mut()?.get_mut(instruction))
-                .and_then(|instruction| instruction.operands.get_mut(operand));
-            if let Some(slot) = slot {
-                *slot = resolved;
+            let function = &mut self.module.functions[function.0 as usize];
+            if let Some(body) = &mut function.body {
+                body[instruction].operands[operand] = resolved;
             }
         }
         Ok(())
@@ -247,16 +233,15 @@ impl<'a> Parser<'a> {
                 }
                 _ => return Err(self.unknown_name(name)),
             };
-            if let Some(variable) = self.module.variables.get_mut(variable.0 as usize) {
-                variable.relocations.push(Relocation {
-                    offset,
-                    target,
-                    addend,
-                    generic,
-                    n_bytes,
-                    shift,
-                });
-            }
+            let variable = &mut self.module.variables[variable.0 as usize];
+            variable.relocations.push(Relocation {
+                offset,
+                target,
+                addend,
+                generic,
+                n_bytes,
+                shift,
+            });
         }
         Ok(())
     }
@@ -278,35 +263,18 @@ impl<'a> Parser<'a> {
 
     /// Every function that is used must have a body, unless it is `.extern`.
     fn check_functions_defined(&self) -> Result<()> {
-        let missing = self
-            .pending
-            .first_uses
-            .iter()
-            .filter(|(id, _)| {
-                let has_body = self
-                    .module
-                    .functions
-                    .get(id.0 as usize)
-                    .is_some_and(|f| f.body.is_some());
-                !has_body && !self.pending.extern_functions.contains(id)
-            })
-            .min_by_key(|(_, at)| at.offset);
-        match missing {
-            None => Ok(()),
-            Some((id, at)) => {
-                let name = self
-                    .module
-                    .functions
-                    .get(id.0 as usize)
-                    .map_or("?", |f| f.name.as_str());
-                Err(self.error_at(
-                    *at,
-                    format!(
-                        "`{name}` is declared, but its body is nowhere in the \
-                         file: is the file truncated?"
-                    ),
-                ))
-            }
-        }
+        let function = |id: &FuncId| &self.module.functions[id.0 as usize];
+        let uses = self.pending.first_uses.iter();
+        let missing = uses.filter(|(id, _)| {
+            function(id).body.is_none() && !self.pending.extern_functions.contains(id)
+        });
+        let Some((id, at)) = missing.min_by_key(|(_, at)| at.offset) else {
+            return Ok(());
+        };
+        let what = format!(
+            "`{}` is declared, but its body is nowhere in the file",
+            function(id).name
+        );
+        Err(self.error_at(*at, what + ": is the file truncated?"))
     }
 }

@@ -62,35 +62,23 @@ impl<'a> Parser<'a> {
         if !self.token.is("{") {
             return Err(self.unexpected("`{`, `;` or a directive such as `.maxntid`"));
         }
-        let function = self.module.functions.get_mut(id.0 as usize);
-        if let Some(function) = function {
-            if function.body.is_some() {
-                return Err(self.error_at(name.at, format!("`{}` has two bodies", name.text)));
-            }
-            // The definition's names count, not those of a declaration.
-            function.params = header
-                .params
-                .iter()
-                .map(|(_, param)| param.clone())
-                .collect();
-            function.returns = header
-                .returns
-                .iter()
-                .map(|(_, param)| param.clone())
-                .collect();
-            function.bounds = header.bounds;
-            function.line = name.at.line;
+        let function = &mut self.module.functions[id.0 as usize];
+        if function.body.is_some() {
+            return Err(self.error_at(name.at, format!("`{}` has two bodies", name.text)));
         }
+        // The definition's names count, not those of a declaration.
+        function.params = without_names(&header.params);
+        function.returns = without_names(&header.returns);
+        function.bounds = header.bounds;
+        function.line = name.at.line;
         self.inside = format!("the body of `{}`", name.text);
         self.body(id, &header.params, &header.returns)
     }
 
     /// The last directive of a function's declarations counts.
     fn set_linkage(&mut self, id: FuncId, linkage: Linkage) {
-        if let Some(function) = self.module.functions.get_mut(id.0 as usize)
-            && linkage != Linkage::Local
-        {
-            function.linkage = linkage;
+        if linkage != Linkage::Local {
+            self.module.functions[id.0 as usize].linkage = linkage;
         }
     }
 
@@ -129,13 +117,9 @@ impl<'a> Parser<'a> {
             u64::from(last.offset) + u64::from(last.size_bytes)
         });
         if header.is_entry && end > OLD_PARAM_BYTES && self.module.version < (8, 1) {
-            return Err(self.error_at(
-                header.name.at,
-                format!(
-                    "the parameters take {end} bytes; before `.version 8.1` a kernel has at most \
-                     {OLD_PARAM_BYTES}"
-                ),
-            ));
+            let most = format!("before `.version 8.1` a kernel has at most {OLD_PARAM_BYTES}");
+            let what = format!("the parameters take {end} bytes; {most}");
+            return Err(self.error_at(header.name.at, what));
         }
         Ok(())
     }
@@ -155,9 +139,7 @@ impl<'a> Parser<'a> {
             ".maxntid" => {
                 let at = self.token.at;
                 let block = self.extent()?;
-                let n_threads = block
-                    .iter()
-                    .try_fold(1_u32, |product, &n| product.checked_mul(n));
+                let n_threads = block.iter().try_fold(1_u32, |all, &n| all.checked_mul(n));
                 let Some(n_threads) = n_threads else {
                     return Err(self.error_at(at, "no block has that many threads"));
                 };
@@ -187,13 +169,9 @@ impl<'a> Parser<'a> {
             ".attribute" => self.skip_balanced("(", ")")?,
             ".pragma" => self.skip_statement()?,
             name => {
-                return Err(self.error_at(
-                    directive.at,
-                    format!(
-                        "`{name}` is not a directive of a function{}",
-                        question(nearest(name, FUNCTION_DIRECTIVES.iter().copied()))
-                    ),
-                ));
+                let known = question(nearest(name, FUNCTION_DIRECTIVES.iter().copied()));
+                let what = format!("`{name}` is not a directive of a function{known}");
+                return Err(self.error_at(directive.at, what));
             }
         }
         Ok(())
@@ -258,10 +236,8 @@ impl<'a> Parser<'a> {
         let offset = end.div_ceil(align) * align;
         *end = offset.saturating_add(declared.size_bytes);
         if *end > MAX_PARAM_BYTES {
-            return Err(self.error_at(
-                declared.name.at,
-                format!("the parameters take more than {MAX_PARAM_BYTES} bytes"),
-            ));
+            let what = format!("the parameters take more than {MAX_PARAM_BYTES} bytes");
+            return Err(self.error_at(declared.name.at, what));
         }
         let param = Param {
             name: declared.name.text.to_owned(),
@@ -297,22 +273,14 @@ impl<'a> Parser<'a> {
         let name = header.name;
         match self.names.get(name.text) {
             Some(&Entity::Function(id)) => {
-                let Some(known) = self.module.functions.get_mut(id.0 as usize) else {
-                    return Ok(id);
-                };
+                let known = &mut self.module.functions[id.0 as usize];
                 let same = known.is_entry == header.is_entry
                     && same_shape(&known.params, &header.params)
                     && same_shape(&known.returns, &header.returns);
                 known.no_return |= header.no_return;
                 if !same {
-                    let line = known.line;
-                    return Err(self.error_at(
-                        name.at,
-                        format!(
-                            "`{}` was declared on line {line} with other parameters",
-                            name.text
-                        ),
-                    ));
+                    let before = format!("`{}` was declared on line {}", name.text, known.line);
+                    return Err(self.error_at(name.at, before + " with other parameters"));
                 }
                 Ok(id)
             }
@@ -326,16 +294,8 @@ impl<'a> Parser<'a> {
                     linkage: Linkage::Local,
                     input: 0,
                     no_return: header.no_return,
-                    params: header
-                        .params
-                        .iter()
-                        .map(|(_, param)| param.clone())
-                        .collect(),
-                    returns: header
-                        .returns
-                        .iter()
-                        .map(|(_, param)| param.clone())
-                        .collect(),
+                    params: without_names(&header.params),
+                    returns: without_names(&header.returns),
                     bounds: header.bounds,
                     registers: Vec::new(),
                     locals: Vec::new(),
@@ -353,4 +313,9 @@ impl<'a> Parser<'a> {
 /// Whether two parameter lists take the same bytes.
 fn same_shape(known: &[Param], new: &[(Token<'_>, Param)]) -> bool {
     known.len() == new.len() && known.iter().zip(new).all(|(a, (_, b))| a.has_shape_of(b))
+}
+
+/// Parameters without the places of their names.
+fn without_names(params: &[(Token<'_>, Param)]) -> Vec<Param> {
+    params.iter().map(|(_, param)| param.clone()).collect()
 }

@@ -56,14 +56,7 @@ impl<'a> Parser<'a> {
             };
         }
         let name = self.take()?;
-        match body.scopes.lookup(name.text) {
-            Some(Entity::Register(register, 1)) => Ok(Operand::NotReg(register)),
-            Some(_) => Err(self.error_at(
-                name.at,
-                format!("{} is not a predicate register", name.describe()),
-            )),
-            None => Err(self.unknown_in_body(body, name)),
-        }
+        self.predicate(body, name).map(Operand::NotReg)
     }
 
     /// An operand that starts with a name.
@@ -276,13 +269,10 @@ impl<'a> Parser<'a> {
             self.take()?;
             return match self.register(name, register, width)? {
                 Operand::Reg(register) => Ok(AddressBase::Reg(register)),
-                _ => Err(self.error_at(
-                    name.at,
-                    format!(
-                        "{} is not a register that holds an address",
-                        name.describe()
-                    ),
-                )),
+                _ => {
+                    let what = "is not a register that holds an address";
+                    Err(self.error_at(name.at, format!("{} {what}", name.describe())))
+                }
             };
         }
         self.symbol_name(body).map(AddressBase::Symbol)

@@ -77,6 +77,9 @@ impl<'a> Parser<'a> {
         let offset = self.offsets()?;
         let ty = body.scopes.registers[register.0 as usize].ty;
         let n_bits = 8 * ty.size_bytes();
+        if ty == Type::Pred {
+            return Err(self.error_at(at, "a number cannot be added to a predicate"));
+        }
         let is_float = matches!(
             ty,
             Type::F16
@@ -87,14 +90,9 @@ impl<'a> Parser<'a> {
                 | Type::F32
                 | Type::F64
         );
-        if is_float || !matches!(ty, Type::Pred) && !matches!(n_bits, 16 | 32 | 64) {
-            return Err(self.error_at(
-                at,
-                format!("a number cannot be added to a register of {ty}"),
-            ));
-        }
-        if ty == Type::Pred {
-            return Err(self.error_at(at, "a number cannot be added to a predicate"));
+        if is_float || !matches!(n_bits, 16 | 32 | 64) {
+            let what = format!("a number cannot be added to a register of {ty}");
+            return Err(self.error_at(at, what));
         }
         let sum = body.scopes.unnamed_register(ty);
         let operands = vec![

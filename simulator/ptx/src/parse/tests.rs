@@ -8,13 +8,9 @@ use crate::ir::{
 
 /// A module whose only kernel has this body.
 fn with_body(body: &str) -> Module {
-    let text = header(&format!(
-        ".visible .entry k(.param .u64 p, .param .u32 n)\n{{\n{body}\n}}\n"
-    ));
-    match parse(&text) {
-        Ok(module) => module,
-        Err(error) => panic!("{error}\n{text}"),
-    }
+    let entry = ".visible .entry k(.param .u64 p, .param .u32 n)";
+    let text = header(&format!("{entry}\n{{\n{body}\n}}\n"));
+    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn header(rest: &str) -> String {
@@ -22,11 +18,8 @@ fn header(rest: &str) -> String {
 }
 
 fn instructions(module: &Module) -> &[Instruction] {
-    module
-        .functions
-        .iter()
-        .find_map(|f| f.body.as_deref())
-        .expect("a body")
+    let mut functions = module.functions.iter();
+    functions.find_map(|f| f.body.as_deref()).expect("a body")
 }
 
 /// The operands of the first instruction of a body.
@@ -55,20 +48,15 @@ fn a_kernel_with_parameters_and_bounds() {
     assert_eq!((module.version, module.target.as_str()), ((8, 6), "sm_80"));
     let (_, kernel) = module.function("add").unwrap();
     assert!(kernel.is_entry);
-    let layout: Vec<_> = kernel
-        .params
-        .iter()
-        .map(|p| (p.name.as_str(), p.offset, p.size_bytes, p.align))
-        .collect();
-    assert_eq!(
-        layout,
-        [
-            ("x", 0, 8, 8),
-            ("c", 8, 1, 1),
-            ("s", 16, 20, 8),
-            ("d", 40, 8, 8)
-        ]
-    );
+    let params = kernel.params.iter();
+    let layout = params.map(|p| (p.name.as_str(), p.offset, p.size_bytes, p.align));
+    let expected = [
+        ("x", 0, 8, 8),
+        ("c", 8, 1, 1),
+        ("s", 16, 20, 8),
+        ("d", 40, 8, 8),
+    ];
+    assert_eq!(Vec::from_iter(layout), expected);
     assert_eq!(kernel.bounds.max_threads, Some(128));
     assert_eq!(kernel.bounds.min_blocks, Some(2));
     assert_eq!(kernel.bounds.max_registers, Some(64));
@@ -80,59 +68,65 @@ fn a_kernel_with_parameters_and_bounds() {
 fn operands_of_every_form() {
     let regs = ".reg .b32 %r<9>; .reg .pred %p<3>; .reg .v4 .f32 v;";
     let reg = |n| Operand::Reg(RegId(n));
-    let of = |text: &str| operands(&format!("{regs} {text}"));
-    assert_eq!(
-        of("add.s32 %r1, %r2, -1;"),
-        [reg(0), reg(1), Operand::Int(-1)]
-    );
-    assert_eq!(
-        of("setp.lt.and.s32 %p1|%p2, %r1, 0xFFU, !%p1;"),
-        [
-            Operand::Pair(Box::new(reg(0)), Box::new(reg(1))),
-            reg(2),
-            Operand::Int(255),
-            Operand::NotReg(RegId(0))
-        ]
-    );
-    assert_eq!(
-        of("elect.sync _|%p1, -1;"),
-        [
-            Operand::Pair(Box::new(Operand::Sink), Box::new(reg(0))),
-            Operand::Int(-1)
-        ]
-    );
-    assert_eq!(of("mov.f32 %r1, 0f3F800000;")[1], Operand::F32(0x3f80_0000));
-    assert_eq!(
-        of("mov.f32 %r1, -0f3F800000;")[1],
-        Operand::F32(0xbf80_0000)
-    );
-    assert_eq!(
-        of("mov.f64 %r1, 0d3FF0000000000000;")[1],
-        Operand::F64(1.0_f64.to_bits())
-    );
-    assert_eq!(
-        of("mov.f64 %r1, 2.5e-1;")[1],
-        Operand::F64(0.25_f64.to_bits())
-    );
-    assert_eq!(
-        of("mov.u32 %r1, %tid.y;")[1],
-        Operand::Special(Special::Tid(1))
-    );
-    assert_eq!(of("mov.u32 %r1, WARP_SZ;")[1], Operand::Int(32));
-    assert_eq!(
-        of("mov.b32 {%r1, _}, %r2;")[0],
-        Operand::Vector(vec![reg(0), Operand::Sink])
-    );
-    assert_eq!(
-        of("ld.v4.f32 v, [%r1];")[0],
-        Operand::Vector(vec![reg(0), reg(1), reg(2), reg(3)])
-    );
-    assert_eq!(of("mov.f32 v.z, v.r;"), [reg(2), reg(0)]);
-    assert_eq!(
-        of("vadd.u32.u32.u32 %r1, %r2.b3, %r2;")[1],
-        Operand::Component(RegId(1), 3)
-    );
-    assert_eq!(of("bra.uni L; L: ret;")[0], Operand::Label(LabelId(0)));
+    let pair = |a, b| Operand::Pair(Box::new(a), Box::new(b));
+    let int = Operand::Int;
+    let address = Operand::Address(Address {
+        base: AddressBase::Reg(RegId(4)),
+        offset: 0,
+    });
+    for (text, expected) in [
+        ("add.s32 %r1, %r2, -1;", vec![reg(0), reg(1), int(-1)]),
+        (
+            "setp.lt.and.s32 %p1|%p2, %r1, 0xFFU, !%p1;",
+            vec![
+                pair(reg(0), reg(1)),
+                reg(2),
+                int(255),
+                Operand::NotReg(RegId(0)),
+            ],
+        ),
+        (
+            "elect.sync _|%p1, -1;",
+            vec![pair(Operand::Sink, reg(0)), int(-1)],
+        ),
+        (
+            "mov.f32 %r1, 0f3F800000;",
+            vec![reg(0), Operand::F32(0x3f80_0000)],
+        ),
+        (
+            "mov.f32 %r1, -0f3F800000;",
+            vec![reg(0), Operand::F32(0xbf80_0000)],
+        ),
+        (
+            "mov.f64 %r1, 0d3FF0000000000000;",
+            vec![reg(0), Operand::F64(1.0_f64.to_bits())],
+        ),
+        (
+            "mov.f64 %r1, 2.5e-1;",
+            vec![reg(0), Operand::F64(0.25_f64.to_bits())],
+        ),
+        (
+            "mov.u32 %r1, %tid.y;",
+            vec![reg(0), Operand::Special(Special::Tid(1))],
+        ),
+        ("mov.u32 %r1, WARP_SZ;", vec![reg(0), int(32)]),
+        (
+            "mov.b32 {%r1, _}, %r2;",
+            vec![Operand::Vector(vec![reg(0), Operand::Sink]), reg(1)],
+        ),
+        (
+            "ld.v4.f32 v, [%r1];",
+            vec![Operand::Vector([0, 1, 2, 3].map(reg).to_vec()), address],
+        ),
+        ("mov.f32 v.z, v.r;", vec![reg(2), reg(0)]),
+        (
+            "vadd.u32.u32.u32 %r1, %r2.b3, %r2;",
+            vec![reg(0), Operand::Component(RegId(1), 3), reg(1)],
+        ),
+        ("bra.uni L; L: ret;", vec![Operand::Label(LabelId(0))]),
+    ] {
+        assert_eq!(operands(&format!("{regs} {text}")), expected, "{text}");
+    }
 }
 
 #[test]
@@ -144,24 +138,21 @@ fn addresses_of_every_form() {
     };
     let address = |base, offset| Operand::Address(Address { base, offset });
     let reg = AddressBase::Reg(RegId(0));
-    assert_eq!(body("st.u32 [%rd1], 0;")[0], address(reg, 0));
-    assert_eq!(body("st.u32 [ %rd1 + 8 ], 0;")[0], address(reg, 8));
-    assert_eq!(body("st.u32 [%rd1+-8], 0;")[0], address(reg, -8));
-    assert_eq!(body("st.u32 [%rd1-8], 0;")[0], address(reg, -8));
-    assert_eq!(
-        body("st.u32 [64], 0;")[0],
-        address(AddressBase::Absolute, 64)
-    );
-    let symbol = |symbol, offset| address(AddressBase::Symbol(symbol), offset);
-    assert_eq!(
-        body("st.u32 [s+4], 0;")[0],
-        symbol(Symbol::Variable(VarId(0)), 4)
-    );
-    assert_eq!(
-        body("st.u32 [l], 0;")[0],
-        symbol(Symbol::Local(crate::ir::LocalId(0)), 0)
-    );
-    assert_eq!(body("st.u32 [n], 0;")[0], symbol(Symbol::Param(1), 0));
+    let array = AddressBase::Symbol(Symbol::Variable(VarId(0)));
+    let local = AddressBase::Symbol(Symbol::Local(crate::ir::LocalId(0)));
+    let param = AddressBase::Symbol(Symbol::Param(1));
+    for (text, base, offset) in [
+        ("st.u32 [%rd1], 0;", reg, 0),
+        ("st.u32 [ %rd1 + 8 ], 0;", reg, 8),
+        ("st.u32 [%rd1+-8], 0;", reg, -8),
+        ("st.u32 [%rd1-8], 0;", reg, -8),
+        ("st.u32 [64], 0;", AddressBase::Absolute, 64),
+        ("st.u32 [s+4], 0;", array, 4),
+        ("st.u32 [l], 0;", local, 0),
+        ("st.u32 [n], 0;", param, 0),
+    ] {
+        assert_eq!(body(text)[0], address(base, offset), "{text}");
+    }
     assert_eq!(
         body("mov.u64 %rd1, generic(s)+2*8;")[1],
         Operand::Symbol {
@@ -185,15 +176,13 @@ fn a_label_belongs_to_its_scope() {
          bra L;\nL:\nM: ret;",
     );
     let (_, kernel) = module.function("k").unwrap();
-    let targets: Vec<u32> = instructions(&module)
-        .iter()
-        .filter_map(|i| match i.operands.first() {
-            Some(Operand::Label(id)) => Some(kernel.labels[id.0 as usize].target),
-            _ => None,
-        })
-        .collect();
+    let target = |instruction: &Instruction| match instruction.operands.first()? {
+        Operand::Label(id) => Some(kernel.labels[id.0 as usize].target),
+        _ => None,
+    };
+    let targets = instructions(&module).iter().filter_map(target);
     // The first scope has its own L and M, the second only an L.
-    assert_eq!(targets, [0, 2, 2, 5, 5]);
+    assert_eq!(Vec::from_iter(targets), [0, 2, 2, 5, 5]);
     assert!(instructions(&module)[2].guard.unwrap().negated);
 }
 
@@ -205,11 +194,9 @@ fn registers_of_an_inner_scope_hide_those_outside() {
     let (_, kernel) = module.function("k").unwrap();
     let types: Vec<Type> = kernel.registers.iter().map(|r| r.ty).collect();
     assert_eq!(types, [Type::B32, Type::B64]);
-    let used: Vec<_> = instructions(&module)
-        .iter()
-        .map(|i| i.operands[0].clone())
-        .collect();
-    assert_eq!(used, [0, 1, 0].map(|n| Operand::Reg(RegId(n))));
+    let used = instructions(&module).iter().map(|i| i.operands[0].clone());
+    let expected = [0, 1, 0].map(|n| Operand::Reg(RegId(n)));
+    assert_eq!(Vec::from_iter(used), expected);
 }
 
 #[test]
@@ -246,21 +233,16 @@ fn calls_with_their_parameters() {
         generic: false,
     };
     let (twice, function) = module.function("twice").unwrap();
+    let list = |n| Operand::List(vec![param(n)]);
     assert_eq!(
         body[1].operands,
-        [
-            Operand::List(vec![param(1)]),
-            Operand::Function(twice),
-            Operand::List(vec![param(0)])
-        ]
+        [list(1), Operand::Function(twice), list(0)]
     );
     assert_eq!(body[3].operands[3], Operand::External("proto".into()));
     assert_eq!(body[5].operands[1], Operand::Function(twice));
-    assert_eq!(
-        body[6].operands[1],
-        Operand::Function(module.function("later").unwrap().0)
-    );
-    assert!(module.function("later").unwrap().1.no_return);
+    let (id, later) = module.function("later").unwrap();
+    assert_eq!(body[6].operands[1], Operand::Function(id));
+    assert!(later.no_return);
     assert!(module.function("vprintf").unwrap().1.body.is_none());
     assert!(matches!(
         &function.body.as_deref().unwrap()[1].operands[0],
@@ -277,15 +259,11 @@ fn indirect_branches() {
         ".reg .b32 %r<2>; T: .branchtargets A, B, A; brx.idx %r1, T; A: add.u32 %r1, %r1, 1; B: ret;",
     );
     let (_, kernel) = module.function("k").unwrap();
-    assert_eq!(
-        instructions(&module)[0].operands[1],
-        Operand::BranchTargets(0)
-    );
-    let targets: Vec<u32> = kernel.branch_targets[0]
-        .iter()
-        .map(|label| kernel.labels[label.0 as usize].target)
-        .collect();
-    assert_eq!(targets, [1, 2, 1]);
+    let operand = &instructions(&module)[0].operands[1];
+    assert_eq!(*operand, Operand::BranchTargets(0));
+    let labels = kernel.branch_targets[0].iter();
+    let targets = labels.map(|label| kernel.labels[label.0 as usize].target);
+    assert_eq!(Vec::from_iter(targets), [1, 2, 1]);
 }
 
 #[test]
@@ -308,10 +286,8 @@ fn variables_and_their_contents() {
     assert_eq!(variable("a").init, [1, 2, 3, 8, 255]);
     assert_eq!((variable("a").size_bytes, variable("a").align), (8, 4));
     let words = |name: &str| -> Vec<u32> {
-        let chunks = variable(name).init.chunks_exact(4);
-        chunks
-            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-            .collect()
+        let words = variable(name).init.as_chunks().0.iter();
+        words.map(|word| u32::from_le_bytes(*word)).collect()
     };
     assert_eq!(words("grid"), [1, 2, 0, 3]);
     assert_eq!(variable("grid").size_bytes, 24);
@@ -320,40 +296,25 @@ fn variables_and_their_contents() {
     assert_eq!(variable("v").align, 16);
     assert_eq!(words("sum"), [10 | 0x40]);
     assert_eq!(variable("open").size_bytes, 6);
-    assert_eq!(
-        (
-            variable("dynamic").size_bytes,
-            variable("dynamic").is_extern
-        ),
-        (0, true)
-    );
-    assert_eq!(
-        (variable("barrier").space, variable("barrier").size_bytes),
-        (Space::Shared, 8)
-    );
+    let dynamic = variable("dynamic");
+    assert_eq!((dynamic.size_bytes, dynamic.is_extern), (0, true));
+    let barrier = variable("barrier");
+    assert_eq!((barrier.space, barrier.size_bytes), (Space::Shared, 8));
     assert_eq!(variable("inner").scope, Some(crate::ir::FuncId(0)));
-    let found: Vec<_> = variable("p")
-        .relocations
-        .iter()
-        .map(|r| (r.offset, r.target, r.addend, r.generic, r.n_bytes, r.shift))
-        .collect();
+    let found = variable("p").relocations.iter();
+    let found = found.map(|r| (r.offset, r.target, r.addend, r.generic, r.n_bytes, r.shift));
     let a = RelocationTarget::Variable(VarId(0));
     let k = RelocationTarget::Function(crate::ir::FuncId(0));
-    assert_eq!(
-        found,
-        [
-            (0, a, 0, false, 8, 0),
-            (8, a, 4, true, 8, 0),
-            (16, k, 0, false, 8, 0),
-            (24, a, 2, false, 8, 0)
-        ]
-    );
-    let shifts: Vec<_> = variable("packed")
-        .relocations
-        .iter()
-        .map(|r| (r.shift, r.n_bytes, r.addend))
-        .collect();
-    assert_eq!(shifts, [(0, 1, 0), (8, 1, 1), (16, 1, 0)]);
+    let expected = [
+        (0, a, 0, false, 8, 0),
+        (8, a, 4, true, 8, 0),
+        (16, k, 0, false, 8, 0),
+        (24, a, 2, false, 8, 0),
+    ];
+    assert_eq!(Vec::from_iter(found), expected);
+    let packed = variable("packed").relocations.iter();
+    let shifts = packed.map(|r| (r.shift, r.n_bytes, r.addend));
+    assert_eq!(Vec::from_iter(shifts), [(0, 1, 0), (8, 1, 1), (16, 1, 0)]);
 }
 
 #[test]
@@ -376,20 +337,11 @@ fn source_places() {
          .loc 1 9 1, function_name $L__info_string0 + 4, inlined_at 1 7 3\nret;\n.loc 1 0 0\nret;",
     );
     assert_eq!(module.file(1), Some("lib.rs"));
-    let found: Vec<_> = instructions(&module)
-        .iter()
-        .map(|i| (i.line, i.loc.map(|loc| (loc.file, loc.line, loc.column))))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            (7, None),
-            (9, Some((1, 7, 3))),
-            (10, Some((1, 7, 3))),
-            (12, Some((1, 9, 1))),
-            (14, None)
-        ]
-    );
+    let found = instructions(&module).iter();
+    let found = found.map(|i| (i.line, i.loc.map(|loc| (loc.file, loc.line, loc.column))));
+    let (first, second) = (Some((1, 7, 3)), Some((1, 9, 1)));
+    let expected = [(7, None), (9, first), (10, first), (12, second), (14, None)];
+    assert_eq!(Vec::from_iter(found), expected);
 }
 
 #[test]
@@ -403,14 +355,12 @@ fn inlined_places_name_the_calls_around_them() {
          .loc 2 20 5, function_name $L__info_string1, inlined_at 2 9 1\nret;\n\
          .loc 1 7 3\nret;",
     );
-    let chains: Vec<Vec<u32>> = instructions(&module)
-        .iter()
-        .map(|instruction| {
-            let loc = instruction.loc.unwrap();
-            let calls = module.calls_around(loc).map(|call| call.line);
-            std::iter::once(loc.line).chain(calls).collect()
-        })
-        .collect();
+    let chain = |instruction: &Instruction| -> Vec<u32> {
+        let loc = instruction.loc.unwrap();
+        let calls = module.calls_around(loc).map(|call| call.line);
+        std::iter::once(loc.line).chain(calls).collect()
+    };
+    let chains: Vec<_> = instructions(&module).iter().map(chain).collect();
     assert_eq!(chains, [vec![7], vec![20, 9, 7], vec![20, 9, 8], vec![7]]);
 }
 
@@ -491,36 +441,29 @@ fn messages_say_where_what_and_what_instead() {
         ("/* never closed", "is never closed"),
     ] {
         let found = body_message(body);
-        assert!(
-            found.contains(expected),
-            "{body}\n  says: {found}\n  not:  {expected}"
-        );
+        let is_said = found.contains(expected);
+        assert!(is_said, "{body}\n  says: {found}\n  not:  {expected}");
     }
-    let undefined = message(&header(".func f();\n.entry k() { call f; ret; }"));
-    assert!(
-        undefined.contains("its body is nowhere in the file"),
-        "{undefined}"
-    );
+    let found = message(&header(".func f();\n.entry k() { call f; ret; }"));
+    assert!(found.contains("its body is nowhere in the file"), "{found}");
 }
 
 #[test]
 fn depths_and_sizes_have_limits() {
-    let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
-    for body in [
-        format!("mov.u32 %tid.x, {};", deep("(", ")", 100_000)),
-        format!("mov.u32 %tid.x, {};", deep("-", "", 100_000)),
-        format!("mov.u32 %tid.x, {};", deep("!", "", 100_000)),
-        format!("mov.u32 %tid.x, {};", deep("1?", ":1", 100_000)),
-        format!("mov.u32 %tid.x, {};", deep("{", "}", 100_000)),
-        format!("mov.u32 %tid.x, {};", deep("[", "]", 100_000)),
-        "{".repeat(100_000),
-        format!(
-            ".global .b8 x{} = {};",
-            "[1]".repeat(100_000),
-            deep("{", "}", 100_000)
-        ),
-        ".global .b8 x[2][1000000000] = {{1}, {1}};".into(),
+    const DEEP: usize = 100_000;
+    let deep = |open: &str, close: &str| open.repeat(DEEP) + "1" + &close.repeat(DEEP);
+    for (open, close) in [
+        ("(", ")"),
+        ("-", ""),
+        ("!", ""),
+        ("1?", ":1"),
+        ("{", "}"),
+        ("[", "]"),
     ] {
-        body_message(&body);
+        body_message(&format!("mov.u32 %tid.x, {};", deep(open, close)));
     }
+    let (dimensions, lists) = ("[1]".repeat(DEEP), deep("{", "}"));
+    body_message(&"{".repeat(DEEP));
+    body_message(&format!(".global .b8 x{dimensions} = {lists};"));
+    body_message(".global .b8 x[2][1000000000] = {{1}, {1}};");
 }

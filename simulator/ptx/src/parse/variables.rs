@@ -128,13 +128,9 @@ impl<'a> Parser<'a> {
         let at = self.token.at;
         let align = self.expect_u32("an alignment in bytes")?;
         if !align.is_power_of_two() || align > MAX_ALIGN {
-            return Err(self.error_at(
-                at,
-                format!(
-                    "{align} is not a valid alignment: a power of two up to {MAX_ALIGN} was \
-                     expected"
-                ),
-            ));
+            let expected = format!("a power of two up to {MAX_ALIGN} was expected");
+            let what = format!("{align} is not a valid alignment: {expected}");
+            return Err(self.error_at(at, what));
         }
         Ok(align)
     }
@@ -174,10 +170,8 @@ impl<'a> Parser<'a> {
             })
             .filter(|&size| size <= MAX_SIZE_BYTES);
         let Some(size_bytes) = size_bytes else {
-            return Err(self.error_at(
-                name.at,
-                format!("`{}` is larger than {MAX_SIZE_BYTES} bytes", name.text),
-            ));
+            let what = format!("`{}` is larger than {MAX_SIZE_BYTES} bytes", name.text);
+            return Err(self.error_at(name.at, what));
         };
         Ok(Declared {
             name,
@@ -191,15 +185,10 @@ impl<'a> Parser<'a> {
     pub fn module_variables(&mut self, directives: Directives) -> Result<()> {
         let space = self.storage_space()?;
         let element = self.element()?;
-        loop {
-            let (variable, name) = self.variable(space, directives, element, None)?;
-            self.module_name(variable, name)?;
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(())
+        self.several(|parser| {
+            let (variable, name) = parser.variable(space, directives, element, None)?;
+            parser.module_name(variable, name)
+        })
     }
 
     /// Takes `.global`, `.const` or `.shared`.
@@ -243,18 +232,12 @@ impl<'a> Parser<'a> {
         let mut init = Vec::new();
         if self.accept("=")? {
             if space == Space::Shared || directives.is_extern {
-                return Err(self.error_at(
-                    name.at,
-                    format!(
-                        "`{}` cannot have an initialiser: it is {}",
-                        name.text,
-                        if directives.is_extern {
-                            "`.extern`"
-                        } else {
-                            "in shared memory"
-                        }
-                    ),
-                ));
+                let why = match directives.is_extern {
+                    true => "`.extern`",
+                    false => "in shared memory",
+                };
+                let what = format!("`{}` cannot have an initialiser: it is {why}", name.text);
+                return Err(self.error_at(name.at, what));
             }
             init = self.initialiser(&mut declared, id)?;
         }
