@@ -11,7 +11,7 @@ use debugger::dap::{Server, Then, adapter};
 use debugger::sources::Sources;
 use debugger::{Debugger, front};
 use ptx_sim::debug::Session;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use ptx_sim::{Device, Module};
 
 const ROTATE: &str = include_str!("../tests/fixtures/rotate.ptx");
 const N: usize = 128;
@@ -50,21 +50,14 @@ fn launches(
     mut control: impl FnMut(&mut Session<'_, '_>) -> bool,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new();
-    let [input, output] = ["input", "output"].map(|label| device.alloc(4 * N as u64, label));
-    let (input, output) = (input?, output?);
-    let values: Vec<u8> = (0..N).flat_map(|i| (i as f32).to_le_bytes()).collect();
-    device.write(input, &values)?;
+    let values: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let input = device.upload(&values, "input")?;
+    let output = device.zeros::<f32>(N, "output")?;
     let racy = ROTATE.replace("\tbar.sync", "\t// bar.sync");
     for ptx in [ROTATE, ROTATE, &racy] {
         let loaded = device.load(&Module::parse(ptx)?)?;
-        let launch = Launch {
-            grid: [2, 1, 1],
-            block: [64, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[&input.to_le_bytes(), &output.to_le_bytes()],
-            options: LaunchOptions::default(),
-        };
-        let (goes_on, ended) = device.debug(&loaded, "rotate", &launch, &mut control)?;
+        let call = device.call(&loaded, "rotate").grid(2).block(64);
+        let (goes_on, ended) = call.arg(input).arg(output).debug(&mut control)?;
         ended?;
         if !goes_on {
             break;

@@ -9,7 +9,7 @@ use ptx_sim::debug::{Found, Frame, Known, PathState, Position, Session, Stopped}
 
 use crate::element::{Element, Number};
 use crate::expression::{Expression, NoValue, Thread, ThreadPlace};
-use crate::names::Names;
+use crate::names::{Named, Names};
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::text;
@@ -376,22 +376,13 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
     /// # Errors
     /// The text names no memory.
     pub fn last_write(&mut self, text: &str) -> Result<Stop, NoValue> {
-        let expression = Expression::read(text, &self.names)?;
-        let place = expression.place(&Looked::at_focus(self))?;
-        let range = place.address..place.address + place.element.bytes();
-        let block = (place.space == Space::Shared).then_some(self.focus.block);
+        let at = self.accesses_to(text, (false, true))?;
         let now = self.session.time();
         let mut watcher = self.watcher(None);
         watcher.breakpoints = Arc::new(vec![Breakpoint {
             id: 0,
             text: String::new(),
-            at: At::Access {
-                space: place.space,
-                block,
-                range,
-                reads: false,
-                writes: true,
-            },
+            at,
             condition: None,
         }]);
         Ok(match self.search(watcher, |seen| seen.hit) {
@@ -408,6 +399,45 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
             }
             Err(interrupted) => interrupted,
         })
+    }
+
+    /// Accesses to the memory that a text names: an element, or all of a buffer or a variable.
+    pub(crate) fn accesses_to(&self, text: &str, how: (bool, bool)) -> Result<At, NoValue> {
+        let (space, block, range) = match self.names.find(text) {
+            Some(named) => {
+                let range = named.address..named.address + named.size_bytes;
+                (named.space, None, range)
+            }
+            None => {
+                let expression = Expression::read(text, &self.names)?;
+                let place = expression.place(&Looked::at_focus(self))?;
+                let range = place.address..place.address + place.element.bytes();
+                let block = (place.space == Space::Shared).then_some(self.focus.block);
+                (place.space, block, range)
+            }
+        };
+        let (reads, writes) = how;
+        Ok(At::Access {
+            space,
+            block,
+            range,
+            reads,
+            writes,
+        })
+    }
+
+    /// Bytes of memory; of a block's, if it is shared. None if there are not that many.
+    pub fn bytes(&self, space: Space, block: u64, address: u64, n_bytes: u64) -> Option<Vec<u8>> {
+        match space {
+            Space::Shared => self.session.shared(block, address, n_bytes),
+            _ => self.session.global(address, n_bytes),
+        }
+    }
+
+    /// The bytes of an element of memory with a name; of a block's, if it is shared.
+    pub fn element(&self, named: &Named, block: u64, index: u64) -> Option<Vec<u8>> {
+        let address = named.address_of(index);
+        self.bytes(named.space, block, address, named.element.bytes())
     }
 
     /// What the checks find.
@@ -666,17 +696,11 @@ impl Thread for Looked<'_, '_, '_, '_> {
     }
 
     fn memory(&self, space: Space, address: u64, n_bytes: u64) -> Result<Vec<u8>, NoValue> {
-        let session = &self.debugger.session;
-        let bytes = match space {
-            Space::Shared => {
-                let block = self.focus.block;
-                if session.block(block).is_none() {
-                    return Err(NoValue(format!("block {block} does not run now")));
-                }
-                session.shared(block, address, n_bytes)
-            }
-            _ => session.global(address, n_bytes),
-        };
+        let block = self.focus.block;
+        if space == Space::Shared && self.debugger.session.block(block).is_none() {
+            return Err(NoValue(format!("block {block} does not run now")));
+        }
+        let bytes = self.debugger.bytes(space, block, address, n_bytes);
         bytes.ok_or_else(|| NoValue(format!("there is no memory at {address:#x}")))
     }
 }

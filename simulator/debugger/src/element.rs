@@ -51,7 +51,7 @@ impl Element {
         })
     }
 
-    fn of_type(ty: Type) -> Option<Self> {
+    pub(crate) fn of_type(ty: Type) -> Option<Self> {
         Some(match ty {
             Type::U8 => Self::Unsigned(1),
             Type::U16 => Self::Unsigned(2),

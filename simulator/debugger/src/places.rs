@@ -8,14 +8,12 @@
 //!
 //! Each can be followed by a condition: `tiles.rs:41 if tid.x == 3 && %r4 > 7`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use ptx::ir::Space;
 use ptx_sim::debug::Position;
 
-use crate::debugger::{Debugger, Looked};
-use crate::expression::{Expression, NoValue};
+use crate::debugger::Debugger;
+use crate::expression::NoValue;
 use crate::watcher::At;
 
 /// How many lines with code are named if a line has none.
@@ -57,14 +55,7 @@ pub fn read(debugger: &Debugger<'_, '_, '_>, text: &str) -> Result<At, NoValue> 
         ("access", true, true),
     ] {
         if let Some(memory) = text.strip_prefix(word).and_then(|t| t.strip_prefix(' ')) {
-            let (space, block, range) = memory_of(debugger, memory.trim())?;
-            return Ok(At::Access {
-                space,
-                block,
-                range,
-                reads,
-                writes,
-            });
+            return debugger.accesses_to(memory.trim(), (reads, writes));
         }
     }
     if let Some(line) = text.strip_prefix("ptx:") {
@@ -189,10 +180,8 @@ fn no_code(debugger: &Debugger<'_, '_, '_>, file: &str, files: &[u32], line: u32
 }
 
 fn ptx_line(debugger: &Debugger<'_, '_, '_>, line: u32) -> Result<At, NoValue> {
-    let mut all: Vec<(u32, Position)> = Vec::new();
-    for (position, spot) in debugger.program().all() {
-        all.push((spot.ptx_line, position));
-    }
+    let spots = debugger.program().all();
+    let mut all: Vec<(u32, Position)> = spots.map(|(at, spot)| (spot.ptx_line, at)).collect();
     let here = all.iter().filter(|(own, _)| *own == line);
     let here: Vec<Position> = here.map(|(_, position)| *position).collect();
     if here.is_empty() {
@@ -207,20 +196,4 @@ fn ptx_line(debugger: &Debugger<'_, '_, '_>, line: u32) -> Result<At, NoValue> {
             "nothing is executed from line {line} of the PTX text on"
         ))
     })
-}
-
-/// The memory that a text names: an element, or all of a buffer or a variable.
-fn memory_of(
-    debugger: &Debugger<'_, '_, '_>,
-    text: &str,
-) -> Result<(Space, Option<u64>, Range<u64>), NoValue> {
-    if let Some(named) = debugger.names().find(text) {
-        let range = named.address..named.address + named.size_bytes;
-        return Ok((named.space, None, range));
-    }
-    let expression = Expression::read(text, debugger.names())?;
-    let place = expression.place(&Looked::at_focus(debugger))?;
-    let range = place.address..place.address + place.element.bytes();
-    let block = (place.space == Space::Shared).then_some(debugger.focus().block);
-    Ok((place.space, block, range))
 }

@@ -9,7 +9,7 @@ use crate::debugger::{Debugger, Reason, Stop};
 use crate::element;
 use crate::names::Named;
 use crate::text;
-pub use crate::text::{count, instruction, known, lanes, number, number_of, triple, waits};
+pub use crate::text::{count, instruction, known, lanes, number, number_of, place, triple, waits};
 
 /// Lines shown before and after a line of source.
 const AROUND: u32 = 3;
@@ -215,18 +215,13 @@ impl Debugger<'_, '_, '_> {
     /// Memory with a name, as rows.
     pub fn tile_text(&self, named: &Named) -> String {
         const MOST_ROWS: u64 = 64;
-        let session = self.session();
         let row = named.row().max(1);
         let n_rows = named.len().div_ceil(row);
         let mut text = String::new();
         for first in 0..n_rows.min(MOST_ROWS) {
             let _ = write!(text, "{:>6}", first * row);
             for index in first * row..((first + 1) * row).min(named.len()) {
-                let (at, n) = (named.address_of(index), named.element.bytes());
-                let bytes = match named.space {
-                    ir::Space::Shared => session.shared(self.focus().block, at, n),
-                    _ => session.global(at, n),
-                };
+                let bytes = self.element(named, self.focus().block, index);
                 let value = bytes.map_or("?".to_owned(), |b| element::text(named.element, &b));
                 let _ = write!(text, " {value:>6}");
             }
@@ -292,20 +287,10 @@ impl Debugger<'_, '_, '_> {
             return "has ended".to_owned();
         }
         for path in &warp.paths {
-            let place = path
-                .frames
-                .first()
-                .map(|f| self.session().place(f.position));
-            let place = place.map_or(String::new(), |place| match &place.source {
-                Some(source) => format!("{}:{}", source.file, source.line),
-                None => format!("ptx:{}", place.ptx_line),
-            });
-            let _ = writeln!(
-                text,
-                "lanes {:<12} {place}  {}",
-                lanes(path.lanes),
-                waits(path.waits)
-            );
+            let frame = path.frames.first();
+            let place = frame.map(|frame| place(&self.session().place(frame.position)));
+            let (who, place) = (lanes(path.lanes), place.unwrap_or_default());
+            let _ = writeln!(text, "lanes {who:<12} {place}  {}", waits(path.waits));
         }
         text.trim_end().to_owned()
     }
@@ -337,11 +322,12 @@ impl Debugger<'_, '_, '_> {
         for barrier in &block.barriers {
             let _ = writeln!(text, "{barrier}");
         }
+        let name = |address: u64| match self.names().at(ir::Space::Shared, address) {
+            Some(named) => named.name_of(address),
+            None => format!("{address:#x}"),
+        };
         for barrier in &block.in_memory {
-            let name = self.names().at(ir::Space::Shared, barrier.address);
-            let name = name.map_or(format!("{:#x}", barrier.address), |n| {
-                n.name_of(barrier.address)
-            });
+            let name = name(barrier.address);
             let _ = writeln!(
                 text,
                 "mbarrier {name}: {} of {} arrivals and {} bytes still to come, phase {}",
@@ -358,8 +344,7 @@ impl Debugger<'_, '_, '_> {
             let first = copy.shared.first().map_or(0, |&(first, _)| first);
             let n: u32 = copy.shared.iter().map(|(_, n)| n).sum();
             let way = if copy.to_shared { "to" } else { "from" };
-            let name = self.names().at(ir::Space::Shared, first);
-            let name = name.map_or(format!("{first:#x}"), |named| named.name_of(first));
+            let name = name(first);
             let _ = writeln!(text, "copy{who} in flight: {n} bytes {way} {name}");
         }
         for warp in block.warps.iter().filter(|warp| warp.has_products) {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ptx::ir::{self, Address, AddressBase, Function, Instruction, Operand, Symbol, Type};
 use ptx_sim::debug::{Known, Value, Waits};
+use ptx_sim::diagnostics::Place;
 
 use crate::element::{self, Element, Number};
 
@@ -12,20 +13,12 @@ pub fn number_of(value: Value) -> Number {
     let element = match value.ty {
         Type::Pred => return Number::Integer((value.bits & 1) as i128),
         Type::B128 => return Number::Integer(value.bits as i128),
-        Type::S8 => Element::Signed(1),
-        Type::S16 => Element::Signed(2),
-        Type::S32 => Element::Signed(4),
-        Type::S64 => Element::Signed(8),
-        Type::F16 => Element::F16,
-        Type::Bf16 => Element::Bf16,
-        Type::F32 | Type::Tf32 => Element::F32,
-        Type::F64 => Element::F64,
-        other => Element::Unsigned(other.size_bytes().clamp(1, 8) as u8),
+        // Two numbers in one.
+        Type::F16x2 | Type::Bf16x2 => Element::Unsigned(4),
+        ty => Element::of_type(ty).unwrap_or(Element::Unsigned(ty.size_bytes() as u8)),
     };
-    element::number(
-        element,
-        &value.bits.to_le_bytes()[..element.bytes() as usize],
-    )
+    let bytes = value.bits.to_le_bytes();
+    element::number(element, &bytes[..element.bytes() as usize])
 }
 
 /// A number.
@@ -91,26 +84,16 @@ fn is_likely(float: f64) -> bool {
 
 /// Lanes, such as `0-15, 20`.
 pub fn lanes(mask: u32) -> String {
-    let mut text = String::new();
-    let mut lane = 0;
-    while lane < 32 {
-        if mask >> lane & 1 == 0 {
-            lane += 1;
-            continue;
-        }
-        let n = (mask >> lane).trailing_ones();
-        if !text.is_empty() {
-            text.push_str(", ");
-        }
-        let _ = match n {
-            1 => write!(text, "{lane}"),
-            n => write!(text, "{lane}-{}", lane + n - 1),
-        };
-        lane += n;
-    }
-    match text.is_empty() {
+    let is_in = |lane: u32| mask >> lane & 1 != 0;
+    let is_first = |&lane: &u32| is_in(lane) && !(lane > 0 && is_in(lane - 1));
+    let run = |first: u32| match (mask >> first).trailing_ones() {
+        1 => first.to_string(),
+        n => format!("{first}-{}", first + n - 1),
+    };
+    let runs: Vec<String> = (0..32).filter(is_first).map(run).collect();
+    match runs.is_empty() {
         true => "none".to_owned(),
-        false => text,
+        false => runs.join(", "),
     }
 }
 
@@ -133,6 +116,14 @@ pub fn triple([x, y, z]: [u32; 3]) -> String {
         (0, 0) => format!("{x}"),
         (_, 0) => format!("{x},{y}"),
         _ => format!("{x},{y},{z}"),
+    }
+}
+
+/// A line of source, or of the PTX text where that is not known.
+pub fn place(place: &Place) -> String {
+    match &place.source {
+        Some(source) => format!("{}:{}", source.file, source.line),
+        None => format!("ptx:{}", place.ptx_line),
     }
 }
 
@@ -183,11 +174,8 @@ fn operand(module: &ir::Module, function: &Function, of: &Operand) -> String {
         Operand::Address(at) => format!("[{}]", address(module, function, at)),
         Operand::IndexedAddress(at, rest) => {
             let rest: Vec<String> = rest.iter().map(inner).collect();
-            format!(
-                "[{}, {{{}}}]",
-                address(module, function, at),
-                rest.join(", ")
-            )
+            let base = address(module, function, at);
+            format!("[{base}, {{{}}}]", rest.join(", "))
         }
         Operand::Special(special) => ptx::parse::special_name(*special),
         Operand::Symbol {

@@ -85,9 +85,7 @@ pub fn value(call: &impl Call, variable: &Variable) -> Result<Number, NoValue> {
 
 /// The innermost call of a thread at a moment.
 pub struct Now<'a> {
-    /// The moment.
     pub at: &'a Moment<'a>,
-    /// The lane.
     pub lane: u32,
     /// Its registers, by name.
     pub program: &'a crate::program::Program,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use debugger::sources::Sources;
 use debugger::{Debugger, Direction, Reach, Reason, Unit};
 use ptx_sim::debug::{Moment, Probe, Session, Stopped};
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use ptx_sim::{Device, Module};
 
 /// Counts for long; the second warp does nothing.
 const COUNTS: &str = "
@@ -36,15 +36,8 @@ fn with_session(f: impl FnOnce(&mut Session<'_, '_>)) {
     let device = Device::new();
     let module = Module::parse(COUNTS).unwrap_or_else(|error| panic!("{error}"));
     let loaded = device.load(&module).expect("a module");
-    let out = device.alloc(4, "out").expect("room");
-    let launch = Launch {
-        grid: [1, 1, 1],
-        block: [64, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&out.to_le_bytes()],
-        options: LaunchOptions::default(),
-    };
-    let debugged = device.debug(&loaded, "k", &launch, f);
+    let out = device.zeros::<u32>(1, "out").expect("room");
+    let debugged = device.call(&loaded, "k").block(64).arg(out).debug(f);
     let (_, report) = debugged.expect("an allowed launch");
     assert!(report.is_ok());
 }

@@ -2,7 +2,7 @@
 
 use debugger::Debugger;
 use debugger::sources::Sources;
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use ptx_sim::{Device, Module};
 
 const COPIES: &str = "
 .version 8.0
@@ -28,22 +28,18 @@ fn floats_have_the_digits_of_their_type_in_all_lanes() {
     let device = Device::new();
     let module = Module::parse(COPIES).unwrap_or_else(|error| panic!("{error}"));
     let loaded = device.load(&module).expect("a module");
-    let out = device.alloc(128, "out").expect("room");
-    device
-        .write(out, &[0.1_f32, 0.7].map(f32::to_le_bytes).concat())
-        .expect("the buffer");
-    let launch = Launch {
-        grid: [1, 1, 1],
-        block: [32, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&out.to_le_bytes()],
-        options: LaunchOptions::default(),
-    };
-    let debugged = device.debug(&loaded, "k", &launch, |session| {
-        let debugger = Debugger::new(session, Sources::new([]));
-        assert_eq!(debugger.print("out[lane]").as_deref(), Ok("0.1"));
-        assert_eq!(debugger.print_in("out[lane]", 1).as_deref(), Ok("0.7"));
-        assert!(debugger.print_in("out[32 + lane]", 1).is_err());
-    });
+    let mut values = [0_f32; 32];
+    (values[0], values[1]) = (0.1, 0.7);
+    let out = device.upload(&values, "out").expect("room");
+    let debugged = device
+        .call(&loaded, "k")
+        .block(32)
+        .arg(out)
+        .debug(|session| {
+            let debugger = Debugger::new(session, Sources::new([]));
+            assert_eq!(debugger.print("out[lane]").as_deref(), Ok("0.1"));
+            assert_eq!(debugger.print_in("out[lane]", 1).as_deref(), Ok("0.7"));
+            assert!(debugger.print_in("out[32 + lane]", 1).is_err());
+        });
     assert!(debugged.is_ok());
 }

@@ -48,6 +48,10 @@ fn register(name: &str, offset: u64, size: u64) -> Piece {
     }
 }
 
+fn in_register(name: &str) -> Location {
+    Location::Pieces(vec![register(name, 0, 4)])
+}
+
 fn memory(space: Space, name: &str, offset: u64, size: u64) -> Location {
     let name = name.into();
     Location::Pieces(vec![Piece {
@@ -70,10 +74,7 @@ fn bytes(bytes: &[u8]) -> impl FnMut(&Piece) -> Option<Vec<u8>> {
 fn a_parameter_is_in_the_register_that_it_is_loaded_into() {
     let at = Read::new(RUST).at("largest", "mov.u32 \t%r5, %tid.x");
     let width = at("width");
-    assert_eq!(
-        width.location,
-        Location::Pieces(vec![register("%r4", 0, 4)])
-    );
+    assert_eq!(width.location, in_register("%r4"));
     assert_eq!(width.ty.name(), "u32");
     assert!(width.is_parameter);
     assert_eq!(width.show(bytes(&[32, 0, 0, 0])), "32");
@@ -83,14 +84,9 @@ fn a_parameter_is_in_the_register_that_it_is_loaded_into() {
 #[test]
 fn before_it_is_loaded_a_parameter_has_no_value() {
     let at = Read::new(RUST).at("largest", "ld.param.b32 \t%r4");
-    assert_eq!(
-        at("width").location,
-        Location::Lost(Reason::NotYet("%r4".into()))
-    );
-    assert_eq!(
-        at("width").show(|_| None),
-        "<lost: %r4 is not computed yet>"
-    );
+    let width = at("width");
+    assert_eq!(width.location, Location::Lost(Reason::NotYet("%r4".into())));
+    assert_eq!(width.show(|_| None), "<lost: %r4 is not computed yet>");
 }
 
 #[test]
@@ -103,10 +99,7 @@ fn an_inlined_function_has_variables_of_its_own() {
         called_at: Some((1, 30, 17)),
     };
     assert_eq!(*thread.frame, frame);
-    assert_eq!(
-        thread.location,
-        Location::Pieces(vec![register("%r5", 0, 4)])
-    );
+    assert_eq!(thread.location, in_register("%r5"));
 }
 
 #[test]
@@ -117,16 +110,12 @@ fn the_fields_of_a_structure_are_in_places_of_their_own() {
         size: 4,
         place: Place::Constant(vec![0; 4]),
     };
-    assert_eq!(
-        found.location,
-        Location::Pieces(vec![register("%r37", 0, 4), zero])
-    );
+    let pieces = vec![register("%r37", 0, 4), zero];
+    assert_eq!(found.location, Location::Pieces(pieces));
     let text = found.show(bytes(&[7, 0, 0, 0]));
     assert_eq!(text, "Found { place: 7, amount: 0.0 }");
-    assert_eq!(
-        found.show(|_| None),
-        "Found { place: <no longer kept>, amount: 0.0 }"
-    );
+    let text = found.show(|_| None);
+    assert_eq!(text, "Found { place: <no longer kept>, amount: 0.0 }");
 }
 
 #[test]
@@ -135,10 +124,8 @@ fn a_register_that_the_loop_counts_in_is_not_believed_to_hold_its_start() {
     let at = Read::new(RUST).at("largest", "add.s32 \t%r37, %r3, 1");
     let reason = Reason::Overwritten("%r37".into());
     assert_eq!(at("start").location, Location::Lost(reason));
-    assert_eq!(
-        at("found").location,
-        Location::Pieces(vec![register("%r38", 0, 4), register("%r39", 4, 4)])
-    );
+    let pieces = vec![register("%r38", 0, 4), register("%r39", 4, 4)];
+    assert_eq!(at("found").location, Location::Pieces(pieces));
 }
 
 #[test]
@@ -146,14 +133,9 @@ fn an_array_with_computed_indices_is_in_local_memory() {
     let read = Read::new(RUST);
     let values = read.at("shuffled", "ld.local.b32")("values");
     assert_eq!(values.ty.name(), "[f32; 8]");
-    assert_eq!(
-        values.location,
-        memory(Space::Local, "__local_depot1", 0, 32)
-    );
-    let one: Vec<u8> = std::iter::repeat_n(1.0_f32.to_le_bytes(), 8)
-        .flatten()
-        .collect();
-    let text = values.show(bytes(&one));
+    let place = memory(Space::Local, "__local_depot1", 0, 32);
+    assert_eq!(values.location, place);
+    let text = values.show(bytes(&[1.0_f32.to_le_bytes(); 8].concat()));
     assert_eq!(text, "[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]");
 }
 
@@ -173,10 +155,8 @@ fn a_part_that_the_optimiser_dropped_is_lost_alone() {
 #[test]
 fn nvccs_parameters_are_in_parameter_space_and_its_arrays_in_shared_memory() {
     let at = Read::new(CUDA).at("largest", "bar.sync");
-    assert_eq!(
-        at("width").location,
-        memory(Space::Param, "largest_param_2", 0, 4)
-    );
+    let place = memory(Space::Param, "largest_param_2", 0, 4);
+    assert_eq!(at("width").location, place);
     let tile = at("tile");
     assert!(matches!(
         &tile.location,
@@ -199,7 +179,7 @@ fn nvccs_lists_follow_a_loops_counter_from_register_to_register() {
         ("ld.f32 \t%f8", "%r3"),
     ] {
         let n = read.at("largest", instruction)("n");
-        assert_eq!(n.location, Location::Pieces(vec![register(name, 0, 4)]));
+        assert_eq!(n.location, in_register(name));
     }
 }
 
@@ -216,10 +196,8 @@ fn ptx_without_debug_information_has_no_variables_and_says_so() {
     let code = RUST.split("\t.section").next().unwrap();
     let module = ptx::parse::parse(RUST).unwrap();
     let variables = Variables::of(code, &module);
-    assert_eq!(
-        variables.missing(),
-        Some("the PTX has no debug information")
-    );
+    let why = variables.missing();
+    assert_eq!(why, Some("the PTX has no debug information"));
     assert!(variables.at("largest", 0).is_empty());
 }
 
@@ -275,26 +253,22 @@ proptest! {
 #[test]
 fn labels_that_are_not_there_or_twice_are_reasons() {
     let module = ptx::parse::parse(CUDA).unwrap();
-    let missing = |text: String| {
-        let variables = Variables::of(&text, &module);
-        variables.missing().unwrap_or_default().to_owned()
-    };
-    let without = missing(CUDA.replace("$L__func_begin1:", ""));
-    assert!(
-        without.contains("`$L__func_begin1` is not understood"),
-        "{without}"
-    );
-    let twice = missing(CUDA.replace("$L__func_begin1:", "$L__func_begin1:\n$L__func_begin1:"));
-    assert!(
-        twice.contains("`$L__func_begin1` is not understood"),
-        "{twice}"
-    );
-    let foreign = missing(CUDA.replace(
-        "\t.section\t.debug_abbrev\n\t{\n",
-        "\t.section\t.debug_abbrev\n\t{\nret;\n",
-    ));
-    assert!(
-        foreign.contains("`ret;` has no place in a section"),
-        "{foreign}"
-    );
+    let (label, section) = ("$L__func_begin1:", "\t.section\t.debug_abbrev\n\t{\n");
+    for (from, to, reason) in [
+        (label, "", "`$L__func_begin1` is not understood"),
+        (
+            label,
+            &label.repeat(2),
+            "`$L__func_begin1` is not understood",
+        ),
+        (
+            section,
+            &format!("{section}ret;\n"),
+            "`ret;` has no place in a section",
+        ),
+    ] {
+        let variables = Variables::of(&CUDA.replace(from, to), &module);
+        let why = variables.missing().unwrap_or_default();
+        assert!(why.contains(reason), "{why}");
+    }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::capabilities;
 use super::framing::{self, NoMessage};
-use super::request::{Request, text};
+use super::request::{Request, event, text};
 
 /// How often it is looked whether the program has connected or ended.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -38,21 +38,11 @@ impl Editor {
     }
 
     fn event(&self, name: &str, body: Value) {
-        self.send(json!({"type": "event", "event": name, "body": body}));
+        self.send(event(name, body));
     }
 
     fn respond(&self, request: &Request, result: Result<Value, String>) {
-        let mut message = json!({
-            "type": "response",
-            "request_seq": request.seq,
-            "command": request.command,
-            "success": result.is_ok(),
-        });
-        match result {
-            Ok(body) => message["body"] = body,
-            Err(why) => message["message"] = json!(why),
-        }
-        self.send(message);
+        self.send(request.response(result));
     }
 }
 
@@ -169,12 +159,8 @@ fn command(arguments: &Value, name: &str, value: &str) -> Result<Command, String
     if let Some(folder) = text(arguments, "cwd") {
         command.current_dir(folder);
     }
-    for (name, value) in arguments
-        .get("env")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    let environment = arguments.get("env").and_then(Value::as_object);
+    for (name, value) in environment.into_iter().flatten() {
         match value.as_str() {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
@@ -257,11 +243,7 @@ fn attend(
         if let Ok(Some(status)) = child.try_wait() {
             break status.code();
         }
-        if program
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_to_end
-        {
+        if is_to_end(program) {
             let _ = child.kill();
             let _ = child.wait();
             break None;

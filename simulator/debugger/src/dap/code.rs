@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ptx::ir::Space;
 use serde_json::{Value, json};
 
 use super::addresses::{address, memory, position};
@@ -13,7 +12,6 @@ use crate::show;
 
 /// The most instructions that one request gets.
 const MOST_INSTRUCTIONS: i64 = 1 << 16;
-/// The most bytes.
 const MOST_BYTES: i64 = 1 << 20;
 
 /// Why there is no such function, instruction or memory.
@@ -99,11 +97,7 @@ impl Control<'_, '_, '_, '_> {
         let start = base
             .checked_add_signed(offset)
             .ok_or_else(|| nothing_at(reference))?;
-        let session = self.debugger.session();
-        let read = |n| match space {
-            Space::Shared => session.shared(block, start, n),
-            _ => session.global(start, n),
-        };
+        let read = |n| self.debugger.bytes(space, block, start, n);
         // Halves until all is there: a buffer ends where it ends.
         let bytes = read(count).or_else(|| {
             let (mut known, mut beyond) = (0, count);

@@ -63,11 +63,9 @@ pub struct Call {
 /// What the editor can unfold.
 #[derive(Clone, Debug)]
 pub enum Unfolds {
-    /// What the thread is.
     Thread(Focus),
     /// The source's variables of a call.
     Variables(Call),
-    /// Registers of a call.
     Registers(Call),
     /// A register in all lanes that are with the thread.
     OfLanes(Call, String),

@@ -72,9 +72,7 @@ impl Control<'_, '_, '_, '_> {
             None => self.result(request),
         };
         self.server.respond(request, result);
-        if request.command == "initialize" {
-            self.server.event("initialized", json!({}));
-        }
+        self.server.after(request);
         if request.command == "evaluate" {
             self.after_command(focus, time);
         }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use ptx::ir::Space;
 use serde_json::{Value, json};
 
 use super::addresses::memory_reference;
@@ -142,15 +141,7 @@ impl Control<'_, '_, '_, '_> {
 
     /// The elements of memory as text, as many as there are.
     pub fn elements(&self, named: &Named, focus: Focus, range: Range<u64>) -> Vec<String> {
-        let session = self.debugger.session();
-        let read = |index| {
-            let (at, n) = (named.address_of(index), named.element.bytes());
-            match named.space {
-                Space::Shared => session.shared(focus.block, at, n),
-                _ => session.global(at, n),
-            }
-        };
-        let text = |index| match read(index) {
+        let text = |index| match self.debugger.element(named, focus.block, index) {
             Some(bytes) => element::text(named.element, &bytes),
             None => "not there".to_owned(),
         };

@@ -9,16 +9,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::framing::{self, NoMessage};
+use super::request::text;
 
-/// What has arrived.
-pub enum Received {
-    /// A message.
-    Message(Value),
-    /// Something that is not a message.
-    Nonsense(String),
-    /// No more will come, and why if that is wrong.
-    Closed(Option<String>),
-}
+/// What has arrived: a message, or why there is none.
+pub type Received = Result<Value, NoMessage>;
 
 /// What halts a launch that runs.
 #[derive(Clone)]
@@ -74,7 +68,7 @@ impl Incoming {
     /// Waits for the next.
     pub fn next(&mut self) -> Received {
         let next = self.next.take();
-        next.unwrap_or_else(|| self.queue.recv().unwrap_or(Received::Closed(None)))
+        next.unwrap_or_else(|| self.queue.recv().unwrap_or(Err(NoMessage::End)))
     }
 
     /// Waits for the next, but not longer than this.
@@ -85,11 +79,10 @@ impl Incoming {
         match self.queue.recv_timeout(time) {
             Ok(received) => Some(received),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Received::Closed(None)),
+            Err(RecvTimeoutError::Disconnected) => Some(Err(NoMessage::End)),
         }
     }
 
-    /// The next, if it is there.
     pub fn next_now(&mut self) -> Option<Received> {
         self.next_within(Duration::ZERO)
     }
@@ -98,13 +91,8 @@ impl Incoming {
 fn follow(reader: impl Read, to: &Sender<Received>, halt: &Mutex<Halt>) {
     let mut reader = BufReader::new(reader);
     loop {
-        let received = match framing::read(&mut reader) {
-            Ok(message) => Received::Message(message),
-            Err(NoMessage::End) => Received::Closed(None),
-            Err(error @ NoMessage::NotJson(_)) => Received::Nonsense(error.to_string()),
-            Err(error @ NoMessage::Lost(_)) => Received::Closed(Some(error.to_string())),
-        };
-        let is_last = matches!(received, Received::Closed(_));
+        let received = framing::read(&mut reader);
+        let is_last = matches!(received, Err(NoMessage::End | NoMessage::Lost(_)));
         let is_meant = is_last || means_to_halt(&received);
         if to.send(received).is_err() {
             return;
@@ -123,9 +111,9 @@ fn follow(reader: impl Read, to: &Sender<Received>, halt: &Mutex<Halt>) {
 }
 
 fn means_to_halt(received: &Received) -> bool {
-    let Received::Message(message) = received else {
+    let Ok(message) = received else {
         return false;
     };
-    let command = message.get("command").and_then(Value::as_str);
+    let command = text(message, "command");
     matches!(command, Some("pause" | "disconnect" | "terminate"))
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Its number, which the response repeats.
@@ -27,7 +26,6 @@ impl Request {
         })
     }
 
-    /// As a message.
     pub fn message(&self) -> Value {
         json!({
             "seq": self.seq,
@@ -37,7 +35,27 @@ impl Request {
         })
     }
 
-    /// All arguments.
+    /// The message that answers it.
+    pub fn response(&self, result: Result<Value, String>) -> Value {
+        let mut message = json!({
+            "type": "response",
+            "request_seq": self.seq,
+            "command": self.command,
+            "success": result.is_ok(),
+        });
+        match result {
+            Ok(Value::Null) => {}
+            Ok(body) => message["body"] = body,
+            Err(why) => {
+                // The text is a format, in which braces name variables.
+                let format = why.replace(['{', '}'], "");
+                message["message"] = json!(why);
+                message["body"] = json!({"error": {"id": 1, "format": format, "showUser": true}});
+            }
+        }
+        message
+    }
+
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
@@ -62,6 +80,11 @@ impl Request {
         let list = self.arguments.get(name).and_then(Value::as_array);
         list.map_or(&[], Vec::as_slice)
     }
+}
+
+/// A message that nobody has asked for.
+pub fn event(name: &str, body: Value) -> Value {
+    json!({"type": "event", "event": name, "body": body})
 }
 
 /// A part that is a text.

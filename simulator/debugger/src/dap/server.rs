@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::capabilities::{self, Editor};
-use super::framing;
+use super::framing::{self, NoMessage};
 use super::incoming::{Incoming, Received};
-use super::request::Request;
+use super::request::{Request, event};
 use super::wanted::Wanted;
 use crate::expression::NoValue;
 
@@ -129,16 +129,14 @@ impl Server {
         let end = Instant::now() + FAREWELL;
         while self.left != Some(Then::Alone) {
             let rest = end.saturating_duration_since(Instant::now());
-            match self.incoming.next_within(rest) {
-                Some(received) => {
-                    if let Some(request) = self.request_of(received) {
-                        self.answer_outside(&request);
-                        if request.command == "disconnect" {
-                            return;
-                        }
-                    }
+            let Some(received) = self.incoming.next_within(rest) else {
+                return;
+            };
+            if let Some(request) = self.request_of(received) {
+                self.answer_outside(&request);
+                if request.command == "disconnect" {
+                    return;
                 }
-                None => return,
             }
         }
     }
@@ -170,26 +168,25 @@ impl Server {
     /// A request; none if something else has arrived.
     fn request_of(&mut self, received: Received) -> Option<Request> {
         match received {
-            Received::Message(message) => {
+            Ok(message) => {
                 let is_response = message.get("type").is_some_and(|ty| ty == "response");
                 let request = Request::of(message);
                 if request.is_none() && !is_response {
                     self.output("important", "a message that is not a request was ignored\n");
                 }
-                request
+                return request;
             }
-            Received::Nonsense(why) => {
+            Err(why @ NoMessage::NotJson(_)) => {
                 self.output("important", &format!("{why}: it was ignored\n"));
-                None
             }
-            Received::Closed(why) => {
-                if let Some(why) = why {
+            Err(why) => {
+                if let NoMessage::Lost(why) = why {
                     self.output("important", &format!("the conversation ends: {why}\n"));
                 }
                 self.left = Some(Then::Alone);
-                None
             }
         }
+        None
     }
 
     /// Whether the editor has asked for the program and has said all that it wants.
@@ -263,7 +260,7 @@ impl Server {
     }
 
     /// What follows a response.
-    fn after(&mut self, request: &Request) {
+    pub(super) fn after(&mut self, request: &Request) {
         if request.command == "initialize" {
             self.event("initialized", json!({}));
         }
@@ -271,28 +268,12 @@ impl Server {
 
     /// Answers a request.
     pub(super) fn respond(&mut self, request: &Request, result: Result<Value, NoValue>) {
-        let mut message = json!({
-            "type": "response",
-            "request_seq": request.seq,
-            "command": request.command,
-            "success": result.is_ok(),
-        });
-        match result {
-            Ok(Value::Null) => {}
-            Ok(body) => message["body"] = body,
-            Err(NoValue(why)) => {
-                // The text is a format, in which braces name variables.
-                let format = why.replace(['{', '}'], "");
-                message["message"] = json!(why);
-                message["body"] = json!({"error": {"id": 1, "format": format, "showUser": true}});
-            }
-        }
-        self.send(message);
+        self.send(request.response(result.map_err(|NoValue(why)| why)));
     }
 
     /// Tells the editor something that it has not asked for.
     pub(super) fn event(&mut self, name: &str, body: Value) {
-        self.send(json!({"type": "event", "event": name, "body": body}));
+        self.send(event(name, body));
     }
 
     fn send(&mut self, mut message: Value) {

@@ -137,9 +137,8 @@ impl Control<'_, '_, '_, '_> {
             ("with", with),
             ("time", time),
         ];
-        all.into_iter()
-            .map(|(name, value)| leaf(name, &value))
-            .collect()
+        let all = all.iter().map(|(name, value)| leaf(name, value));
+        all.collect()
     }
 
     /// The source's variables of a call, those that hide others first.
@@ -310,15 +309,10 @@ impl Control<'_, '_, '_, '_> {
                 all.push(leaf(&format!("[{lane}]"), "has ended, or is not there"));
                 continue;
             };
-            let place = self.debugger.session().place(position);
-            let at = match &place.source {
-                Some(source) => format!("{}:{}", source.file, source.line),
-                None => format!("ptx:{}", place.ptx_line),
-            };
-            let chosen = if lane == focus.lane {
-                ", looked at"
-            } else {
-                ""
+            let at = show::place(&self.debugger.session().place(position));
+            let chosen = match lane == focus.lane {
+                true => ", looked at",
+                false => "",
             };
             let value = format!("{at}, {}{chosen}", show::waits(path.waits));
             let focus = Focus { lane, ..focus };

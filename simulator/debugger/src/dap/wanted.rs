@@ -23,7 +23,6 @@ pub enum Kind {
     Functions,
     /// On memory.
     Data,
-    /// On instructions.
     Instructions,
     /// Where something happens that has no place.
     Exceptions,

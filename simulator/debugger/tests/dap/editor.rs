@@ -125,7 +125,6 @@ impl Editor {
         self.stop()
     }
 
-    /// The frames of a thread.
     pub fn frames(&mut self, thread: &Value) -> Vec<Value> {
         let body = self.ask("stackTrace", json!({"threadId": thread}));
         body["stackFrames"].as_array().expect("a list").clone()
@@ -137,7 +136,6 @@ impl Editor {
         frames[0]["line"].as_i64().expect("a line")
     }
 
-    /// What an expression is in a frame.
     pub fn value(&mut self, frame: &Value, expression: &str) -> String {
         let arguments = json!({"expression": expression, "frameId": frame, "context": "watch"});
         let body = self.ask("evaluate", arguments);

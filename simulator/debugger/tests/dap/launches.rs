@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use debugger::Debugger;
 use debugger::dap::{Server, Then};
 use debugger::sources::Sources;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module};
+use ptx_sim::{Device, LaunchError, Module};
 
 /// The kernel `rotate`, from the source next to it.
 pub const ROTATE: &str = include_str!("../fixtures/rotate.ptx");
@@ -49,29 +49,22 @@ pub fn launch(ptx: &str, n: usize, input: PipeReader, output: PipeWriter) -> Joi
 fn run(module: &Module, n: usize, mut server: Server) -> Ended {
     let device = Device::new();
     let loaded = device.load(module).expect("a module");
-    let [input, output] = ["input", "output"].map(|label| {
-        let bytes = 4 * N as u64;
-        device.alloc(bytes, label).expect("there is room")
-    });
-    let values: Vec<u8> = (0..N).flat_map(|i| (i as f32).to_le_bytes()).collect();
-    device.write(input, &values).expect("the input");
-    let (input, at) = (input.to_le_bytes(), output.to_le_bytes());
-    let width = 2_u32.to_le_bytes();
-    let all: [&[u8]; 3] = [&input, &at, &width];
-    let has_width = module.kernel("largest").is_some();
-    let (kernel, grid, block, n_params) = match has_width {
-        true => ("largest", 1, 32, 3),
-        false => ("rotate", 2, 64, 2),
-    };
-    let launch = Launch {
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        dynamic_shared_bytes: 0,
-        params: &all[..n_params],
-        options: LaunchOptions {
-            fuel: Some(1 << 24),
-            ..LaunchOptions::default()
-        },
+    let values: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let input = device.upload(&values, "input").expect("there is room");
+    let output = device.zeros::<f32>(N, "output").expect("there is room");
+    let call = || match module.kernel("largest") {
+        Some(_) => device
+            .call(&loaded, "largest")
+            .block(32)
+            .arg(input)
+            .arg(output)
+            .arg(2_u32),
+        None => device
+            .call(&loaded, "rotate")
+            .grid(2)
+            .block(64)
+            .arg(input)
+            .arg(output),
     };
     let mut ended = Ended {
         then: Vec::new(),
@@ -79,18 +72,14 @@ fn run(module: &Module, n: usize, mut server: Server) -> Ended {
         output: Vec::new(),
     };
     for _ in 0..n {
-        let debugged = device.debug(&loaded, kernel, &launch, |session| {
-            server.control(&mut Debugger::new(session, Sources::new([folder()])))
-        });
+        let debugged = call()
+            .fuel(1 << 24)
+            .debug(|session| server.control(&mut Debugger::new(session, Sources::new([folder()]))));
         let (then, result) = debugged.expect("an allowed launch");
         ended.then.push(then);
         ended.errors.extend(result.err());
     }
     server.finish(0);
-    let mut bytes = vec![0; 4 * N];
-    device.read(output, &mut bytes).expect("the output");
-    let words = bytes.chunks_exact(4);
-    let float = |word: &[u8]| f32::from_le_bytes(word.try_into().expect("four bytes"));
-    ended.output = words.map(float).collect();
+    ended.output = device.download(output).expect("the output");
     ended
 }

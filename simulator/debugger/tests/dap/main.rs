@@ -12,26 +12,26 @@ use serde_json::{Value, json};
 use crate::editor::Editor;
 use crate::launches::{LARGEST, ROTATE};
 
+fn text(value: &Value) -> &str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is not a text"))
+}
+
 #[test]
 fn breakpoints_are_verified_once_a_launch_has_their_code() {
     let mut editor = Editor::launched(ROTATE, 1, json!({}));
     let told = editor.set_lines(json!([{"line": 15}, {"line": 9}, {"line": 14,
         "condition": "tid.x == 40"}]));
-    assert!(
-        told.as_array()
-            .is_some_and(|all| all.iter().all(|b| b["verified"] == false))
-    );
+    assert_eq!(told.as_array().map(Vec::len), Some(3));
+    assert!((0..3).all(|i| told[i]["verified"] == false));
     editor.ask("configurationDone", json!({}));
     let placed: Vec<Value> = (0..3).map(|_| editor.event("breakpoint")).collect();
     assert_eq!(placed[0]["breakpoint"]["verified"], true);
     assert_eq!(placed[1]["breakpoint"]["verified"], false);
-    let why = placed[1]["breakpoint"]["message"]
-        .as_str()
-        .expect("a reason");
-    assert!(
-        why.contains("the nearest lines with code are 7, 10, 11, 12"),
-        "{why}"
-    );
+    let why = text(&placed[1]["breakpoint"]["message"]);
+    let nearest = "the nearest lines with code are 7, 10, 11, 12";
+    assert!(why.contains(nearest), "{why}");
     // The first warp comes to line 15 before the second one's thread 40 comes to line 14.
     let stop = editor.stop();
     assert_eq!(stop["reason"], "breakpoint");
@@ -41,11 +41,7 @@ fn breakpoints_are_verified_once_a_launch_has_their_code() {
     assert_eq!(stop["hitBreakpointIds"], json!([told[2]["id"]]));
     let frames = editor.frames(&stop["threadId"]);
     assert_eq!(editor.value(&frames[0]["id"], "tid.x"), "40");
-    assert!(
-        frames[0]["source"]["path"]
-            .as_str()
-            .is_some_and(|path| path.ends_with("rotate.cu"))
-    );
+    assert!(text(&frames[0]["source"]["path"]).ends_with("rotate.cu"));
     // Without any, it runs to its end.
     editor.set_lines(json!([]));
     editor.ask("continue", json!({"threadId": stop["threadId"]}));
@@ -67,8 +63,8 @@ fn steps_go_into_what_is_inlined_and_back() {
     editor.go("stepIn", &thread);
     let frames = editor.frames(&thread);
     assert_eq!(
-        (&frames[0]["line"], &frames[1]["line"]),
-        (&json!(4), &json!(12))
+        json!([frames[0]["line"], frames[1]["line"]]),
+        json!([4, 12])
     );
     assert_eq!(frames[1]["name"], "rotate");
     editor.go("stepOut", &thread);
@@ -77,21 +73,16 @@ fn steps_go_into_what_is_inlined_and_back() {
     assert_eq!(editor.line(&thread), 13);
     // Back over line 12, with what was inlined in it.
     editor.go("stepBack", &thread);
-    let back = editor.line(&thread);
-    assert!(back == 12, "line {back}");
-    editor.ask(
-        "next",
-        json!({"threadId": thread, "granularity": "instruction"}),
-    );
-    editor.stop();
-    let there = editor.frames(&thread)[0]["instructionPointerReference"].clone();
-    editor.ask(
-        "stepBack",
-        json!({"threadId": thread, "granularity": "instruction"}),
-    );
-    editor.stop();
-    let before = editor.frames(&thread)[0]["instructionPointerReference"].clone();
-    assert_ne!(before, there);
+    assert_eq!(editor.line(&thread), 12);
+    let mut moved = |command| {
+        editor.ask(
+            command,
+            json!({"threadId": thread, "granularity": "instruction"}),
+        );
+        editor.stop();
+        editor.frames(&thread)[0]["instructionPointerReference"].clone()
+    };
+    assert_ne!(moved("next"), moved("stepBack"));
     let stop = editor.go("reverseContinue", &thread);
     assert_eq!(stop["reason"], "entry");
     assert!(editor.leave().is_right());
@@ -128,11 +119,7 @@ fn lanes_are_chosen_and_warps_are_threads() {
     let of_lanes = json!({"variablesReference": register["variablesReference"]});
     assert_eq!(editor.unfold(of_lanes)[7]["value"], "28");
     let lanes = editor.unfold(json!({"variablesReference": lanes}));
-    assert!(
-        lanes[5]["value"]
-            .as_str()
-            .is_some_and(|text| text.ends_with("looked at"))
-    );
+    assert!(text(&lanes[5]["value"]).ends_with("looked at"));
     let thread = editor.unfold(json!({"variablesReference": thread}));
     assert_eq!(thread[0]["value"], "(5, 0, 0)");
     // The other warp has begun, and steps by itself.
@@ -145,10 +132,8 @@ fn lanes_are_chosen_and_warps_are_threads() {
 fn variables_of_the_source_come_first() {
     let mut editor = Editor::at_entry(LARGEST);
     // Into the function that computes it, and out again.
-    editor.ask(
-        "setFunctionBreakpoints",
-        json!({"breakpoints": [{"name": "_Z8start_ofii"}]}),
-    );
+    let function = json!({"breakpoints": [{"name": "_Z8start_ofii"}]});
+    editor.ask("setFunctionBreakpoints", function);
     let stop = editor.go("continue", &json!(1));
     assert_eq!(stop["reason"], "function breakpoint");
     assert_eq!(editor.frames(&json!(1)).len(), 2);
@@ -158,20 +143,18 @@ fn variables_of_the_source_come_first() {
     editor.stop();
     let frame = editor.frames(&json!(1))[0]["id"].clone();
     let scopes = editor.ask("scopes", json!({"frameId": frame}))["scopes"].take();
+    let scope = &scopes[0];
     assert_eq!(
-        (&scopes[0]["name"], &scopes[0]["expensive"]),
-        (&json!("Variables"), &json!(false))
+        json!([scope["name"], scope["expensive"]]),
+        json!(["Variables", false])
     );
-    let all = editor.unfold(json!({"variablesReference": scopes[0]["variablesReference"]}));
+    let all = editor.unfold(json!({"variablesReference": scope["variablesReference"]}));
     let find = |name: &str| {
-        all.iter()
-            .find(|one| one["name"] == name)
-            .expect("a variable")
+        let found = all.iter().find(|one| one["name"] == name);
+        found.expect("a variable")
     };
-    assert_eq!(
-        (&find("start")["value"], &find("start")["type"]),
-        (&json!("11"), &json!("i32"))
-    );
+    let start = find("start");
+    assert_eq!(json!([start["value"], start["type"]]), json!(["11", "i32"]));
     assert_eq!(find("width")["value"], "2");
     assert_eq!(editor.value(&frame, "start"), "11");
     assert!(editor.leave().errors.is_empty());
@@ -191,29 +174,21 @@ fn memory_unfolds_page_by_page_and_row_by_row() {
         "start": 100, "count": 50});
     let page = editor.unfold(page);
     assert_eq!(page.len(), 28);
-    assert_eq!(
-        (&page[3]["name"], &page[3]["value"]),
-        (&json!("[103]"), &json!("103.0"))
-    );
-    assert_eq!(page[3]["evaluateName"], "input[103]");
+    let one = &page[3];
+    let shown = json!([one["name"], one["value"], one["evaluateName"]]);
+    assert_eq!(shown, json!(["[103]", "103.0", "input[103]"]));
     editor.command("shape tile 8x8");
     let whole = json!({"expression": "tile", "frameId": frame});
     let tile = editor.ask("evaluate", whole);
     assert_eq!(tile["indexedVariables"], 8);
     let rows = editor.unfold(json!({"variablesReference": tile["variablesReference"]}));
     let row = editor.unfold(json!({"variablesReference": rows[2]["variablesReference"]}));
-    assert_eq!(
-        (&row[1]["evaluateName"], &row[1]["value"]),
-        (&json!("tile[2][1]"), &json!("34.0"))
-    );
+    let shown = json!([row[1]["evaluateName"], row[1]["value"]]);
+    assert_eq!(shown, json!(["tile[2][1]", "34.0"]));
     let bytes = json!({"memoryReference": row[1]["memoryReference"], "count": 4096});
     let bytes = editor.ask("readMemory", bytes);
     assert_eq!(bytes["unreadableBytes"], 4096 - (256 - 4 * 17));
-    assert!(
-        bytes["data"]
-            .as_str()
-            .is_some_and(|data| data.starts_with("AAAIQ"))
-    );
+    assert!(text(&bytes["data"]).starts_with("AAAIQ"));
     assert!(editor.leave().is_right());
 }
 
@@ -230,10 +205,7 @@ fn memory_halts_a_launch_and_says_who_wrote_it() {
     let told = editor.ask("setDataBreakpoints", json!({"breakpoints": one}));
     let stop = editor.go("continue", &json!(1));
     assert_eq!(stop["reason"], "data breakpoint");
-    assert_eq!(
-        stop["hitBreakpointIds"],
-        json!([told["breakpoints"][0]["id"]])
-    );
+    assert_eq!(stop["hitBreakpointIds"][0], told["breakpoints"][0]["id"]);
     // Thread 6 of block 1.
     assert_eq!(stop["threadId"], 33);
     let frame = editor.frames(&json!(33))[0].clone();
@@ -256,12 +228,7 @@ fn what_the_checks_find_is_an_exception() {
     assert_eq!(stop["reason"], "exception");
     let info = editor.ask("exceptionInfo", json!({"threadId": stop["threadId"]}));
     assert_eq!(info["exceptionId"], "finding");
-    assert!(
-        info["description"]
-            .as_str()
-            .is_some_and(|text| text.contains("race")),
-        "{info}"
-    );
+    assert!(text(&info["description"]).contains("race"), "{info}");
     let line = editor.line(&stop["threadId"]);
     assert!(line == 12 || line == 15, "line {line}");
     editor.command("finding other");
@@ -280,11 +247,7 @@ fn faults_are_exceptions_and_end_the_launch_as_without_a_debugger() {
     assert_ne!(wrong, ROTATE);
     for is_wanted in [true, false] {
         let mut editor = Editor::launched(&wrong, 1, json!({}));
-        let filters = if is_wanted {
-            json!(["faults"])
-        } else {
-            json!([])
-        };
+        let filters: &[&str] = if is_wanted { &["faults"] } else { &[] };
         editor.ask("setExceptionBreakpoints", json!({"filters": filters}));
         editor.ask("configurationDone", json!({}));
         if is_wanted {
@@ -293,10 +256,8 @@ fn faults_are_exceptions_and_end_the_launch_as_without_a_debugger() {
             assert_eq!(editor.line(&stop["threadId"]), 12);
             let back = editor.go("stepBack", &stop["threadId"]);
             assert_eq!(back["reason"], "step");
-            assert_eq!(
-                editor.go("continue", &stop["threadId"])["reason"],
-                "exception"
-            );
+            let again = editor.go("continue", &stop["threadId"]);
+            assert_eq!(again["reason"], "exception");
             editor.ask("continue", json!({"threadId": stop["threadId"]}));
         }
         editor.event("terminated");
@@ -343,18 +304,16 @@ fn code_without_a_source_is_shown_as_ptx() {
     let mut editor = Editor::at_entry(&bare);
     let frame = editor.frames(&json!(1))[0].clone();
     assert_eq!(
-        (&frame["source"]["name"], &frame["line"]),
-        (&json!("rotate.ptx"), &json!(8))
+        json!([frame["source"]["name"], frame["line"]]),
+        json!(["rotate.ptx", 8])
     );
     let source = editor.ask("source", json!({"source": frame["source"]}));
-    let text = source["content"].as_str().expect("a text");
-    let barrier = text.lines().position(|line| line.starts_with("bar.sync"));
+    let mut lines = text(&source["content"]).lines();
+    let barrier = lines.position(|line| line.starts_with("bar.sync"));
     let barrier = barrier.expect("the barrier") + 1;
     let at = json!({"source": frame["source"], "breakpoints": [{"line": barrier}]});
-    assert_eq!(
-        editor.ask("setBreakpoints", at)["breakpoints"][0]["verified"],
-        true
-    );
+    let told = editor.ask("setBreakpoints", at);
+    assert_eq!(told["breakpoints"][0]["verified"], true);
     editor.go("continue", &json!(1));
     let frame = editor.frames(&json!(1))[0].clone();
     assert_eq!(frame["line"], barrier);
@@ -363,11 +322,7 @@ fn code_without_a_source_is_shown_as_ptx() {
     let body = editor.ask("disassemble", around);
     let all = body["instructions"].as_array().expect("a list");
     assert_eq!(all.len(), 100);
-    assert!(
-        all[50]["instruction"]
-            .as_str()
-            .is_some_and(|text| text.starts_with("bar.sync"))
-    );
+    assert!(text(&all[50]["instruction"]).starts_with("bar.sync"));
     assert_eq!(all[0]["presentationHint"], "invalid");
     assert!(editor.leave().is_right());
 }

@@ -14,7 +14,6 @@ fn endless() -> String {
     endless
 }
 
-/// Its editor, while it runs.
 fn while_it_runs() -> Editor {
     let mut editor = Editor::launched(&endless(), 1, json!({"stopOnEntry": true}));
     editor.ask("setExceptionBreakpoints", json!({"filters": []}));
@@ -59,12 +58,8 @@ fn a_pause_in_the_same_breath_is_not_lost() {
 #[test]
 fn breakpoints_are_set_while_it_runs() {
     let mut editor = while_it_runs();
-    let threads = editor.ask("threads", json!({}));
-    assert!(
-        threads["threads"]
-            .as_array()
-            .is_some_and(|all| all.len() >= 2)
-    );
+    let threads = editor.ask("threads", json!({}))["threads"].take();
+    assert!(threads[1]["id"].is_number(), "{threads}");
     let told = editor.set_lines(json!([{"line": 14}]));
     assert_eq!(told[0]["verified"], true);
     let stop = editor.stop();
