@@ -65,12 +65,10 @@ fn ways(at: &Instruction) -> Vec<Way<'_>> {
     };
     let (bytes, lanes) = match class {
         AccessClass::LoadMatrix | AccessClass::StoreMatrix => {
-            let n_lanes = if has("x4") {
-                32
-            } else if has("x2") {
-                16
-            } else {
-                8
+            let n_lanes = match (has("x4"), has("x2")) {
+                (true, _) => 32,
+                (_, true) => 16,
+                _ => 8,
             };
             (ROW_BYTES, u32::MAX >> (32 - n_lanes))
         }

@@ -167,9 +167,8 @@ impl Registers {
 
     /// The register's number among those with a value that changed first.
     pub fn first_changed(&self) -> Option<usize> {
-        self.known
-            .iter()
-            .position(|(name, _)| self.changed.contains(name))
+        let mut known = self.known.iter();
+        known.position(|(name, _)| self.changed.contains(name))
     }
 
     /// Each with its value, and whether it has changed.
@@ -296,11 +295,8 @@ pub fn warps(debugger: &Debugger<'_, '_, '_>) -> (Vec<String>, Option<usize>) {
                 lanes => show::lanes(lanes),
             };
             let place = place_of(debugger, path);
-            lines.push(format!(
-                "{:>2}  {who:<9} {place}  {}",
-                warp.index,
-                show::waits(path.waits)
-            ));
+            let (index, waits) = (warp.index, show::waits(path.waits));
+            lines.push(format!("{index:>2}  {who:<9} {place}  {waits}"));
         }
     }
     (lines, own)

@@ -324,17 +324,13 @@ impl View {
     }
 
     fn next_unit(&mut self) {
-        self.unit = match self.unit {
-            Unit::Thread => Unit::Block,
-            Unit::Block => Unit::Launch,
-            Unit::Launch => Unit::Thread,
+        let (unit, message) = match self.unit {
+            Unit::Thread => (Unit::Block, "steps are of the block: of any of its warps"),
+            Unit::Block => (Unit::Launch, "steps are of the launch: of any warp"),
+            Unit::Launch => (Unit::Thread, "steps are of the thread"),
         };
-        self.message = match self.unit {
-            Unit::Thread => "steps are of the thread",
-            Unit::Block => "steps are of the block: of any of its warps",
-            Unit::Launch => "steps are of the launch: of any warp",
-        }
-        .to_owned();
+        self.unit = unit;
+        message.clone_into(&mut self.message);
     }
 
     /// Looks at another thread of the block.
@@ -419,10 +415,8 @@ impl View {
         let Some(prompt) = &mut self.prompt else {
             return Flow::GoesOn;
         };
-        let earlier = self
-            .typed
-            .iter()
-            .filter(|(asked, _)| *asked == prompt.asked);
+        let typed = self.typed.iter();
+        let earlier = typed.filter(|(asked, _)| *asked == prompt.asked);
         let earlier: Vec<String> = earlier.map(|(_, text)| text.clone()).collect();
         match prompt.key(key, &earlier) {
             Typed::GoesOn => return Flow::GoesOn,
@@ -497,10 +491,8 @@ fn reason_at_first(debugger: &Debugger<'_, '_, '_>) -> String {
 /// The element that the current instruction touches in the lane that is looked at.
 fn touched(debugger: &Debugger<'_, '_, '_>) -> Option<String> {
     let lane = debugger.focus().lane;
-    let accesses = access::of_current(debugger);
-    let access = accesses
-        .iter()
-        .find(|access| access.mask >> lane & 1 != 0)?;
+    let mut accesses = access::of_current(debugger).into_iter();
+    let access = accesses.find(|access| access.mask >> lane & 1 != 0)?;
     let address = access.addresses[lane as usize];
     let named = debugger.names().at(access.space, address)?;
     Some(named.name_of(address))

@@ -151,17 +151,9 @@ impl Lanes {
 
 /// Where lanes are: the file's name and the line, or the line of the PTX text.
 pub fn place_of(debugger: &Debugger<'_, '_, '_>, path: &PathState) -> String {
-    let place = path
-        .frames
-        .first()
-        .map(|frame| debugger.session().place(frame.position));
-    match place {
-        Some(place) => match &place.source {
-            Some(source) => format!("{}:{}", short(&source.file), source.line),
-            None => format!("ptx:{}", place.ptx_line),
-        },
-        None => String::new(),
-    }
+    let frame = path.frames.first();
+    let place = frame.map(|frame| show::place(&debugger.session().place(frame.position)));
+    short(&place.unwrap_or_default()).to_owned()
 }
 
 /// A file's name without its folders.

@@ -16,12 +16,11 @@ const LARGE: (u16, u16) = (120, 40);
 
 #[test]
 fn the_beginning() {
-    with_view(BARRIER, SMALL, |bench| {
-        insta::assert_snapshot!("beginning_80x24", bench.screen());
-    });
-    with_view(BARRIER, LARGE, |bench| {
-        insta::assert_snapshot!("beginning_120x40", bench.screen());
-    });
+    for (size, name) in [(SMALL, "beginning_80x24"), (LARGE, "beginning_120x40")] {
+        with_view(BARRIER, size, |bench| {
+            insta::assert_snapshot!(name, bench.screen())
+        });
+    }
 }
 
 #[test]
@@ -29,8 +28,7 @@ fn a_store_with_bank_conflicts() {
     for (size, name) in [(SMALL, "store_80x24"), (LARGE, "store_120x40")] {
         with_view(BARRIER, size, |bench| {
             // To the store, by its line of the PTX text.
-            bench.type_in(":b ptx:40");
-            bench.press(KeyCode::Enter);
+            bench.enter(":b ptx:40");
             bench.type_in("c4");
             insta::assert_snapshot!(name, bench.screen());
         });
@@ -40,20 +38,15 @@ fn a_store_with_bank_conflicts() {
 #[test]
 fn lanes_that_went_different_ways() {
     with_view(BARRIER, SMALL, |bench| {
-        bench.type_in(":b 12");
-        bench.press(KeyCode::Enter);
+        bench.enter(":b 12");
         bench.type_in("c");
         assert!(bench.screen().contains("breakpoint 1: 12"));
         let lanes = bench.line_with("lanes ■");
-        assert!(
-            lanes.contains("■■■■■■■■ ■■■■■■■■ aaaaaaaa aaaaaaaa"),
-            "{lanes}"
-        );
+        let signs = "■■■■■■■■ ■■■■■■■■ aaaaaaaa aaaaaaaa";
+        assert!(lanes.contains(signs), "{lanes}");
         let legend = bench.line_with("■ 0-15 here");
-        assert!(
-            legend.contains("a 16-31 tile.rs:5, wait to meet lanes 0-15"),
-            "{legend}"
-        );
+        let others = "a 16-31 tile.rs:5, wait to meet lanes 0-15";
+        assert!(legend.contains(others), "{legend}");
     });
 }
 
@@ -63,11 +56,8 @@ fn steps_go_both_ways_and_mark_what_changes() {
         bench.type_in(">>>");
         let first = bench.screen();
         bench.type_in("s");
-        assert!(
-            bench
-                .line_with("─ tile.rs")
-                .contains("inlined at tile.rs:10")
-        );
+        let heading = bench.line_with("─ tile.rs");
+        assert!(heading.contains("inlined at tile.rs:10"), "{heading}");
         bench.type_in("Snn");
         assert!(bench.line_with("▶   11").contains("if x < 16"));
         bench.type_in("iii");
@@ -136,15 +126,13 @@ fn other_threads_are_looked_at() {
 #[test]
 fn an_expression_is_shown_in_all_lanes() {
     with_view(BARRIER, SMALL, |bench| {
-        bench.type_in("etid.x * 2");
-        bench.press(KeyCode::Enter);
+        bench.enter("etid.x * 2");
         assert_eq!(bench.view.pane, Pane::Lanes);
         let line = bench.line_with(" 7 14");
         assert!(line.contains(" 0 0") && line.contains(" 3 6"), "{line}");
         bench.type_in("e");
         bench.press(KeyCode::Backspace);
-        bench.type_in("nonsense(");
-        bench.press(KeyCode::Enter);
+        bench.enter("nonsense(");
         bench.screen();
     });
 }
@@ -152,8 +140,7 @@ fn an_expression_is_shown_in_all_lanes() {
 #[test]
 fn the_last_write_of_what_is_touched() {
     with_view(BARRIER, SMALL, |bench| {
-        bench.type_in(":b ptx:47");
-        bench.press(KeyCode::Enter);
+        bench.enter(":b ptx:47");
         bench.type_in("cw");
         assert!(bench.screen().ends_with("last write of TILE[0]"));
         bench.press(KeyCode::Enter);
@@ -191,11 +178,9 @@ fn a_finding_and_its_other_side() {
 #[test]
 fn commands_are_answered() {
     with_view(BARRIER, SMALL, |bench| {
-        bench.type_in(":p tid.x + 5");
-        bench.press(KeyCode::Enter);
+        bench.enter(":p tid.x + 5");
         assert!(bench.screen().ends_with("tid.x + 5 = 5"));
-        bench.type_in(":help");
-        bench.press(KeyCode::Enter);
+        bench.enter(":help");
         assert!(bench.screen().contains("┌ help ─"));
         let shown = bench.screen();
         bench.press(KeyCode::PageDown);
@@ -207,8 +192,7 @@ fn commands_are_answered() {
         bench.press(KeyCode::Up);
         assert!(bench.screen().ends_with(":p tid.x + 5"));
         bench.press(KeyCode::Esc);
-        bench.type_in("gend");
-        bench.press(KeyCode::Enter);
+        bench.enter("gend");
         assert!(bench.line_with("time").contains("the launch has ended"));
         assert_eq!(bench.type_in(":q"), Flow::GoesOn);
         assert_eq!(bench.press(KeyCode::Enter), Flow::Quits);
@@ -233,8 +217,7 @@ fn every_pane_and_every_key_at_every_size() {
             // Wherever it has led.
             bench.press(KeyCode::Esc);
         }
-        bench.type_in("gend");
-        bench.press(KeyCode::Enter);
+        bench.enter("gend");
         for _ in Pane::ALL {
             bench.press(KeyCode::Tab);
             bench.screen();
@@ -247,8 +230,7 @@ fn memory_follows_the_instruction_until_it_is_chosen() {
     with_view(BARRIER, SMALL, |bench| {
         bench.type_in("5");
         assert!(bench.screen().contains("input  128 × f32"));
-        bench.type_in(":b ptx:49");
-        bench.press(KeyCode::Enter);
+        bench.enter(":b ptx:49");
         bench.type_in("c");
         let screen = bench.screen();
         assert!(screen.contains("out  128 × f32"), "{screen}");

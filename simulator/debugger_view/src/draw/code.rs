@@ -3,12 +3,10 @@
 use debugger::{Debugger, show};
 use ptx::ir::{Function, LabelId, Operand};
 use ptx_sim::debug::{Known, Position};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
-use super::parts::{BAD, CURRENT, DIM, REVERSED, STRONG, TOUCHED, below_heading, heading, put};
+use super::parts::{BAD, CURRENT, Canvas, DIM, REVERSED, STRONG, TOUCHED};
 use crate::panes::{Scroll, registers_in};
 use crate::places::{Spot, here, lines_with_breakpoints, positions_with_breakpoints};
 use crate::view::View;
@@ -17,32 +15,23 @@ use crate::warp::{instruction, short};
 /// Rows that stay between the cursor and the edge.
 const MARGIN: usize = 2;
 
-/// The source.
-pub fn source(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+pub fn source(view: &mut View, debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) {
     let Some(Spot::Source { file, line }) = &view.cursor else {
         return;
     };
-    heading(buffer, area, title(view, debugger, file));
-    let area = below_heading(area);
+    let mut canvas = canvas.heading(title(view, debugger, file));
     let lines = debugger.sources().lines(file).unwrap_or_default();
-    let height = usize::from(area.height);
-    keep_in_sight(
-        &mut view.source_rows,
-        lines.len(),
-        height,
-        *line as usize - 1,
-    );
+    let (rows, target) = (&mut view.source_rows, *line as usize - 1);
+    keep_in_sight(rows, lines.len(), canvas.height(), target);
     let stops = lines_with_breakpoints(debugger, file);
-    let at = view
-        .last
-        .as_ref()
-        .and_then(|(_, place)| place.source.as_ref());
+    let last = view.last.as_ref();
+    let at = last.and_then(|(_, place)| place.source.as_ref());
     let at = at
         .filter(|source| source.file == *file)
         .map(|source| source.line);
     let is_there = debugger.position().is_some();
     let rows = lines.iter().enumerate().skip(view.source_rows.first);
-    for (row, (index, text)) in (0..area.height).zip(rows) {
+    for (row, (index, text)) in (0..canvas.area.height).zip(rows) {
         let number = index as u32 + 1;
         let is_at = at == Some(number);
         let style = match text.trim_start().starts_with("//") {
@@ -53,15 +42,15 @@ pub fn source(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buf
         let gutter = if number == *line { REVERSED } else { DIM };
         let text = text.replace('\t', "    ");
         let text: String = text.chars().skip(view.source_column).collect();
-        let line = Line::from(vec![
+        let line = vec![
             mark('●', stops.contains(&number), BAD),
             // Hollow where the thread has ended: it was there last.
             mark(if is_there { '▶' } else { '▷' }, is_at, CURRENT),
             Span::styled(format!("{number:>5}"), gutter),
             Span::raw(" "),
             Span::styled(text, style),
-        ]);
-        put(buffer, area, row, &line);
+        ];
+        canvas.put(row, line);
     }
 }
 
@@ -82,11 +71,8 @@ fn title<'a>(view: &View, debugger: &Debugger<'_, '_, '_>, file: &'a str) -> Vec
     spans.push(Span::styled(format!("  in {name}"), DIM));
     for (index, outer) in place.inlined_at.iter().enumerate() {
         let what = if index == 0 { "  inlined at" } else { "," };
-        spans.push(Span::raw(format!(
-            "{what} {}:{}",
-            short(&outer.file),
-            outer.line
-        )));
+        let (file, line) = (short(&outer.file), outer.line);
+        spans.push(Span::raw(format!("{what} {file}:{line}")));
     }
     spans
 }
@@ -108,7 +94,7 @@ fn keep_in_sight(scroll: &mut Scroll, n: usize, height: usize, target: usize) {
 }
 
 /// The instructions around the thread's; around the cursor where that is in PTX.
-pub fn ptx(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+pub fn ptx(view: &mut View, debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) {
     let here = here(debugger).map(|(position, _)| position);
     let last = view.last.as_ref().map(|(position, _)| *position);
     let cursor = match &view.cursor {
@@ -123,19 +109,14 @@ pub fn ptx(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer
     if cursor.is_some() {
         title.push(Span::raw(format!(" of {name}")));
     }
-    heading(buffer, area, title);
-    let area = below_heading(area);
+    let mut canvas = canvas.heading(title);
     let n = debugger.program().function(middle.function).spots.len();
-    let height = usize::from(area.height);
+    let height = canvas.height();
     let first = match cursor {
         Some(position) => {
-            keep_in_sight(
-                &mut view.source_rows,
-                n,
-                height,
-                position.instruction as usize,
-            );
-            view.source_rows.first
+            let rows = &mut view.source_rows;
+            keep_in_sight(rows, n, height, position.instruction as usize);
+            rows.first
         }
         // One before it, if there is room.
         None => {
@@ -147,7 +128,7 @@ pub fn ptx(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer
     let stops = positions_with_breakpoints(debugger);
     let key_of = |position| debugger.program().spot(position).map(|spot| spot.line_key);
     let key = here.or(last).and_then(key_of);
-    for (row, index) in (0..area.height).zip(first..n) {
+    for (row, index) in (0..canvas.area.height).zip(first..n) {
         let position = Position {
             instruction: index as u32,
             ..middle
@@ -160,18 +141,15 @@ pub fn ptx(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer
                 false => mark('│', key_of(position) == key, CURRENT),
             },
         ];
-        let number = debugger
-            .program()
-            .spot(position)
-            .map_or(0, |spot| spot.ptx_line);
-        let gutter = if cursor == Some(position) {
-            REVERSED
-        } else {
-            DIM
+        let spot = debugger.program().spot(position);
+        let number = spot.map_or(0, |spot| spot.ptx_line);
+        let gutter = match cursor == Some(position) {
+            true => REVERSED,
+            false => DIM,
         };
         spans.push(Span::styled(format!("{number:>5}"), gutter));
         spans.extend(code(debugger, position, is_here, here == Some(position)));
-        put(buffer, area, row, &Line::from(spans));
+        canvas.put(row, spans);
     }
 }
 
@@ -226,9 +204,7 @@ fn code(
 fn is_branched_to(function: &Function, label: LabelId) -> bool {
     let body = function.body.as_deref().unwrap_or_default();
     let mut operands = body.iter().flat_map(|at| &at.operands);
+    let mut lists = function.branch_targets.iter();
     operands.any(|operand| *operand == Operand::Label(label))
-        || function
-            .branch_targets
-            .iter()
-            .any(|all| all.contains(&label))
+        || lists.any(|list| list.contains(&label))
 }

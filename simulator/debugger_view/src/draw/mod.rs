@@ -13,13 +13,12 @@ mod tile;
 
 use debugger::{Debugger, Unit, show};
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::places::Spot;
 use crate::view::View;
-use parts::{DIM, REVERSED, STRONG, put};
+use parts::{Canvas, DIM, REVERSED, STRONG};
 
 /// From this width on the warps are beside the source.
 const WIDE: u16 = 110;
@@ -87,16 +86,19 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, frame: &mut Frame<
     let all = frame.area();
     let has_source = matches!(view.cursor, Some(Spot::Source { .. }));
     let areas = Areas::of(all, has_source, view.is_large);
-    let buffer = frame.buffer_mut();
-    let cut_off = status(view, debugger, buffer, areas.status);
-    code::source(view, debugger, buffer, areas.source);
-    code::ptx(view, debugger, buffer, areas.ptx);
-    pane::warps_beside(debugger, buffer, areas.warps);
-    strip::draw(debugger, buffer, areas.strip);
-    pane::draw(view, debugger, buffer, areas.pane);
-    let caret = bottom(view, cut_off.as_deref(), buffer, areas.bottom);
+    let mut screen = Canvas {
+        area: all,
+        buffer: frame.buffer_mut(),
+    };
+    let cut_off = status(view, debugger, screen.at(areas.status));
+    code::source(view, debugger, screen.at(areas.source));
+    code::ptx(view, debugger, screen.at(areas.ptx));
+    pane::warps_beside(debugger, screen.at(areas.warps));
+    strip::draw(debugger, screen.at(areas.strip));
+    pane::draw(view, debugger, screen.at(areas.pane));
+    let caret = bottom(view, cut_off.as_deref(), screen.at(areas.bottom));
     if let Some(popup) = &mut view.popup {
-        popup::draw(popup, buffer, all);
+        popup::draw(popup, screen);
     }
     if let Some(x) = caret.filter(|_| !areas.bottom.is_empty()) {
         frame.set_cursor_position((x, areas.bottom.y));
@@ -104,12 +106,7 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, frame: &mut Frame<
 }
 
 /// When, which thread, and why the launch was halted; gives the latter if it does not fit.
-fn status(
-    view: &View,
-    debugger: &Debugger<'_, '_, '_>,
-    buffer: &mut Buffer,
-    area: Rect,
-) -> Option<String> {
+fn status(view: &View, debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) -> Option<String> {
     let focus = debugger.focus();
     let session = debugger.session();
     let (ctaid, tid) = session.thread(focus.block, focus.warp, focus.lane);
@@ -130,19 +127,19 @@ fn status(
         true => "the launch has ended",
         false => &view.reason,
     };
-    let width = usize::from(area.width);
-    let line = Line::from(vec![
+    let width = canvas.width();
+    let line = vec![
         Span::styled(format!("{text}  "), REVERSED),
         Span::styled(format!("{reason:width$}"), REVERSED.patch(STRONG)),
-    ]);
-    put(buffer, area, 0, &line);
+    ];
+    canvas.put(0, line);
     let fits = Span::raw(text).width() + 2 + Span::raw(reason).width() <= width;
     (!fits).then(|| reason.to_owned())
 }
 
 /// What is typed, or the message, or what the first line has no room for, or the keys that are used
 /// most. Gives the caret's column.
-fn bottom(view: &View, cut_off: Option<&str>, buffer: &mut Buffer, area: Rect) -> Option<u16> {
+fn bottom(view: &View, cut_off: Option<&str>, mut canvas: Canvas<'_>) -> Option<u16> {
     let Some(prompt) = &view.prompt else {
         let line = match (view.message.as_str(), cut_off) {
             ("", Some(reason)) => Line::styled(reason, STRONG),
@@ -152,19 +149,16 @@ fn bottom(view: &View, cut_off: Option<&str>, buffer: &mut Buffer, area: Rect) -
             ),
             (message, _) => Line::styled(message, STRONG),
         };
-        put(buffer, area, 0, &line);
+        canvas.put(0, line);
         return None;
     };
     let label = prompt.label();
     let before: String = prompt.text.chars().take(prompt.at).collect();
     let before = Span::raw(before).width() + label.len();
     // What does not fit goes out of sight on the left.
-    let width = usize::from(area.width);
-    let n_hidden = (before + 1).saturating_sub(width.max(1));
-    let text: String = format!("{label}{}", prompt.text)
-        .chars()
-        .skip(n_hidden)
-        .collect();
-    put(buffer, area, 0, &Line::styled(text, STRONG));
-    Some(area.x + (before - n_hidden) as u16)
+    let n_hidden = (before + 1).saturating_sub(canvas.width().max(1));
+    let text = format!("{label}{}", prompt.text);
+    let text: String = text.chars().skip(n_hidden).collect();
+    canvas.say(0, &text, STRONG);
+    Some(canvas.area.x + (before - n_hidden) as u16)
 }

@@ -13,32 +13,69 @@ pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 pub const REVERSED: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Where the thread is.
 pub const CURRENT: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-/// What has changed.
 pub const CHANGED: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
-/// What is touched.
 pub const TOUCHED: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// What costs time, and breakpoints.
 pub const BAD: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 
-/// Puts a line into a row of an area, if it has that many.
-pub fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
-    if row < area.height && area.width > 0 {
-        buffer.set_line(area.x, area.y + row, line, area.width);
+/// A part of the screen.
+pub struct Canvas<'b> {
+    pub buffer: &'b mut Buffer,
+    pub area: Rect,
+}
+
+impl Canvas<'_> {
+    /// Another part of the same screen.
+    pub fn at(&mut self, area: Rect) -> Canvas<'_> {
+        let buffer = &mut *self.buffer;
+        Canvas { buffer, area }
     }
-}
 
-/// A heading: a rule with a text in it.
-pub fn heading(buffer: &mut Buffer, area: Rect, text: Vec<Span<'_>>) {
-    let rule = "─".repeat(usize::from(area.width));
-    put(buffer, area, 0, &Line::styled(rule, DIM));
-    let mut spans = vec![Span::styled("─ ", DIM)];
-    spans.extend(text);
-    spans.push(Span::raw(" "));
-    put(buffer, area, 0, &Line::from(spans));
-}
+    /// Without its first rows and columns.
+    pub fn without(&mut self, n_rows: u16, n_columns: u16) -> Canvas<'_> {
+        let Rect {
+            x,
+            y,
+            width,
+            height,
+        } = self.area;
+        let (right, down) = (width.min(n_columns), height.min(n_rows));
+        self.at(Rect::new(x + right, y + down, width - right, height - down))
+    }
 
-/// An area without its first row.
-pub fn below_heading(area: Rect) -> Rect {
-    let n = area.height.min(1);
-    Rect::new(area.x, area.y + n, area.width, area.height - n)
+    pub fn height(&self) -> usize {
+        self.area.height.into()
+    }
+
+    pub fn width(&self) -> usize {
+        self.area.width.into()
+    }
+
+    /// Puts a line into a row, if there are that many.
+    pub fn put<'l>(&mut self, row: u16, line: impl Into<Line<'l>>) {
+        let Rect {
+            x,
+            y,
+            width,
+            height,
+        } = self.area;
+        if row < height && width > 0 {
+            self.buffer.set_line(x, y + row, &line.into(), width);
+        }
+    }
+
+    /// Puts a text into a row.
+    pub fn say(&mut self, row: u16, text: &str, style: Style) {
+        self.put(row, Line::styled(text, style));
+    }
+
+    /// A heading in the first row: a rule with a text in it. Gives what is below.
+    pub fn heading(&mut self, text: Vec<Span<'_>>) -> Canvas<'_> {
+        self.say(0, &"─".repeat(self.width()), DIM);
+        let mut spans = vec![Span::styled("─ ", DIM)];
+        spans.extend(text);
+        spans.push(Span::raw(" "));
+        self.put(0, spans);
+        self.without(1, 0)
+    }
 }

@@ -1,24 +1,21 @@
 //! The lanes of the warp and the warps of the block, a cell for each.
 
 use debugger::Debugger;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
-use super::parts::{BAD, CURRENT, DIM, STRONG, put};
+use super::parts::{BAD, CURRENT, Canvas, DIM, STRONG};
 use crate::warp::{self, LaneMark, lanes, sign_of};
 
 /// Lanes between gaps.
 const GROUP: usize = 8;
 
 /// The lanes with the warps beside them, and what the signs stand for.
-pub fn draw(debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) {
     let focus = debugger.focus();
     let (Some(lanes), Some(block)) = (lanes(debugger), warp::block(debugger)) else {
         let text = format!("block {} has not begun, or has ended", focus.block);
-        put(buffer, area, 0, &Line::styled(text, DIM));
-        return;
+        return canvas.say(0, &text, DIM);
     };
     let mut spans = vec![Span::styled("lanes", STRONG)];
     for (lane, mark) in lanes.marks.iter().enumerate() {
@@ -39,9 +36,9 @@ pub fn draw(debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
         let style = chosen(style, state.index == focus.warp);
         spans.push(Span::styled(sign.to_string(), style));
     }
-    put(buffer, area, 0, &Line::from(spans));
+    canvas.put(0, spans);
     let legend = lanes.legend(debugger).join("  ");
-    put(buffer, area, 1, &Line::raw(format!("      {legend}")));
+    canvas.put(1, format!("      {legend}"));
 }
 
 fn style_of(mark: LaneMark) -> Style {

@@ -5,12 +5,10 @@ use debugger::names::Named;
 use debugger::{Debugger, show};
 use maps::{Access, AccessMap};
 use ptx::ir::Space;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::parts::{BAD, DIM, STRONG, TOUCHED, put};
+use super::parts::{BAD, Canvas, DIM, STRONG, TOUCHED};
 use crate::access;
 use crate::panes::named;
 use crate::view::View;
@@ -41,7 +39,7 @@ struct Touch {
 }
 
 /// Draws the tile.
-pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) {
     let Some(space) = view.pane.space() else {
         return;
     };
@@ -54,8 +52,7 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffe
             Space::Shared => "the kernel has no variables in shared memory",
             _ => "there are no buffers",
         };
-        put(buffer, area, 0, &Line::styled(text, DIM));
-        return;
+        return canvas.say(0, text, DIM);
     };
     let map = access.map(AccessMap::of);
     let row = (named.row().max(1) as usize).min(named.len().max(1) as usize);
@@ -66,16 +63,14 @@ pub fn draw(view: &mut View, debugger: &Debugger<'_, '_, '_>, buffer: &mut Buffe
         touches: access.map_or_else(Vec::new, |access| touches(named, access, map.as_ref())),
         focus: debugger.focus().lane,
     };
-    put(buffer, area, 0, &tile.title(all.len(), is_chosen));
+    canvas.put(0, tile.title(all.len(), is_chosen));
     let summary = match (&map, tile.touches.is_empty()) {
         (Some(map), false) => Line::styled(map.summary(), style_of(map)),
         (Some(map), true) => Line::styled(format!("elsewhere: {}", map.summary()), DIM),
         (None, _) => Line::styled("the instruction does not touch this memory", DIM),
     };
-    put(buffer, area, 1, &summary);
-    let n = area.height.min(2);
-    let rest = Rect::new(area.x, area.y + n, area.width, area.height - n);
-    tile.cells(view, debugger, buffer, rest);
+    canvas.put(1, summary);
+    tile.cells(view, debugger, canvas.without(2, 0));
 }
 
 fn style_of(map: &AccessMap) -> Style {
@@ -143,45 +138,29 @@ impl Tile<'_> {
     }
 
     fn value(&self, debugger: &Debugger<'_, '_, '_>, index: usize) -> String {
-        let (at, n) = (
-            self.named.address_of(index as u64),
-            self.named.element.bytes(),
-        );
-        let bytes = match self.named.space {
-            Space::Shared => debugger.session().shared(debugger.focus().block, at, n),
-            _ => debugger.session().global(at, n),
-        };
+        let bytes = debugger.element(self.named, debugger.focus().block, index as u64);
         bytes.map_or("?".to_owned(), |bytes| brief(self.named.element, &bytes))
     }
 
     /// The lanes that touch an element as one character, and whether one has to wait.
     fn touched(&self, index: usize) -> Option<(char, bool)> {
-        let mut here = self
-            .touches
-            .iter()
-            .filter(|t| (t.first..t.end).contains(&index));
-        let first = here.next()?;
-        let (mut sign, mut is_late) = (digit(first.lane), first.is_late);
-        for other in here {
-            sign = '+';
-            is_late |= other.is_late;
-        }
-        Some((sign, is_late))
+        let is_here = |touch: &&Touch| (touch.first..touch.end).contains(&index);
+        let here: Vec<&Touch> = self.touches.iter().filter(is_here).collect();
+        let sign = match here[..] {
+            [] => return None,
+            [one] => digit(one.lane),
+            _ => '+',
+        };
+        Some((sign, here.iter().any(|touch| touch.is_late)))
     }
 
-    fn cells(
-        &self,
-        view: &mut View,
-        debugger: &Debugger<'_, '_, '_>,
-        buffer: &mut Buffer,
-        area: Rect,
-    ) {
-        let shown = usize::from(area.height.saturating_sub(1));
+    fn cells(&self, view: &mut View, debugger: &Debugger<'_, '_, '_>, mut canvas: Canvas<'_>) {
+        let shown = canvas.height().saturating_sub(1);
         let target = self.target();
         let rows = &mut view.rows[view.pane.index()];
         rows.settle(self.n_rows, shown, target.map(|index| index / self.row));
         let rows = rows.first..(rows.first + shown).min(self.n_rows);
-        let width = usize::from(area.width).saturating_sub(LABEL);
+        let width = canvas.width().saturating_sub(LABEL);
         let inside = |index: usize| index < self.named.len() as usize;
         let in_rows = |column: usize| {
             let all = rows.clone().map(move |row| row * self.row + column);
@@ -204,28 +183,22 @@ impl Tile<'_> {
         let mut spans = vec![Span::raw(format!("{:LABEL$}", ""))];
         for column in columns.clone() {
             // In narrow cells only every other number, or of four.
-            let is_shown = cell > 2 || column % 4 == 0;
-            let text = if is_shown {
-                column.to_string()
-            } else {
-                String::new()
-            };
-            let text = if cell > 2 {
-                format!("{text:>cell$}")
-            } else {
-                format!("{text:<cell$}")
+            let text = match (cell > 2, column % 4) {
+                (true, _) => format!("{column:>cell$}"),
+                (false, 0) => format!("{column:<cell$}"),
+                (false, _) => " ".repeat(cell),
             };
             let text: String = text.chars().take(cell.max(2)).collect();
             spans.push(Span::styled(text, DIM));
         }
-        put(buffer, area, 0, &Line::from(spans));
+        canvas.put(0, spans);
         for (at, row) in (1..).zip(rows.clone()) {
             let mut spans = vec![Span::styled(format!("{row:>6} "), DIM)];
             let indices = columns.clone().map(|column| row * self.row + column);
             for index in indices.filter(|&index| inside(index)) {
                 spans.push(self.cell(view.shows_lanes, debugger, index, widest));
             }
-            put(buffer, area, at, &Line::from(spans));
+            canvas.put(at, spans);
         }
     }
 

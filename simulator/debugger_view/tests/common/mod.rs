@@ -4,7 +4,7 @@ use debugger::Debugger;
 use debugger::sources::Sources;
 use debugger_view::draw::draw;
 use debugger_view::view::{Flow, View};
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use ptx_sim::{Device, Module};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -106,19 +106,10 @@ pub fn with_view<R>(
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
     let device = Device::new();
     let loaded = device.load(&module).expect("a module");
-    let [input, out] = ["input", "out"].map(|label| device.alloc(512, label).expect("room"));
-    let numbers: Vec<u8> = (0..128).flat_map(|n| (n as f32).to_le_bytes()).collect();
-    for buffer in [input, out] {
-        device.write(buffer, &numbers).expect("the buffer");
-    }
-    let launch = Launch {
-        grid: [2, 1, 1],
-        block: [32, 2, 1],
-        dynamic_shared_bytes: 0,
-        params: &[&input.to_le_bytes(), &out.to_le_bytes()],
-        options: LaunchOptions::default(),
-    };
-    let debugged = device.debug(&loaded, "turn", &launch, |session| {
+    let numbers: Vec<f32> = (0..128).map(|n| n as f32).collect();
+    let [input, out] = ["input", "out"].map(|label| device.upload(&numbers, label).expect("room"));
+    let call = device.call(&loaded, "turn").grid(2).block([32, 2]);
+    let debugged = call.arg(input).arg(out).debug(|session| {
         let mut debugger = Debugger::new(session, Sources::new([folder.path().to_owned()]));
         let view = View::new(&debugger);
         let terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen");
@@ -139,6 +130,12 @@ impl Bench<'_, '_, '_, '_> {
             flow = self.press(KeyCode::Char(c));
         }
         flow
+    }
+
+    /// Types characters, and enters them.
+    pub fn enter(&mut self, text: &str) -> Flow {
+        self.type_in(text);
+        self.press(KeyCode::Enter)
     }
 
     /// Presses a key.
