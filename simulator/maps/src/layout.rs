@@ -313,58 +313,35 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for name in [
-            "plain",
-            "pad:1",
-            "swizzle:3,4,3",
-            "swizzle:3,3,5+swizzle:1,3,3",
-            "xor",
-            "xor:16,128",
-            "shift",
-        ] {
+        let names = "plain pad:1 swizzle:3,4,3 swizzle:3,3,5+swizzle:1,3,3 xor xor:16,128 shift";
+        for name in names.split(' ') {
             assert_eq!(layout(name).to_string(), name);
         }
     }
 
     #[test]
     fn what_is_no_layout_is_told() {
-        for wrong in [
-            "",
-            "pad",
-            "pad:x",
-            "swizzle",
-            "swizzle:1,2",
-            "swizzle:3,0,2",
-            "swizzle:9,9,14",
-            "swizzle:4294967295,1,4294967295",
-            "xor:16",
-            "xor:0,128",
-            "plain:1",
-            "swirl",
-        ] {
+        let wrong = " pad pad:x swizzle swizzle:1,2 swizzle:3,0,2 swizzle:9,9,14 \
+            swizzle:4294967295,1,4294967295 xor:16 xor:0,128 plain:1 swirl";
+        // The first is empty.
+        for wrong in wrong.split(' ') {
             assert!(wrong.parse::<Layout>().is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn every_layout_is_one_to_one() {
-        for (rows, columns, bytes) in [
-            (32, 32, 4),
-            (32, 16, 4),
-            (16, 16, 2),
-            (16, 64, 2),
-            (8, 16, 8),
-        ] {
+        let names = "plain pad:1 pad:8 swizzle:1,3,3 swizzle:3,2,3 xor shift";
+        let tiles = [
+            [32, 32, 4],
+            [32, 16, 4],
+            [16, 16, 2],
+            [16, 64, 2],
+            [8, 16, 8],
+        ];
+        for [rows, columns, bytes] in tiles {
             let tile = Tile::new(rows, columns, bytes).unwrap();
-            for name in [
-                "plain",
-                "pad:1",
-                "pad:8",
-                "swizzle:1,3,3",
-                "swizzle:3,2,3",
-                "xor",
-                "shift",
-            ] {
+            for name in names.split(' ') {
                 let places = layout(name).all_places(&tile).unwrap();
                 let distinct: BTreeSet<_> = places.iter().collect();
                 assert_eq!(distinct.len(), places.len(), "{name} of {tile:?}");
@@ -378,10 +355,8 @@ mod tests {
         for (row, column) in [(0, 5), (9, 5), (31, 31)] {
             let by_xor = layout("xor").place(&tile, row, column).unwrap();
             assert_eq!(by_xor, row * 32 + (column ^ row));
-            assert_eq!(
-                layout("swizzle:5,0,5").place(&tile, row, column),
-                Ok(by_xor)
-            );
+            let swizzled = layout("swizzle:5,0,5").place(&tile, row, column);
+            assert_eq!(swizzled, Ok(by_xor));
             let by_shift = layout("shift").place(&tile, row, column).unwrap();
             assert_eq!(by_shift, row * 32 + (column + row) % 32);
         }
@@ -406,10 +381,8 @@ mod tests {
             "swizzle:5,0,5+swizzle:5,5,5",
         ] {
             let error = place(name).expect_err(name).to_string();
-            assert!(
-                error.contains("none of them is in this tile of 1024"),
-                "{error}"
-            );
+            let why = "none of them is in this tile of 1024";
+            assert!(error.contains(why), "{error}");
         }
         // The highest bit of an offset is XORed.
         assert!(place("swizzle:1,4,5").is_ok());

@@ -82,10 +82,10 @@ impl Pattern {
             Some(place) => vec![self.start_of(tile, place)?],
             None => self.all_starts(tile)?,
         };
-        starts
+        let accesses = starts
             .into_iter()
-            .map(|start| self.access(tile, layout, start))
-            .collect()
+            .map(|start| self.access(tile, layout, start));
+        accesses.collect()
     }
 
     /// The first element that each lane accesses, at the named place or the
@@ -256,13 +256,8 @@ impl Pattern {
             *address = u64::from(place * tile.element_bytes());
         }
         let bytes = vector * tile.element_bytes();
-        Ok(Access::new(
-            self.class(),
-            Space::Shared,
-            bytes,
-            mask,
-            addresses,
-        ))
+        let class = self.class();
+        Ok(Access::new(class, Space::Shared, bytes, mask, addresses))
     }
 
     fn class(&self) -> AccessClass {
@@ -291,14 +286,10 @@ impl fmt::Display for Pattern {
             Shape::Diagonal => f.write_str("diagonal")?,
             Shape::Stride(_) => f.write_str("stride")?,
             Shape::Broadcast => f.write_str("broadcast")?,
-            Shape::Matrices(n) => {
-                let verb = if self.operation == Operation::Store {
-                    "st"
-                } else {
-                    "ld"
-                };
-                write!(f, "{verb}matrix.x{n}")?;
+            Shape::Matrices(n) if self.operation == Operation::Store => {
+                write!(f, "stmatrix.x{n}")?;
             }
+            Shape::Matrices(n) => write!(f, "ldmatrix.x{n}")?,
         }
         if self.width > 1 {
             write!(f, "x{}", self.width)?;
@@ -407,27 +398,15 @@ mod tests {
         let tile = Tile::new(tile.0, tile.1, tile.2).unwrap();
         let layout: Layout = layout.parse().unwrap();
         let accesses = pattern(access).accesses(&tile, &layout).unwrap();
-        accesses
-            .iter()
-            .map(|access| access.shared_cost().conflicts)
-            .sum()
+        let conflicts = accesses.iter().map(|access| access.shared_cost().conflicts);
+        conflicts.sum()
     }
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for name in [
-            "row",
-            "row:3",
-            "rowx4",
-            "column",
-            "store:columnx2:4",
-            "atomic:broadcast",
-            "diagonal",
-            "stride:32",
-            "ldmatrix.x4",
-            "ldmatrix.x2:16,8",
-            "stmatrix.x1",
-        ] {
+        let names = "row row:3 rowx4 column store:columnx2:4 atomic:broadcast diagonal stride:32 \
+            ldmatrix.x4 ldmatrix.x2:16,8 stmatrix.x1";
+        for name in names.split(' ') {
             assert_eq!(pattern(name).to_string(), name);
         }
         assert_eq!(pattern("ldmatrix"), pattern("ldmatrix.x4"));
@@ -435,19 +414,10 @@ mod tests {
 
     #[test]
     fn what_is_no_access_is_told() {
-        for wrong in [
-            "",
-            "rows",
-            "row:x",
-            "rowx",
-            "rowx0",
-            "rowx99",
-            "stride",
-            "diagonal:3",
-            "ldmatrix.x3",
-            "ldmatrix:1",
-            "swap:row",
-        ] {
+        let wrong =
+            " rows row:x rowx rowx0 rowx99 stride diagonal:3 ldmatrix.x3 ldmatrix:1 swap:row";
+        // The first is empty.
+        for wrong in wrong.split(' ') {
             assert!(wrong.parse::<Pattern>().is_err(), "{wrong}");
         }
     }
@@ -511,10 +481,8 @@ mod tests {
                     }
                 }
             }
-            assert!(
-                seen.iter().all(|&n| n == 1),
-                "{access} of {tile:?}: {seen:?}"
-            );
+            let is_once = seen.iter().all(|&n| n == 1);
+            assert!(is_once, "{access} of {tile:?}: {seen:?}");
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use maps::Film;
 use maps::film::{Frame, InFlight, Kind};
-use ptx_sim::{Device, Launch, LaunchOptions, Module, Report, TraceOptions};
+use ptx_sim::{Device, LaunchOptions, Module, Report, TraceOptions};
 
 const TRANSPOSE: &str = include_str!("../../ptx_sim/tests/kernels/transpose.ptx");
+
+/// The grid and the blocks that transpose a square of 64.
+const SQUARE: ([u32; 3], [u32; 3]) = ([2, 2, 1], [32, 32, 1]);
 
 /// Launches a kernel on a buffer, which it gets as its first two arguments.
 fn launch(
@@ -16,27 +19,18 @@ fn launch(
     let module = Module::parse(ptx).unwrap();
     let device = Device::new();
     let loaded = device.load(&module).unwrap();
-    let bytes = 4 * 64 * 64;
-    let [a, b] = ["a", "b"].map(|name| device.alloc(bytes, name).unwrap());
-    device.fill(a, bytes, 1).unwrap();
-    let (a, b, n) = (a.to_le_bytes(), b.to_le_bytes(), 64u32.to_le_bytes());
-    let params: [&[u8]; 3] = [&a, &b, &n];
-    let n_params = if kernel.starts_with("transpose") {
-        3
-    } else {
-        1
+    let a = device.upload(&[0x0101_0101_u32; 64 * 64], "a").unwrap();
+    let b = device.zeros::<u32>(64 * 64, "b").unwrap();
+    let call = device.call(&loaded, kernel).grid(grid).block(block).arg(a);
+    let call = match kernel.starts_with("transpose") {
+        true => call.arg(b).arg(64_u32),
+        false => call,
     };
-    let launch = Launch {
-        grid,
-        block,
-        dynamic_shared_bytes: 0,
-        params: &params[..n_params],
-        options: LaunchOptions {
-            trace: Some(trace),
-            ..LaunchOptions::default()
-        },
+    let options = LaunchOptions {
+        trace: Some(trace),
+        ..LaunchOptions::default()
     };
-    device.launch(&loaded, kernel, &launch).unwrap()
+    call.options(options).run().unwrap()
 }
 
 fn transpose(kernel: &str, block: u64) -> Report {
@@ -44,7 +38,7 @@ fn transpose(kernel: &str, block: u64) -> Report {
         block,
         ..TraceOptions::default()
     };
-    launch(TRANSPOSE, kernel, ([2, 2, 1], [32, 32, 1]), trace)
+    launch(TRANSPOSE, kernel, SQUARE, trace)
 }
 
 fn film(report: &Report, most: usize) -> Film {
@@ -82,12 +76,8 @@ fn lanes_have_addresses_and_wavefronts() {
     let film = film(&transpose("transpose_shared", 0), usize::MAX);
     // 32 warps load a row, store it, wait; then load a column, and store it.
     assert_eq!(film.frames.len(), 5 * 32 + 1);
-    let is_column = |frame: &&Frame| {
-        frame
-            .touch
-            .as_ref()
-            .is_some_and(|touch| touch.conflicts > 0)
-    };
+    let conflicts = |frame: &Frame| frame.touch.as_ref().map_or(0, |touch| touch.conflicts);
+    let is_column = |frame: &&Frame| conflicts(frame) > 0;
     let columns: Vec<&Frame> = film.frames.iter().filter(is_column).collect();
     assert_eq!(columns.len(), 32);
     for (warp, frame) in (0..).zip(columns) {
@@ -128,26 +118,20 @@ fn a_film_that_is_cut_says_so() {
             accesses,
             events,
         };
-        launch(
-            TRANSPOSE,
-            "transpose_shared",
-            ([2, 2, 1], [32, 32, 1]),
-            trace,
-        )
+        launch(TRANSPOSE, "transpose_shared", SQUARE, trace)
     };
-    let extent = |report: &Report, most| film(report, most).extent();
-    assert_eq!(
-        extent(&traced(64, 20), 100),
-        "The first 20 events of block 0"
-    );
-    assert_eq!(
-        extent(&traced(64, 20), 5),
-        "The first 5 of more than 20 events of block 0"
-    );
-    assert_eq!(
-        extent(&traced(0, 100), 100),
-        "All 33 events of block 0, without 128 repeated accesses"
-    );
+    for (accesses, events, most, extent) in [
+        (64, 20, 100, "The first 20 events of block 0"),
+        (64, 20, 5, "The first 5 of more than 20 events of block 0"),
+        (
+            0,
+            100,
+            100,
+            "All 33 events of block 0, without 128 repeated accesses",
+        ),
+    ] {
+        assert_eq!(film(&traced(accesses, events), most).extent(), extent);
+    }
 }
 
 #[test]
@@ -215,37 +199,26 @@ fn copies_are_in_flight_until_they_are_waited_for() {
     let film = film(&report, usize::MAX);
     let board = |frame: &Frame| film.boards[frame.board as usize].clone();
     let at = |start: &str| {
-        let found = film
-            .frames
-            .iter()
-            .find(|f| film.sentence(f).contains(start));
+        let mut frames = film.frames.iter();
+        let found = frames.find(|frame| film.sentence(frame).contains(start));
         found.unwrap_or_else(|| panic!("`{start}` is not in {:#?}", film.texts))
     };
     let start = at("lane 0 starts bulk copy 0, 256 bytes to shared memory, counted by");
     assert_eq!((start.copy, &*start.target), (Some(0), &[(0, 256)][..]));
-    assert_eq!(
-        board(start).bulk.into_iter().collect::<Vec<_>>(),
-        [(0, 256)]
-    );
+    assert_eq!(Vec::from_iter(board(start).bulk), [(0, 256)]);
     let arrival = at("Bulk copy 0 is in shared memory");
     assert!(board(arrival).bulk.is_empty() && arrival.warp.is_none());
     let over = at("Phase 0 of the mbarrier at byte 512 is over");
-    assert_eq!(
-        board(over).phases.into_iter().collect::<Vec<_>>(),
-        [(512, 1)]
-    );
+    assert_eq!(Vec::from_iter(board(over).phases), [(512, 1)]);
     let test = at("Warp 0: lanes 0–31 test the mbarrier at byte 512");
     // All of them poll one word. That costs wavefronts, but is for waiting.
     assert_eq!((test.kind, test.touch.as_ref()), (Kind::Mbarrier, None));
 
-    let groups: Vec<u32> = film
-        .frames
-        .iter()
-        .map(|frame| {
-            let in_flight = board(frame).warps.get(&0).copied();
-            in_flight.map_or(0, |in_flight: InFlight| in_flight.copy_groups)
-        })
-        .collect();
+    let n_groups = |frame: &Frame| {
+        let in_flight = board(frame).warps.get(&0).copied();
+        in_flight.map_or(0, |in_flight: InFlight| in_flight.copy_groups)
+    };
+    let groups: Vec<u32> = film.frames.iter().map(n_groups).collect();
     let mut changes = groups.clone();
     changes.dedup();
     assert_eq!(changes, [0, 1, 2, 1, 0], "{groups:?}");

@@ -243,7 +243,7 @@ mod tests {
     use super::Player;
     use maps::{Tile, TileMap};
     use ptx_sim::trace::Trace;
-    use ptx_sim::{Device, Launch, LaunchOptions, Module, TraceOptions};
+    use ptx_sim::{Device, LaunchOptions, Module, TraceOptions};
 
     const PTX: &str = "
 .version 7.0
@@ -270,17 +270,12 @@ mod tests {
     fn trace() -> Trace {
         let device = Device::new();
         let loaded = device.load(&Module::parse(PTX).unwrap()).unwrap();
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: &[],
-            options: LaunchOptions {
-                trace: Some(TraceOptions::default()),
-                ..LaunchOptions::default()
-            },
+        let options = LaunchOptions {
+            trace: Some(TraceOptions::default()),
+            ..LaunchOptions::default()
         };
-        *device.launch(&loaded, "k", &launch).unwrap().trace.unwrap()
+        let call = device.call(&loaded, "k").block(32).options(options);
+        *call.run().unwrap().trace.unwrap()
     }
 
     fn player() -> Player {
