@@ -66,7 +66,6 @@ fn run_unchecked(launch: &KernelLaunch, options: &LaunchOptions) -> Result<Repor
 
 /// What was done with a launch, or is left to do.
 enum Answer {
-    /// It ran.
     Ran(Box<Result<Report, LaunchError>>),
     /// It is to run without checks, since those have found something: in it, or in another that ran
     /// at the same time.

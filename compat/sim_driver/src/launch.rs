@@ -30,6 +30,19 @@ pub struct Shape {
     pub cluster: Option<[u32; 3]>,
 }
 
+impl Shape {
+    /// A launch whose blocks need not run at the same time, without clusters.
+    pub fn new(grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Self {
+        Self {
+            grid,
+            block,
+            shared_bytes,
+            cooperative: false,
+            cluster: None,
+        }
+    }
+}
+
 /// A kernel with its parameters, ready to run.
 pub struct KernelLaunch {
     function: Arc<Function>,
@@ -82,17 +95,12 @@ impl KernelLaunch {
             ..
         } = self.shape;
         let fits = |sizes: [u32; 3], most: [u32; 3]| {
-            sizes
-                .iter()
-                .zip(most)
-                .all(|(&n, most)| (1..=most).contains(&n))
+            let mut axes = sizes.into_iter().zip(most);
+            axes.all(|(n, most)| (1..=most).contains(&n))
         };
         // Within these limits, the product fits in 32 bits.
-        let n_threads = block
-            .iter()
-            .zip(MAX_BLOCK)
-            .map(|(&n, most)| n.min(most))
-            .product();
+        let axes = block.into_iter().zip(MAX_BLOCK);
+        let n_threads = axes.map(|(n, most)| n.min(most)).product();
         Status::INVALID_VALUE.when(
             !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS,
         )?;

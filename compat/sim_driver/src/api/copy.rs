@@ -14,105 +14,116 @@ const HOST: c_uint = 1;
 const DEVICE: c_uint = 2;
 const UNIFIED: c_uint = 4;
 
+/// A side of `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Place2D {
+    x: usize,
+    y: usize,
+    kind: c_uint,
+    host: u64,
+    device: u64,
+    array: usize,
+    pitch: usize,
+}
+
 /// `CUDA_MEMCPY2D`
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Memcpy2D {
-    from_x: usize,
-    from_y: usize,
-    from_kind: c_uint,
-    from_host: u64,
-    from_device: u64,
-    from_array: usize,
-    from_pitch: usize,
-    to_x: usize,
-    to_y: usize,
-    to_kind: c_uint,
-    to_host: u64,
-    to_device: u64,
-    to_array: usize,
-    to_pitch: usize,
+    from: Place2D,
+    to: Place2D,
     width: usize,
+    height: usize,
+}
+
+/// A side of `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Place3D {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    kind: c_uint,
+    host: u64,
+    device: u64,
+    array: usize,
+    context: usize,
+    pitch: usize,
     height: usize,
 }
 
 /// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose reserved fields are contexts.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Memcpy3D {
-    from_x: usize,
-    from_y: usize,
-    from_z: usize,
-    from_level: usize,
-    from_kind: c_uint,
-    from_host: u64,
-    from_device: u64,
-    from_array: usize,
-    from_context: usize,
-    from_pitch: usize,
-    from_height: usize,
-    to_x: usize,
-    to_y: usize,
-    to_z: usize,
-    to_level: usize,
-    to_kind: c_uint,
-    to_host: u64,
-    to_device: u64,
-    to_array: usize,
-    to_context: usize,
-    to_pitch: usize,
-    to_height: usize,
+    from: Place3D,
+    to: Place3D,
     width: usize,
     height: usize,
     depth: usize,
 }
 
-/// The side of a copy that `CU_MEMORYTYPE_…` names.
-fn side(
-    kind: u32,
-    host: u64,
-    device: u64,
-    [x, y, z]: [usize; 3],
-    pitch: usize,
-    rows: usize,
-) -> Outcome<Side> {
-    let base = match kind {
-        HOST => host,
-        DEVICE | UNIFIED => device,
-        // There are no arrays, whose number would be 3.
-        _ => return Err(Status::INVALID_VALUE),
-    };
-    Status::INVALID_VALUE.when(base == 0)?;
-    let before = (z * rows + y).wrapping_mul(pitch).wrapping_add(x);
-    Ok(Side {
-        address: base.wrapping_add(before as u64),
-        pitch: pitch as u64,
-        rows: rows as u64,
-    })
+impl Place2D {
+    /// The side of a copy of rows of this many bytes, in one slice.
+    fn side(&self, width: usize) -> Outcome<Side> {
+        let place = Place3D {
+            x: self.x,
+            y: self.y,
+            kind: self.kind,
+            host: self.host,
+            device: self.device,
+            pitch: self.pitch,
+            ..Place3D::default()
+        };
+        let side = place.side(width, 0)?;
+        Ok(Side { rows: 0, ..side })
+    }
+}
+
+impl Place3D {
+    /// The side of a copy of rows of this many bytes, and slices of this many rows.
+    fn side(&self, width: usize, height: usize) -> Outcome<Side> {
+        let base = match self.kind {
+            HOST => self.host,
+            DEVICE | UNIFIED => self.device,
+            // There are no arrays, whose number would be 3.
+            _ => return Err(Status::INVALID_VALUE),
+        };
+        Status::INVALID_VALUE.when(base == 0 || self.level != 0)?;
+        let or = |given: usize, usual: usize| if given == 0 { usual } else { given };
+        let pitch = or(self.pitch, self.x + width);
+        let rows = or(self.height, self.y + height);
+        let before = (self.z * rows + self.y).wrapping_mul(pitch);
+        Ok(Side {
+            address: base.wrapping_add(before.wrapping_add(self.x) as u64),
+            pitch: pitch as u64,
+            rows: rows as u64,
+        })
+    }
+
+    fn of(side: &Side) -> Outcome<Self> {
+        let (kind, host, device) = match is_known_to_devices(side.address)? {
+            true => (DEVICE, 0, side.address),
+            false => (HOST, side.address, 0),
+        };
+        Ok(Self {
+            kind,
+            host,
+            device,
+            pitch: side.pitch as usize,
+            height: side.rows as usize,
+            ..Self::default()
+        })
+    }
 }
 
 impl Memcpy2D {
     fn transfer(&self) -> Outcome<Transfer> {
-        let pitch = |pitch: usize, x: usize| if pitch == 0 { x + self.width } else { pitch };
-        let from_pitch = pitch(self.from_pitch, self.from_x);
-        let to_pitch = pitch(self.to_pitch, self.to_x);
         Ok(Transfer {
-            from: side(
-                self.from_kind,
-                self.from_host,
-                self.from_device,
-                [self.from_x, self.from_y, 0],
-                from_pitch,
-                0,
-            )?,
-            to: side(
-                self.to_kind,
-                self.to_host,
-                self.to_device,
-                [self.to_x, self.to_y, 0],
-                to_pitch,
-                0,
-            )?,
+            from: self.from.side(self.width)?,
+            to: self.to.side(self.width)?,
             extent: [self.width as u64, self.height as u64, 1],
         })
     }
@@ -121,55 +132,21 @@ impl Memcpy2D {
 impl Memcpy3D {
     /// The structure that asks for this copy.
     pub fn of(copy: &Transfer) -> Outcome<Self> {
-        let side = |side: &Side| -> Outcome<(c_uint, u64, u64)> {
-            Ok(match is_known_to_devices(side.address)? {
-                true => (DEVICE, 0, side.address),
-                false => (HOST, side.address, 0),
-            })
-        };
-        let (from_kind, from_host, from_device) = side(&copy.from)?;
-        let (to_kind, to_host, to_device) = side(&copy.to)?;
         let [width, height, depth] = copy.extent.map(|n| n as usize);
         Ok(Self {
-            from_kind,
-            from_host,
-            from_device,
-            from_pitch: copy.from.pitch as usize,
-            from_height: copy.from.rows as usize,
-            to_kind,
-            to_host,
-            to_device,
-            to_pitch: copy.to.pitch as usize,
-            to_height: copy.to.rows as usize,
+            from: Place3D::of(&copy.from)?,
+            to: Place3D::of(&copy.to)?,
             width,
             height,
             depth,
-            ..Self::default()
         })
     }
 
     /// As a transfer between two sides.
     pub fn transfer(&self) -> Outcome<Transfer> {
-        Status::INVALID_VALUE.when(self.from_level != 0 || self.to_level != 0)?;
-        let pitch = |pitch: usize, x: usize| if pitch == 0 { x + self.width } else { pitch };
-        let rows = |rows: usize, y: usize| if rows == 0 { y + self.height } else { rows };
         Ok(Transfer {
-            from: side(
-                self.from_kind,
-                self.from_host,
-                self.from_device,
-                [self.from_x, self.from_y, self.from_z],
-                pitch(self.from_pitch, self.from_x),
-                rows(self.from_height, self.from_y),
-            )?,
-            to: side(
-                self.to_kind,
-                self.to_host,
-                self.to_device,
-                [self.to_x, self.to_y, self.to_z],
-                pitch(self.to_pitch, self.to_x),
-                rows(self.to_height, self.to_y),
-            )?,
+            from: self.from.side(self.width, self.height)?,
+            to: self.to.side(self.width, self.height)?,
             extent: [self.width as u64, self.height as u64, self.depth as u64],
         })
     }

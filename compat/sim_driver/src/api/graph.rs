@@ -97,11 +97,10 @@ fn dot(graph: &Graph) -> String {
 
 /// The nodes that come after this one.
 fn dependents(node: usize) -> Outcome<Vec<usize>> {
-    let all = edges(&*Graph::home(node)?);
+    let all = edges(&*Graph::home(node)?).into_iter();
     Ok(all
-        .into_iter()
-        .filter(|e| e.0 == node)
-        .map(|e| e.1)
+        .filter(|edge| edge.0 == node)
+        .map(|edge| edge.1)
         .collect())
 }
 
@@ -115,14 +114,10 @@ fn dependencies(node: usize) -> Outcome<Vec<usize>> {
 
 fn edges(graph: &Graph) -> Vec<(usize, usize)> {
     let nodes = graph.nodes();
-    let of = |node: &crate::graph::Node| {
-        let to = node.handle;
-        node.after
-            .iter()
-            .map(move |&from| (from, to))
-            .collect::<Vec<_>>()
-    };
-    nodes.iter().flat_map(of).collect()
+    let all = nodes
+        .iter()
+        .flat_map(|node| node.after.iter().map(|&from| (from, node.handle)));
+    all.collect()
 }
 
 unsafe fn put_edges(

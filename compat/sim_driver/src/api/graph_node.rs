@@ -78,13 +78,7 @@ pub struct NodeParams {
 }
 
 unsafe fn kernel(given: KernelParams, context: usize) -> Outcome<Work> {
-    let shape = Shape {
-        grid: given.grid,
-        block: given.block,
-        shared_bytes: given.shared_bytes,
-        cooperative: false,
-        cluster: None,
-    };
+    let shape = Shape::new(given.grid, given.block, given.shared_bytes);
     let module = Function::of(given.function)?.module_of_node(context)?;
     let function = (given.function, module);
     let launch = unsafe { KernelLaunch::gather(function, shape, given.params, given.extra)? };
@@ -196,27 +190,6 @@ fn kernel_params(node: usize) -> Outcome<KernelParams2> {
     })
 }
 
-/// The event of a node.
-fn event(node: usize, of: fn(&Work) -> Option<&Arc<Event>>) -> Outcome<usize> {
-    let work = Graph::home(node)?.work(node)?;
-    let event = of(&work).ok_or(Status::INVALID_VALUE)?;
-    Ok(event.handle)
-}
-
-fn recorded(work: &Work) -> Option<&Arc<Event>> {
-    match work {
-        Work::Record(event) => Some(event),
-        _ => None,
-    }
-}
-
-fn awaited(work: &Work) -> Option<&Arc<Event>> {
-    match work {
-        Work::Wait(event) => Some(event),
-        _ => None,
-    }
-}
-
 api! {
     fn cuGraphAddKernelNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams) {
         add(out, graph, (after, n), kernel(get(params)?, 0)?)
@@ -295,10 +268,16 @@ api! {
         put(out, graph.handle()?)
     }
     fn cuGraphEventRecordNodeGetEvent(node: usize, out: *mut usize) {
-        put(out, event(node, recorded)?)
+        let Work::Record(event) = Graph::home(node)?.work(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, event.handle)
     }
     fn cuGraphEventWaitNodeGetEvent(node: usize, out: *mut usize) {
-        put(out, event(node, awaited)?)
+        let Work::Wait(event) = Graph::home(node)?.work(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, event.handle)
     }
 
     fn cuGraphKernelNodeSetParams(node: usize, params: *const KernelParams) {

@@ -112,11 +112,8 @@ impl OfDevice {
         not_capturing(&stream)?;
         let module = Function::of(self.function)?.module(&context)?;
         let shape = Shape {
-            grid: self.grid,
-            block: self.block,
-            shared_bytes: self.shared_bytes,
             cooperative: true,
-            cluster: None,
+            ..Shape::new(self.grid, self.block, self.shared_bytes)
         };
         let function = (self.function, module);
         let launch =
@@ -193,23 +190,13 @@ pub(super) unsafe fn configured(config: *const Config, default: usize) -> Outcom
 
 api! {
     fn cuLaunchKernel, cuLaunchKernel_ptsz(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void) in stream {
-        let shape = Shape {
-            grid: [grid_x, grid_y, grid_z],
-            block: [block_x, block_y, block_z],
-            shared_bytes,
-            cooperative: false,
-            cluster: None,
-        };
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = Shape::new(grid, block, shared_bytes);
         launch(function, shape, stream, params, extra)
     }
     fn cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void) in stream {
-        let shape = Shape {
-            grid: [grid_x, grid_y, grid_z],
-            block: [block_x, block_y, block_z],
-            shared_bytes,
-            cooperative: true,
-            cluster: None,
-        };
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = Shape { cooperative: true, ..Shape::new(grid, block, shared_bytes) };
         launch(function, shape, stream, params, std::ptr::null())
     }
     fn cuLaunchCooperativeKernelMultiDevice(all: *const OfDevice, n: c_uint, flags: c_uint) {

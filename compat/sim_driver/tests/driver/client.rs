@@ -14,7 +14,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, got, is_real, ok};
 
 pub const KERNELS: &str = include_str!("kernels.ptx");
 
@@ -27,32 +27,19 @@ pub fn ok(status: u32) {
 
 /// Loads PTX into the current context.
 pub fn load_module(text: &CStr) -> usize {
-    let mut module = 0;
-    ok!(cuModuleLoadData(&mut module, text.as_ptr().cast()));
-    module
+    got!(module of cuModuleLoadData(&mut module, text.as_ptr().cast()))
 }
 
 /// Loads PTX for all contexts.
 pub fn load_library(text: &CStr) -> usize {
     let (mut library, text) = (0, text.as_ptr().cast());
     let (none, values) = (null(), null_mut());
-    ok!(cuLibraryLoadData(
-        &mut library,
-        text,
-        none,
-        values,
-        0,
-        none,
-        values,
-        0
-    ));
+    ok! { cuLibraryLoadData(&mut library, text, none, values, 0, none, values, 0) }
     library
 }
 
 pub fn function_of(module: usize, name: &CStr) -> usize {
-    let mut function = 0;
-    ok!(cuModuleGetFunction(&mut function, module, name.as_ptr()));
-    function
+    got!(function of cuModuleGetFunction(&mut function, module, name.as_ptr()))
 }
 
 /// Launches one block in the default stream, with the addresses of parameters; returns the status.
@@ -62,19 +49,7 @@ pub fn launch_block(
     params: &[*mut c_void],
 ) -> u32 {
     let (params, none) = (params.as_ptr(), null());
-    call!(cuLaunchKernel(
-        function,
-        1,
-        1,
-        1,
-        n_threads,
-        1,
-        1,
-        shared_bytes,
-        0,
-        params,
-        none
-    ))
+    call! { cuLaunchKernel(function, 1, 1, 1, n_threads, 1, 1, shared_bytes, 0, params, none) }
 }
 
 /// A parameter of a kernel: its bytes.
@@ -105,7 +80,6 @@ impl Client {
         Self::on(if is_real() { 0 } else { number })
     }
 
-    /// On a device.
     pub fn on(device: i32) -> Self {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
@@ -128,18 +102,12 @@ impl Client {
     }
 
     pub fn alloc(&self, n_bytes: usize) -> u64 {
-        let mut address = 0;
-        ok!(cuMemAlloc_v2(&mut address, n_bytes));
-        address
+        got!(address of cuMemAlloc_v2(&mut address, n_bytes))
     }
 
     pub fn upload(&self, data: &[u32]) -> u64 {
         let address = self.alloc(4 * data.len());
-        ok!(cuMemcpyHtoD_v2(
-            address,
-            data.as_ptr() as u64,
-            4 * data.len()
-        ));
+        ok! { cuMemcpyHtoD_v2(address, data.as_ptr() as u64, 4 * data.len()) }
         address
     }
 
@@ -159,9 +127,7 @@ impl Client {
         let mut params: Vec<*mut c_void> = params.iter().map(|p| (**p).address()).collect();
         let function = self.function(name);
         let (params, extra) = (params.as_mut_ptr(), std::ptr::null());
-        call!(cuLaunchKernel(
-            function, grid, 1, 1, block, 1, 1, 0, stream, params, extra
-        ))
+        call! { cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params, extra) }
     }
 
     /// Launches a kernel in the default stream.
@@ -170,15 +136,11 @@ impl Client {
     }
 
     pub fn stream(&self, flags: u32) -> usize {
-        let mut stream = 0;
-        ok!(cuStreamCreate(&mut stream, flags));
-        stream
+        got!(stream of cuStreamCreate(&mut stream, flags))
     }
 
     pub fn event(&self) -> usize {
-        let mut event = 0;
-        ok!(cuEventCreate(&mut event, 0));
-        event
+        got!(event of cuEventCreate(&mut event, 0))
     }
 }
 

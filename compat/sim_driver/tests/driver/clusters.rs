@@ -12,7 +12,7 @@ use sim_driver::api::occupancy::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, function_of, load_module, ok};
-use crate::under_test::{call, ok};
+use crate::under_test::{call, fails, got, ok};
 
 /// Each block stores its number where the next block of its cluster finds it, and stores what it
 /// finds.
@@ -68,12 +68,7 @@ fn launch(function: usize, n_blocks: u32, cluster: &[Attribute], out: u64, strea
     let config = Config::new(([n_blocks, 1, 1], [1, 1, 1]), 0, stream, cluster);
     let mut params: [*mut c_void; 1] = [std::ptr::from_ref(&out).cast_mut().cast()];
     let params = params.as_mut_ptr();
-    call!(cuLaunchKernelEx(
-        &config,
-        function,
-        params,
-        std::ptr::null()
-    ))
+    call! { cuLaunchKernelEx(&config, function, params, std::ptr::null()) }
 }
 
 /// What blocks in clusters of `n` along x find.
@@ -166,12 +161,10 @@ fn a_kernels_clusters_are_told_and_set() {
     assert_eq!(told(must_be_named), [1, 0, 0, 0, 0]);
     for (number, value) in [(11, 4), (12, 1), (13, 1)] {
         ok!(cuFuncSetAttribute(exchange, number, value));
-        let refused = call!(cuFuncSetAttribute(pairs, number, value));
-        assert_eq!(refused, Status::NOT_PERMITTED.0);
+        fails!(cuFuncSetAttribute(pairs, number, value) with NOT_PERMITTED);
     }
     assert_eq!(told(exchange), [0, 4, 1, 1, 0]);
-    let negative = call!(cuFuncSetAttribute(exchange, 11, -1));
-    assert_eq!(negative, Status::INVALID_VALUE.0);
+    fails!(cuFuncSetAttribute(exchange, 11, -1) with INVALID_VALUE);
     let out = client.upload(&[0; 32]);
     ok(launch(exchange, 32, &[], out, 0));
     assert_eq!(client.download(out, 32), expected(32, 4));
@@ -202,8 +195,7 @@ fn captured_launches_keep_their_clusters() {
 fn clusters_that_fit_are_counted() {
     let _client = Client::new();
     let [exchange] = functions(["exchange"]);
-    let mut is_there = 0;
-    ok!(cuDeviceGetAttribute(&mut is_there, 120, 0));
+    let is_there = got!(is_there of cuDeviceGetAttribute(&mut is_there, 120, 0));
     assert_eq!(is_there, 1);
     let count = |cluster: u32| {
         let attributes = [Attribute::cluster([cluster, 1, 1])];
@@ -218,13 +210,9 @@ fn clusters_that_fit_are_counted() {
     assert_eq!(count(16), (Status::INVALID_CLUSTER_SIZE.0, -1));
     let config = Config::new(([64, 1, 1], [1024, 1, 1]), 0, 0, &[]);
     let mut most = -1;
-    ok!(cuOccupancyMaxPotentialClusterSize(
-        &mut most, exchange, &config
-    ));
+    ok! { cuOccupancyMaxPotentialClusterSize(&mut most, exchange, &config) }
     assert_eq!(most, 8);
     ok!(cuFuncSetAttribute(exchange, 14, 1));
-    ok!(cuOccupancyMaxPotentialClusterSize(
-        &mut most, exchange, &config
-    ));
+    ok! { cuOccupancyMaxPotentialClusterSize(&mut most, exchange, &config) }
     assert_eq!(most, 16);
 }

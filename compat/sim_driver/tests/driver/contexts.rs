@@ -4,13 +4,12 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::library::*;
 use sim_driver::api::memory::*;
 
 use crate::client::{Client, load_library, load_module};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 /// Keeps tests apart that use the primary context, or much memory. The other tests need little
 /// memory on this device.
@@ -39,9 +38,7 @@ fn n_contexts() -> usize {
 
 /// Bytes free on the current context's device.
 fn free_bytes() -> usize {
-    let mut free = 0;
-    ok!(cuMemGetInfo_v2(&mut free, null_mut()));
-    free
+    got!(free of cuMemGetInfo_v2(&mut free, null_mut()))
 }
 
 /// Checks that work uses up no memory, however often it is repeated.
@@ -56,12 +53,7 @@ fn leaves_nothing(mut once: impl FnMut()) {
 /// Places a library's variable in the current context.
 fn place(library: usize) {
     let (mut address, mut n_bytes) = (0, 0);
-    ok!(cuLibraryGetGlobal(
-        &mut address,
-        &mut n_bytes,
-        library,
-        c"large".as_ptr(),
-    ));
+    ok! { cuLibraryGetGlobal(&mut address, &mut n_bytes, library, c"large".as_ptr()) }
     assert_eq!(n_bytes, LARGE_BYTES);
 }
 
@@ -78,8 +70,7 @@ fn contexts_are_a_stack_of_each_thread() {
     std::thread::scope(|scope| {
         scope.spawn(|| assert_eq!(current(), 0));
     });
-    let mut popped = 0;
-    ok!(cuCtxPopCurrent_v2(&mut popped));
+    let popped = got!(popped of cuCtxPopCurrent_v2(&mut popped));
     assert_eq!((popped, current()), (second.context, first.context));
     let mut device = 9;
     ok!(cuCtxGetDevice(&mut device));
@@ -99,11 +90,9 @@ fn the_primary_context_is_one_and_counted() {
     ok!(cuDevicePrimaryCtxRelease_v2(1));
     ok!(cuCtxPushCurrent_v2(a));
     ok!(cuCtxSynchronize());
-    let mut popped = 0;
-    ok!(cuCtxPopCurrent_v2(&mut popped));
+    got!(popped of cuCtxPopCurrent_v2(&mut popped));
     ok!(cuDevicePrimaryCtxRelease_v2(1));
-    let once_too_often = call!(cuDevicePrimaryCtxRelease_v2(1));
-    assert_eq!(once_too_often, Status::INVALID_CONTEXT.0);
+    fails!(cuDevicePrimaryCtxRelease_v2(1) with INVALID_CONTEXT);
 }
 
 #[test]
@@ -111,8 +100,7 @@ fn memory_comes_back_with_the_context() {
     let (_alone, _client) = (alone(), Client::on(device()));
     let library = load_library(LARGE);
     leaves_nothing(|| {
-        let mut context = 0;
-        ok!(cuCtxCreate_v2(&mut context, 0, device()));
+        let context = got!(context of cuCtxCreate_v2(&mut context, 0, device()));
         load_module(LARGE);
         place(library);
         ok!(cuCtxDestroy_v2(context));

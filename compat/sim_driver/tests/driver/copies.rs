@@ -10,7 +10,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
@@ -32,16 +32,16 @@ fn fills_of_every_width() {
         0,
     ];
     assert_eq!(client.download(buffer, 8), expected);
-    assert_eq!(call!(cuMemsetD16_v2(buffer + 1, 1, 1)), VALUE);
-    assert_eq!(call!(cuMemsetD32_v2(buffer + 2, 1, 1)), VALUE);
-    assert_eq!(call!(cuMemsetD8_v2(buffer, 1, 33)), VALUE);
-    assert_eq!(call!(cuMemsetD8_v2(0, 1, 1)), VALUE);
+    fails!(cuMemsetD16_v2(buffer + 1, 1, 1) with INVALID_VALUE);
+    fails!(cuMemsetD32_v2(buffer + 2, 1, 1) with INVALID_VALUE);
+    fails!(cuMemsetD8_v2(buffer, 1, 33) with INVALID_VALUE);
+    fails!(cuMemsetD8_v2(0, 1, 1) with INVALID_VALUE);
     ok!(cuMemsetD2D32_v2(buffer, 16, 7, 2, 2));
     assert_eq!(
         client.download(buffer, 8),
         [7, 7, 0x1234_1234, 0, 7, 7, 0, 0]
     );
-    assert_eq!(call!(cuMemsetD2D32_v2(buffer, 4, 7, 2, 2)), VALUE);
+    fails!(cuMemsetD2D32_v2(buffer, 4, 7, 2, 2) with INVALID_VALUE);
 }
 
 #[test]
@@ -50,12 +50,12 @@ fn copies_past_an_end_are_refused() {
     let (a, b) = (client.upload(&[1, 2, 3, 4]), client.upload(&[0; 4]));
     let mut host = [0_u32; 8];
     let at = host.as_mut_ptr() as u64;
-    assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 17)), VALUE);
-    assert_eq!(call!(cuMemcpyDtoH_v2(at, a + 4, 16)), VALUE);
-    assert_eq!(call!(cuMemcpyHtoD_v2(a, at, 20)), VALUE);
-    assert_eq!(call!(cuMemcpyHtoD_v2(at, at, 4)), VALUE);
-    assert_eq!(call!(cuMemcpyDtoH_v2(0, a, 4)), VALUE);
-    assert_eq!(call!(cuMemcpyDtoD_v2(b, a, 20)), VALUE);
+    fails!(cuMemcpyDtoH_v2(at, a, 17) with INVALID_VALUE);
+    fails!(cuMemcpyDtoH_v2(at, a + 4, 16) with INVALID_VALUE);
+    fails!(cuMemcpyHtoD_v2(a, at, 20) with INVALID_VALUE);
+    fails!(cuMemcpyHtoD_v2(at, at, 4) with INVALID_VALUE);
+    fails!(cuMemcpyDtoH_v2(0, a, 4) with INVALID_VALUE);
+    fails!(cuMemcpyDtoD_v2(b, a, 20) with INVALID_VALUE);
     ok!(cuMemcpyDtoD_v2(b + 4, a, 12));
     ok!(cuMemcpyDtoH_v2(0, 0, 0));
     assert_eq!(client.download(b, 4), [0, 1, 2, 3]);
@@ -63,7 +63,7 @@ fn copies_past_an_end_are_refused() {
     ok!(cuMemcpy(at, b, 8));
     assert_eq!(host[..2], [1, 1]);
     ok!(cuMemFree_v2(a));
-    assert_eq!(call!(cuMemcpyDtoH_v2(at, a, 4)), VALUE);
+    fails!(cuMemcpyDtoH_v2(at, a, 4) with INVALID_VALUE);
     ok!(cuCtxSynchronize());
 }
 
@@ -140,14 +140,12 @@ fn pinned_managed_and_registered_memory() {
     ok!(cuMemHostAlloc(&mut pinned, 4096, 2));
     let words = pinned.cast::<u32>();
     unsafe { words.write(41) };
-    let mut device = 0;
-    ok!(cuMemHostGetDevicePointer_v2(&mut device, pinned, 0));
+    let device = got!(device of cuMemHostGetDevicePointer_v2(&mut device, pinned, 0));
     client.launch("add_one", 1, 1, &[&device, &1_u32]);
     ok!(cuCtxSynchronize());
     assert_eq!(unsafe { words.read() }, 42);
 
-    let mut managed = 0;
-    ok!(cuMemAllocManaged(&mut managed, 64, 1));
+    let managed = got!(managed of cuMemAllocManaged(&mut managed, 64, 1));
     unsafe { (managed as *mut u32).write(1) };
     client.launch("add_one", 1, 1, &[&managed, &1_u32]);
     ok!(cuCtxSynchronize());
@@ -158,36 +156,23 @@ fn pinned_managed_and_registered_memory() {
     let mut own = vec![9_u32; 64];
     let registered = own.as_mut_ptr().cast::<c_void>();
     ok!(cuMemHostRegister_v2(registered, 256, 0));
-    let again = call!(cuMemHostRegister_v2(registered, 16, 0));
-    assert_eq!(again, Status::HOST_MEMORY_ALREADY_REGISTERED.0);
+    fails!(cuMemHostRegister_v2(registered, 16, 0) with HOST_MEMORY_ALREADY_REGISTERED);
     client.launch("add_one", 1, 32, &[&(registered as u64), &64_u32]);
     ok!(cuMemHostUnregister(registered));
     assert_eq!((own[31], own[32]), (10, 9));
-    let again = call!(cuMemHostUnregister(registered));
-    assert_eq!(again, Status::HOST_MEMORY_NOT_REGISTERED.0);
+    fails!(cuMemHostUnregister(registered) with HOST_MEMORY_NOT_REGISTERED);
 
     let (mut kind, mut base) = (0_u32, 0_u64);
     let out = |p: *mut u32| p.cast::<c_void>();
     ok!(cuPointerGetAttribute(out(&mut kind), 2, pinned as u64 + 8));
     assert_eq!(kind, 1);
-    ok!(cuPointerGetAttribute(
-        (&raw mut base).cast(),
-        11,
-        managed + 60,
-    ));
+    ok! { cuPointerGetAttribute((&raw mut base).cast(), 11, managed + 60) }
     assert_eq!(base, managed);
-    assert_eq!(
-        call!(cuPointerGetAttribute(
-            out(&mut kind),
-            2,
-            own.as_ptr() as u64
-        )),
-        VALUE
-    );
-    assert_eq!(call!(cuMemFreeHost(managed as *mut c_void)), VALUE);
+    fails!(cuPointerGetAttribute(out(&mut kind), 2, own.as_ptr() as u64) with INVALID_VALUE);
+    fails!(cuMemFreeHost(managed as *mut c_void) with INVALID_VALUE);
     ok!(cuMemFree_v2(managed));
     ok!(cuMemFreeHost(pinned));
-    assert_eq!(call!(cuMemFreeHost(pinned)), VALUE);
+    fails!(cuMemFreeHost(pinned) with INVALID_VALUE);
 }
 
 #[test]
@@ -197,33 +182,24 @@ fn streams_allocate_and_free() {
     let (mut free, mut total, mut after) = (0, 0, 0);
     ok!(cuMemGetInfo_v2(&mut free, &mut total));
     assert!(is_real() || total == 1 << 30);
-    let mut buffer = 0;
-    ok!(cuMemAllocAsync(&mut buffer, 4000, stream));
+    let buffer = got!(buffer of cuMemAllocAsync(&mut buffer, 4000, stream));
     ok!(cuMemsetD32Async(buffer, 5, 1000, stream));
     ok(client.try_launch("add_one", (4, 256, stream), &[&buffer, &1000_u32]));
     let mut back = [0_u32; 1000];
-    ok!(cuMemcpyDtoHAsync_v2(
-        back.as_mut_ptr() as u64,
-        buffer,
-        4000,
-        stream,
-    ));
+    ok! { cuMemcpyDtoHAsync_v2(back.as_mut_ptr() as u64, buffer, 4000, stream) }
     ok!(cuMemFreeAsync(buffer, stream));
     ok!(cuStreamSynchronize(stream));
     assert_eq!(back, [6; 1000]);
-    assert_eq!(call!(cuMemFreeAsync(buffer, stream)), VALUE);
+    fails!(cuMemFreeAsync(buffer, stream) with INVALID_VALUE);
     let mut size = 0;
     let mut base = 0;
-    assert_eq!(
-        call!(cuMemGetAddressRange_v2(&mut base, &mut size, buffer)),
-        Status::NOT_FOUND.0
-    );
+    fails!(cuMemGetAddressRange_v2(&mut base, &mut size, buffer) with NOT_FOUND);
     ok!(cuMemGetInfo_v2(&mut after, &mut total));
     let (mut pool, mut same) = (0, 0);
     ok!(cuDeviceGetDefaultMemPool(&mut pool, 0));
     ok!(cuDeviceGetMemPool(&mut same, 0));
     assert_eq!(pool, same);
-    assert_eq!(call!(cuMemPoolDestroy(pool)), VALUE);
+    fails!(cuMemPoolDestroy(pool) with INVALID_VALUE);
 }
 
 /// The results of an H200's driver.
@@ -241,8 +217,8 @@ fn some_functions_allocate_nothing() {
     pointer = std::ptr::dangling_mut();
     ok!(cuMemAllocHost_v2(&mut pointer, 0));
     assert!(pointer.is_null());
-    assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
-    assert_eq!(call!(cuMemAllocManaged(&mut address, 0, 1)), VALUE);
+    fails!(cuMemAlloc_v2(&mut address, 0) with INVALID_VALUE);
+    fails!(cuMemAllocManaged(&mut address, 0, 1) with INVALID_VALUE);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, is_real, ok};
 
 /// Two devices; none with one GPU.
 fn pair() -> Option<[Client; 2]> {
@@ -121,8 +121,7 @@ fn a_pool_allows_other_devices() {
     };
     let set = |pool, access: [u32; 3]| call!(cuMemPoolSetAccess(pool, access.as_ptr().cast(), 1));
     ok!(cuMemPoolCreate(&mut pool, &[1, 0, 1, 0]));
-    let wrong = call!(cuDeviceSetMemPool(1, pool));
-    assert_eq!(wrong, Status::INVALID_VALUE.0);
+    fails!(cuDeviceSetMemPool(1, pool) with INVALID_VALUE);
     // In a stream of another device.
     make_current(&second);
     let stream = second.stream(0);

@@ -9,7 +9,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, Parameter, ok};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, is_real, ok};
 
 /// Makes a kernel fail a device that no other test uses.
 #[track_caller]
@@ -26,14 +26,9 @@ fn leaves(number: i32, kernel: &str, params: &[&dyn Parameter], expected: Status
     // Other contexts of the device have it too, and new ones cannot be created.
     ok!(cuCtxSetCurrent(other.context));
     assert_eq!(call!(cuCtxSynchronize()), expected.0);
-    assert_eq!(
-        call!(cuCtxCreate_v2(
-            &mut context,
-            0,
-            if is_real() { 0 } else { number }
-        )),
-        expected.0
-    );
+    let device = if is_real() { 0 } else { number };
+    let status = call!(cuCtxCreate_v2(&mut context, 0, device));
+    assert_eq!(status, expected.0);
 }
 
 #[test]
@@ -56,8 +51,7 @@ fn a_misaligned_address_fails_the_device() {
     let client = Client::alone(5);
     let buffer = client.alloc(64);
     client.launch("store_at", 1, 1, &[&(buffer + 2)]);
-    let status = call!(cuCtxSynchronize());
-    assert_eq!(status, Status::MISALIGNED_ADDRESS.0);
+    fails!(cuCtxSynchronize() with MISALIGNED_ADDRESS);
 }
 
 #[test]
@@ -70,8 +64,7 @@ fn freed_memory_is_an_illegal_address() {
     let buffer = client.alloc(64);
     ok!(cuMemFree_v2(buffer));
     client.launch("store_at", 1, 1, &[&buffer]);
-    let status = call!(cuCtxSynchronize());
-    assert_eq!(status, Status::ILLEGAL_ADDRESS.0);
+    fails!(cuCtxSynchronize() with ILLEGAL_ADDRESS);
 }
 
 #[test]
@@ -81,8 +74,7 @@ fn a_kernel_that_does_not_end_times_out() {
     }
     let client = Client::alone(7);
     client.launch("forever", 1, 1, &[]);
-    let status = call!(cuCtxSynchronize());
-    assert_eq!(status, Status::LAUNCH_TIMEOUT.0);
+    fails!(cuCtxSynchronize() with LAUNCH_TIMEOUT);
 }
 
 #[test]
@@ -91,10 +83,8 @@ fn launches_that_no_device_can_do_are_refused() {
     let function = client.function("bump");
     let launch = |grid: [u32; 3], block: [u32; 3], shared| {
         let null = std::ptr::null();
-        call!(cuLaunchKernel(
-            function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, 0, null,
-            null,
-        ))
+        let ([a, b, c], [x, y, z]) = (grid, block);
+        call! { cuLaunchKernel(function, a, b, c, x, y, z, shared, 0, null, null) }
     };
     const INVALID: u32 = Status::INVALID_VALUE.0;
     assert_eq!(launch([0, 1, 1], [1, 1, 1], 0), INVALID);
@@ -118,24 +108,14 @@ fn a_destroyed_context_says_so() {
     let mut address = 0;
     ok!(cuCtxPushCurrent_v2(client.context));
     ok!(cuCtxDestroy_v2(client.context));
-    assert_eq!(
-        call!(cuMemAlloc_v2(&mut address, 4)),
-        Status::CONTEXT_IS_DESTROYED.0
-    );
-    assert_eq!(
-        call!(cuCtxDestroy_v2(client.context)),
-        Status::CONTEXT_IS_DESTROYED.0
-    );
+    fails!(cuMemAlloc_v2(&mut address, 4) with CONTEXT_IS_DESTROYED);
+    fails!(cuCtxDestroy_v2(client.context) with CONTEXT_IS_DESTROYED);
     // A real driver accepts the handle while its memory is there.
     if !is_real() {
-        let status = call!(cuCtxSetCurrent(client.context));
-        assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
+        fails!(cuCtxSetCurrent(client.context) with CONTEXT_IS_DESTROYED);
     }
     ok!(cuCtxSetCurrent(0));
-    assert_eq!(
-        call!(cuMemAlloc_v2(&mut address, 4)),
-        Status::INVALID_CONTEXT.0
-    );
+    fails!(cuMemAlloc_v2(&mut address, 4) with INVALID_CONTEXT);
 }
 
 /// Calls the driver after its thread has ended.

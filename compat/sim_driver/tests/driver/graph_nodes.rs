@@ -15,9 +15,7 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::graphs::{Kernel, add_node, instantiated};
 use crate::order::Flag;
-use crate::under_test::{call, is_real, ok};
-
-const VALUE: u32 = Status::INVALID_VALUE.0;
+use crate::under_test::{call, fails, got, is_real, ok};
 
 /// `CUDA_MEMSET_NODE_PARAMS`, as C lays it out.
 #[repr(C)]
@@ -91,18 +89,14 @@ impl Any {
 }
 
 fn new_graph() -> usize {
-    let mut graph = 0;
-    ok!(cuGraphCreate(&mut graph, 0));
-    graph
+    got!(graph of cuGraphCreate(&mut graph, 0))
 }
 
 fn add_fill(client: &Client, graph: usize, after: &[usize], fill: Fill) -> usize {
     let (mut node, fill) = (0, (&raw const fill).cast());
     let (first, n) = (after.as_ptr(), after.len());
     let context = client.context;
-    ok!(cuGraphAddMemsetNode(
-        &mut node, graph, first, n, fill, context
-    ));
+    ok! { cuGraphAddMemsetNode(&mut node, graph, first, n, fill, context) }
     node
 }
 
@@ -111,6 +105,12 @@ fn add_any(graph: usize, after: &[usize], mut any: Any) -> usize {
     let (first, n) = (after.as_ptr(), after.len());
     ok!(cuGraphAddNode(&mut node, graph, first, n, any));
     node
+}
+
+fn kind_of(node: usize) -> u32 {
+    let mut kind = 9;
+    ok!(cuGraphNodeGetType(node, &mut kind));
+    kind
 }
 
 fn launch(executable: usize) {
@@ -220,7 +220,7 @@ fn kernel_nodes_tell_and_take_their_parameters() {
     assert_eq!(client.download(a, 4), [1; 4]);
     let mut fill = Fill::default();
     let out = (&raw mut fill).cast();
-    assert_eq!(call!(cuGraphMemsetNodeGetParams(node, out)), VALUE);
+    fails!(cuGraphMemsetNodeGetParams(node, out) with INVALID_VALUE);
 }
 
 unsafe extern "C" fn count(data: *mut c_void) {
@@ -244,23 +244,13 @@ fn other_nodes_tell_and_take_theirs() {
     let (copying, calling) = (copy(b, a, 16), host(0));
     let context = client.context;
     let (from, call_back) = (copying.as_ptr().cast(), (&raw const calling).cast());
-    ok!(cuGraphAddMemcpyNode(
-        &mut second,
-        graph,
-        &first,
-        1,
-        from,
-        context
-    ));
+    ok! { cuGraphAddMemcpyNode(&mut second, graph, &first, 1, from, context) }
     ok!(cuGraphAddHostNode(&mut third, graph, &second, 1, call_back));
     let (mut fill, mut copied, mut called) = (Fill::default(), [0_u64; 25], host(1));
     ok!(cuGraphMemsetNodeGetParams(first, (&raw mut fill).cast()));
     assert_eq!((fill.to, fill.value, fill.element_bytes), (a, 7, 4));
     assert_eq!((fill.width, fill.height), (4, 1));
-    ok!(cuGraphMemcpyNodeGetParams(
-        second,
-        copied.as_mut_ptr().cast()
-    ));
+    ok! { cuGraphMemcpyNodeGetParams(second, copied.as_mut_ptr().cast()) }
     assert_eq!((copied[6], copied[17]), (a, b));
     assert_eq!(copied[22..], [16, 1, 1]);
     ok!(cuGraphHostNodeGetParams(third, (&raw mut called).cast()));
@@ -276,12 +266,8 @@ fn other_nodes_tell_and_take_theirs() {
     ok!(cuGraphHostNodeSetParams(third, call_2));
     launch(executable);
     assert_eq!(client.download(b, 4), [7; 4]);
-    ok!(cuGraphExecMemsetNodeSetParams(
-        executable, first, fill, context
-    ));
-    ok!(cuGraphExecMemcpyNodeSetParams(
-        executable, second, copy_2, context
-    ));
+    ok! { cuGraphExecMemsetNodeSetParams(executable, first, fill, context) }
+    ok! { cuGraphExecMemcpyNodeSetParams(executable, second, copy_2, context) }
     ok!(cuGraphExecHostNodeSetParams(executable, third, call_2));
     launch(executable);
     assert_eq!(client.download(b, 4), [8, 8, 7, 7]);
@@ -304,43 +290,20 @@ fn graphs_record_and_await_events() {
     let (recording, waiting) = (new_graph(), new_graph());
     let (mut node, mut record, mut wait) = (0, 0, 0);
     let given = (&raw const kernel).cast();
-    ok!(cuGraphAddKernelNode_v2(
-        &mut node,
-        recording,
-        null(),
-        0,
-        given
-    ));
-    ok!(cuGraphAddEventRecordNode(
-        &mut record,
-        recording,
-        &node,
-        1,
-        event
-    ));
-    ok!(cuGraphAddEventWaitNode(
-        &mut wait,
-        waiting,
-        null(),
-        0,
-        event
-    ));
+    ok! { cuGraphAddKernelNode_v2(&mut node, recording, null(), 0, given) }
+    ok! { cuGraphAddEventRecordNode(&mut record, recording, &node, 1, event) }
+    ok! { cuGraphAddEventWaitNode(&mut wait, waiting, null(), 0, event) }
     ok(add_node(&client, waiting, &[wait], buffer, n).0);
-    let (mut kind, mut other) = (0, 0);
-    ok!(cuGraphNodeGetType(record, &mut kind));
-    assert_eq!(kind, 7);
-    ok!(cuGraphNodeGetType(wait, &mut kind));
-    assert_eq!(kind, 6);
-    ok!(cuGraphEventRecordNodeGetEvent(record, &mut other));
-    assert_eq!(other, event);
-    ok!(cuGraphEventWaitNodeGetEvent(wait, &mut other));
-    assert_eq!(other, event);
+    assert_eq!([record, wait].map(kind_of), [7, 6]);
+    let recorded = got!(event of cuGraphEventRecordNodeGetEvent(record, &mut event));
+    let awaited = got!(event of cuGraphEventWaitNodeGetEvent(wait, &mut event));
+    assert_eq!((recorded, awaited), (event, event));
 
     ok!(cuGraphLaunch(instantiated(recording), streams[0]));
     ok!(cuGraphLaunch(instantiated(waiting), streams[1]));
     std::thread::sleep(std::time::Duration::from_millis(20));
-    assert_eq!(call!(cuEventQuery(event)), Status::NOT_READY.0);
-    assert_eq!(call!(cuStreamQuery(streams[1])), Status::NOT_READY.0);
+    fails!(cuEventQuery(event) with NOT_READY);
+    fails!(cuStreamQuery(streams[1]) with NOT_READY);
     flag.raise();
     ok!(cuStreamSynchronize(streams[1]));
     ok!(cuEventQuery(event));
@@ -365,12 +328,7 @@ fn captured_events_can_be_nodes() {
     ok!(cuStreamEndCapture(stream, &mut graph));
     ok!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut n));
     assert_eq!(n, 2);
-    let kinds = nodes.map(|node| {
-        let mut kind = 0;
-        ok!(cuGraphNodeGetType(node, &mut kind));
-        kind
-    });
-    assert_eq!(kinds, [7, 6]);
+    assert_eq!(nodes.map(kind_of), [7, 6]);
 }
 
 #[test]
@@ -431,12 +389,7 @@ fn nodes_of_any_kind_are_added_by_one_function() {
     let fill = add_any(graph, &[empty], Any::of(2, filled_with(5)));
     let added = add_any(graph, &[fill], Any::of(0, kernel));
     let record = add_any(graph, &[added], Any::of(7, event));
-    let kinds = [empty, fill, added, record].map(|node| {
-        let mut kind = 9;
-        ok!(cuGraphNodeGetType(node, &mut kind));
-        kind
-    });
-    assert_eq!(kinds, [5, 2, 0, 7]);
+    assert_eq!([empty, fill, added, record].map(kind_of), [5, 2, 0, 7]);
     let executable = instantiated(graph);
     launch(executable);
     assert_eq!(client.download(buffer, 4), [6; 4]);
@@ -467,14 +420,7 @@ fn a_graph_has_kernels_of_several_contexts() {
     ok(status);
     let (mut copied, copy, context) = (0, copy(b, a, 128), first.context);
     let copy = (&raw const copy).cast();
-    ok!(cuGraphAddMemcpyNode(
-        &mut copied,
-        graph,
-        &added,
-        1,
-        copy,
-        context
-    ));
+    ok! { cuGraphAddMemcpyNode(&mut copied, graph, &added, 1, copy, context) }
     ok(add_node(&second, graph, &[copied], b, 32).0);
     let executable = instantiated(graph);
     for (n, context) in [(1, first.context), (2, second.context)] {
@@ -490,10 +436,7 @@ fn a_graph_has_kernels_of_several_contexts() {
     ];
     let foreign = Kernel::of(second.function("add_one"), 32, &params);
     let foreign = (&raw const foreign).cast();
-    let status = call!(cuGraphExecKernelNodeSetParams_v2(
-        executable, added, foreign
-    ));
-    assert_eq!(status, VALUE);
+    fails!(cuGraphExecKernelNodeSetParams_v2(executable, added, foreign) with INVALID_VALUE);
 }
 
 /// In legacy streams, a graph's kernels come after earlier work in their own contexts, and before
@@ -510,8 +453,7 @@ fn a_graph_in_a_legacy_stream_is_ordered_in_all_its_contexts() {
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &b, &9_u32];
     let (graph, inner) = (new_graph(), new_graph());
     ok(add_node(&second, inner, &[], b, 1).0);
-    let mut node = 0;
-    ok!(cuGraphAddChildGraphNode(&mut node, graph, null(), 0, inner));
+    got!(node of cuGraphAddChildGraphNode(&mut node, graph, null(), 0, inner));
     let executable = instantiated(graph);
     ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
     ok!(cuCtxSetCurrent(first.context));

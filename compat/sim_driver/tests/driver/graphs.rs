@@ -10,7 +10,7 @@ use sim_driver::api::graph_node::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`, as C lays it out.
 #[repr(C)]
@@ -57,28 +57,21 @@ pub fn add_node(
     let kernel = Kernel::of(client.function("add_one"), n, &params);
     let mut node = 0;
     let kernel = (&raw const kernel).cast();
-    let status = call!(cuGraphAddKernelNode_v2(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        kernel
-    ));
+    let status = call! {
+        cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), kernel)
+    };
     (status, node)
 }
 
 pub fn instantiated(graph: usize) -> usize {
-    let mut executable = 0;
-    ok!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
-    executable
+    got!(executable of cuGraphInstantiateWithFlags(&mut executable, graph, 0))
 }
 
 #[test]
 fn nodes_run_after_those_they_depend_on() {
     let client = Client::new();
     let buffer = client.upload(&[0; 8]);
-    let mut graph = 0;
-    ok!(cuGraphCreate(&mut graph, 0));
+    let graph = got!(graph of cuGraphCreate(&mut graph, 0));
     let mut last = Vec::new();
     for _ in 0..20 {
         let (status, node) = add_node(&client, graph, &last, buffer, 8);
@@ -90,8 +83,7 @@ fn nodes_run_after_those_they_depend_on() {
         let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
         assert_eq!(status, Status::INVALID_VALUE.0);
     }
-    let mut n = 0;
-    ok!(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n));
+    let n = got!(n of cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n));
     assert_eq!(n, 20);
     let executable = instantiated(graph);
     ok!(cuGraphDestroy(graph));
@@ -103,8 +95,7 @@ fn nodes_run_after_those_they_depend_on() {
     assert_eq!(client.download(buffer, 8), [200; 8]);
     ok!(cuGraphExecDestroy(executable));
     if !is_real() {
-        let status = call!(cuGraphLaunch(executable, stream));
-        assert_eq!(status, Status::INVALID_VALUE.0);
+        fails!(cuGraphLaunch(executable, stream) with INVALID_VALUE);
     }
 }
 
@@ -117,8 +108,7 @@ fn circles_are_refused() {
     let (_, a) = add_node(&client, graph, &[], buffer, 8);
     let (_, b) = add_node(&client, graph, &[a], buffer, 8);
     ok!(cuGraphAddDependencies(graph, &b, &a, 1));
-    let status = call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
-    assert_eq!(status, Status::INVALID_VALUE.0);
+    fails!(cuGraphInstantiateWithFlags(&mut executable, graph, 0) with INVALID_VALUE);
     ok!(cuGraphRemoveDependencies(graph, &b, &a, 1));
     instantiated(graph);
 }
@@ -139,8 +129,7 @@ fn captured_work_is_done_when_the_graph_is_launched() {
     ok!(cuStreamWaitEvent(second, fork, 0));
     add(second, other);
     add(first, buffer);
-    let mut capturing = 0;
-    ok!(cuStreamIsCapturing(second, &mut capturing));
+    let capturing = got!(capturing of cuStreamIsCapturing(second, &mut capturing));
     assert_eq!(capturing, 1);
     ok!(cuEventRecord(join, second));
     ok!(cuStreamWaitEvent(first, join, 0));
@@ -152,12 +141,7 @@ fn captured_work_is_done_when_the_graph_is_launched() {
     assert_eq!(client.download(buffer, 4), [2; 4]);
     assert_eq!(client.download(other, 4), [1; 4]);
     let mut n = 0;
-    ok!(cuGraphGetEdges(
-        graph,
-        std::ptr::null_mut(),
-        std::ptr::null_mut(),
-        &mut n,
-    ));
+    ok! { cuGraphGetEdges(graph, std::ptr::null_mut(), std::ptr::null_mut(), &mut n) }
     assert_eq!(n, 2);
 }
 
@@ -168,24 +152,14 @@ fn waiting_for_what_is_captured_is_refused() {
     let mut graph = 0;
     ok!(cuStreamBeginCapture_v2(stream, 2));
     ok!(cuEventRecord(event, stream));
-    let status = call!(cuEventQuery(event));
-    assert_eq!(status, Status::CAPTURED_EVENT.0, "query");
+    fails!(cuEventQuery(event) with CAPTURED_EVENT);
     // That ended the capture.
-    let status = call!(cuEventSynchronize(event));
-    assert_eq!(status, Status::INVALID_VALUE.0, "synchronize");
-    let status = call!(cuStreamEndCapture(stream, &mut graph));
-    assert_eq!(
-        status,
-        Status::STREAM_CAPTURE_INVALIDATED.0,
-        "end after a query"
-    );
-    let status = call!(cuEventQuery(event));
-    assert_eq!(status, Status::INVALID_VALUE.0, "query after the end");
+    fails!(cuEventSynchronize(event) with INVALID_VALUE);
+    fails!(cuStreamEndCapture(stream, &mut graph) with STREAM_CAPTURE_INVALIDATED);
+    fails!(cuEventQuery(event) with INVALID_VALUE);
     ok!(cuStreamBeginCapture_v2(stream, 2));
-    let status = call!(cuStreamSynchronize(stream));
-    assert_eq!(status, Status::STREAM_CAPTURE_UNSUPPORTED.0, "stream");
-    let status = call!(cuStreamEndCapture(stream, &mut graph));
-    assert_eq!(status, Status::STREAM_CAPTURE_INVALIDATED.0, "end");
+    fails!(cuStreamSynchronize(stream) with STREAM_CAPTURE_UNSUPPORTED);
+    fails!(cuStreamEndCapture(stream, &mut graph) with STREAM_CAPTURE_INVALIDATED);
     ok!(cuStreamSynchronize(stream));
 }
 
@@ -195,18 +169,13 @@ fn a_capture_that_is_not_joined_is_refused() {
     let (first, second) = (client.stream(1), client.stream(1));
     let fork = client.event();
     let mut graph = 0;
-    let none = call!(cuStreamEndCapture(first, &mut graph));
-    assert_eq!(none, Status::ILLEGAL_STATE.0);
-    assert_eq!(
-        call!(cuStreamBeginCapture_v2(0, 0)),
-        Status::STREAM_CAPTURE_UNSUPPORTED.0
-    );
+    fails!(cuStreamEndCapture(first, &mut graph) with ILLEGAL_STATE);
+    fails!(cuStreamBeginCapture_v2(0, 0) with STREAM_CAPTURE_UNSUPPORTED);
     ok!(cuStreamBeginCapture_v2(first, 0));
     ok!(cuEventRecord(fork, first));
     ok!(cuStreamWaitEvent(second, fork, 0));
     ok(client.try_launch("bump", (1, 1, second), &[]));
-    let unjoined = call!(cuStreamEndCapture(first, &mut graph));
-    assert_eq!(unjoined, Status::STREAM_CAPTURE_UNJOINED.0);
+    fails!(cuStreamEndCapture(first, &mut graph) with STREAM_CAPTURE_UNJOINED);
     ok!(cuStreamSynchronize(first));
     ok!(cuCtxSynchronize());
 }

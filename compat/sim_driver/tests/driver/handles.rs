@@ -12,10 +12,9 @@ use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
 use crate::client::Client;
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, is_real, ok};
 
 const HANDLE: u32 = Status::INVALID_HANDLE.0;
-const VALUE: u32 = Status::INVALID_VALUE.0;
 
 #[test]
 fn wrong_handles_are_told() {
@@ -28,40 +27,32 @@ fn wrong_handles_are_told() {
     let null = std::ptr::null();
     let (mut number, mut address) = (0, 0);
     for wrong in [3, 0xdead_beef, usize::MAX, stream + 1, client.context] {
-        assert_eq!(call!(cuStreamSynchronize(wrong)), HANDLE);
-        assert_eq!(call!(cuStreamDestroy_v2(wrong)), HANDLE);
-        assert_eq!(call!(cuEventRecord(wrong, stream)), HANDLE);
-        assert_eq!(call!(cuEventRecord(event, wrong)), HANDLE);
-        assert_eq!(call!(cuEventSynchronize(wrong)), HANDLE);
-        assert_eq!(call!(cuModuleUnload(wrong)), HANDLE);
-        assert_eq!(call!(cuLibraryUnload(wrong)), HANDLE);
-        assert_eq!(call!(cuFuncGetAttribute(&mut number, 0, wrong)), HANDLE);
-        assert_eq!(call!(cuGraphDestroy(wrong)), VALUE);
-        assert_eq!(call!(cuGraphLaunch(wrong, stream)), VALUE);
+        fails!(cuStreamSynchronize(wrong) with INVALID_HANDLE);
+        fails!(cuStreamDestroy_v2(wrong) with INVALID_HANDLE);
+        fails!(cuEventRecord(wrong, stream) with INVALID_HANDLE);
+        fails!(cuEventRecord(event, wrong) with INVALID_HANDLE);
+        fails!(cuEventSynchronize(wrong) with INVALID_HANDLE);
+        fails!(cuModuleUnload(wrong) with INVALID_HANDLE);
+        fails!(cuLibraryUnload(wrong) with INVALID_HANDLE);
+        fails!(cuFuncGetAttribute(&mut number, 0, wrong) with INVALID_HANDLE);
+        fails!(cuGraphDestroy(wrong) with INVALID_VALUE);
+        fails!(cuGraphLaunch(wrong, stream) with INVALID_VALUE);
         let launch = |function, stream| {
-            call!(cuLaunchKernel(
-                function, 1, 1, 1, 1, 1, 1, 0, stream, null, null
-            ))
+            call! { cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, null, null) }
         };
         assert_eq!(launch(wrong, stream), HANDLE);
         assert_eq!(launch(function, wrong), HANDLE);
         let mut found = 0;
-        assert_eq!(
-            call!(cuModuleGetFunction(&mut found, wrong, c"bump".as_ptr())),
-            HANDLE
-        );
+        fails!(cuModuleGetFunction(&mut found, wrong, c"bump".as_ptr()) with INVALID_HANDLE);
     }
-    assert_eq!(call!(cuStreamSynchronize(event)), HANDLE);
-    assert_eq!(call!(cuEventSynchronize(stream)), HANDLE);
-    assert_eq!(call!(cuCtxSetCurrent(stream)), Status::INVALID_CONTEXT.0);
-    assert_eq!(call!(cuMemFree_v2(client.alloc(8) + 4)), VALUE);
-    assert_eq!(call!(cuMemFree_v2(12345)), VALUE);
-    assert_eq!(call!(cuMemAlloc_v2(std::ptr::null_mut(), 4)), VALUE);
-    assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
-    assert_eq!(
-        call!(cuMemAlloc_v2(&mut address, 1 << 42)),
-        Status::OUT_OF_MEMORY.0
-    );
+    fails!(cuStreamSynchronize(event) with INVALID_HANDLE);
+    fails!(cuEventSynchronize(stream) with INVALID_HANDLE);
+    fails!(cuCtxSetCurrent(stream) with INVALID_CONTEXT);
+    fails!(cuMemFree_v2(client.alloc(8) + 4) with INVALID_VALUE);
+    fails!(cuMemFree_v2(12345) with INVALID_VALUE);
+    fails!(cuMemAlloc_v2(std::ptr::null_mut(), 4) with INVALID_VALUE);
+    fails!(cuMemAlloc_v2(&mut address, 0) with INVALID_VALUE);
+    fails!(cuMemAlloc_v2(&mut address, 1 << 42) with OUT_OF_MEMORY);
     ok!(cuCtxSynchronize());
 }
 
@@ -76,17 +67,16 @@ fn freed_handles_are_told() {
     let address = client.alloc(16);
     let null = std::ptr::null();
     ok!(cuStreamDestroy_v2(stream));
-    assert_eq!(call!(cuStreamDestroy_v2(stream)), HANDLE);
-    assert_eq!(call!(cuStreamQuery(stream)), HANDLE);
+    fails!(cuStreamDestroy_v2(stream) with INVALID_HANDLE);
+    fails!(cuStreamQuery(stream) with INVALID_HANDLE);
     ok!(cuEventDestroy_v2(event));
-    assert_eq!(call!(cuEventDestroy_v2(event)), HANDLE);
-    assert_eq!(call!(cuEventQuery(event)), HANDLE);
+    fails!(cuEventDestroy_v2(event) with INVALID_HANDLE);
+    fails!(cuEventQuery(event) with INVALID_HANDLE);
     ok!(cuMemFree_v2(address));
-    assert_eq!(call!(cuMemFree_v2(address)), VALUE);
+    fails!(cuMemFree_v2(address) with INVALID_VALUE);
     ok!(cuModuleUnload(client.module));
-    assert_eq!(call!(cuModuleUnload(client.module)), HANDLE);
-    let launched = call!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
-    assert_eq!(launched, HANDLE);
+    fails!(cuModuleUnload(client.module) with INVALID_HANDLE);
+    fails!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null) with INVALID_HANDLE);
 }
 
 #[test]
@@ -95,9 +85,8 @@ fn other_contexts_functions_and_events_are_refused() {
     let (function, event) = (first.function("bump"), first.event());
     let second = Client::new();
     let null = std::ptr::null();
-    let launched = call!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
-    assert_eq!(launched, HANDLE);
-    assert_eq!(call!(cuEventRecord(event, 0)), HANDLE);
+    fails!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null) with INVALID_HANDLE);
+    fails!(cuEventRecord(event, 0) with INVALID_HANDLE);
     ok!(cuCtxSetCurrent(first.context));
     ok!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
     ok!(cuCtxSetCurrent(second.context));

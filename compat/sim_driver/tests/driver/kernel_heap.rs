@@ -2,13 +2,12 @@
 
 use std::ffi::CString;
 
-use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::copy::*;
 use sim_driver::api::memory::*;
 
 use crate::client::{Client, load_module};
-use crate::under_test::{call, ok};
+use crate::under_test::{fails, got, ok};
 
 const HEAP_BYTES: u32 = 2;
 
@@ -102,8 +101,7 @@ fn memory_is_taken_and_freed_by_different_launches() {
 fn the_heap_is_as_large_as_its_context_says() {
     let client = client(Some(64 << 20));
     let out = client.alloc(8 * 64);
-    let mut limit = 0;
-    ok!(cuCtxGetLimit(&mut limit, HEAP_BYTES));
+    let limit = got!(limit of cuCtxGetLimit(&mut limit, HEAP_BYTES));
     assert!(limit >= 64 << 20, "{limit}");
     let n_bytes = 1_u64 << 20;
     client.launch("take", 1, 64, &[&out, &n_bytes]);
@@ -114,8 +112,7 @@ fn the_heap_is_as_large_as_its_context_says() {
     assert!(n_given(out) >= 48, "{}", n_given(out));
     client.launch("take", 1, 64, &[&out, &n_bytes]);
     assert!(n_given(out) <= 16, "{}", n_given(out));
-    let late = call!(cuCtxSetLimit(HEAP_BYTES, 1 << 20));
-    assert_eq!(late, Status::INVALID_VALUE.0);
+    fails!(cuCtxSetLimit(HEAP_BYTES, 1 << 20) with INVALID_VALUE);
 }
 
 #[test]
@@ -125,7 +122,6 @@ fn the_host_cannot_use_what_kernels_take() {
     client.launch("take", 1, 1, &[&out, &64_u64]);
     let address = addresses(&client, out, 1)[0];
     let mut bytes = [0_u8; 4];
-    let read = call!(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, 4));
-    assert_eq!(read, Status::INVALID_VALUE.0);
-    assert_eq!(call!(cuMemFree_v2(address)), Status::INVALID_VALUE.0);
+    fails!(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, 4) with INVALID_VALUE);
+    fails!(cuMemFree_v2(address) with INVALID_VALUE);
 }

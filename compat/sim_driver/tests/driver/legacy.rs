@@ -9,7 +9,7 @@ use sim_driver::api::legacy::*;
 use sim_driver::api::stream::*;
 
 use crate::client::Client;
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{fails, is_real, ok};
 
 /// `functions.txt` lists every name that a driver exports.
 #[test]
@@ -50,12 +50,10 @@ fn objects_are_destroyed_under_the_first_names() {
     assert_eq!(context, client.context);
     ok!(cuCtxPushCurrent(context));
     if !is_real() {
-        let status = call!(cuEventDestroy(event));
-        assert_eq!(status, Status::INVALID_HANDLE.0);
+        fails!(cuEventDestroy(event) with INVALID_HANDLE);
     }
     ok!(cuCtxDestroy(context));
-    let status = call!(cuCtxSetCurrent(context));
-    assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
+    fails!(cuCtxSetCurrent(context) with CONTEXT_IS_DESTROYED);
 }
 
 /// The results of an H200's driver, in a context from `cuCtxCreate_v2`.

@@ -8,7 +8,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::stream::*;
 
 use crate::client::Client;
-use crate::under_test::ok;
+use crate::under_test::{got, ok};
 
 const N: usize = 1_000_000;
 
@@ -48,15 +48,12 @@ fn load_of_launches_and_allocations() {
     tell("launch", || {
         use sim_driver::api::launch::cuLaunchKernel;
         let (params, null) = (params.as_ptr(), std::ptr::null());
-        ok!(cuLaunchKernel(
-            function, 1, 1, 1, 32, 1, 1, 0, stream, params, null
-        ));
+        ok! { cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, null) }
     });
     ok!(cuStreamSynchronize(stream));
     assert_eq!(client.download(buffer, 32), [N as u32; 32]);
     tell("allocate and free", || {
-        let mut address = 0;
-        ok!(cuMemAlloc_v2(&mut address, 4096));
+        let address = got!(address of cuMemAlloc_v2(&mut address, 4096));
         ok!(cuMemFree_v2(address));
     });
 }

@@ -32,7 +32,7 @@ use sim_driver::api::device::*;
 use sim_driver::api::misc::*;
 use sim_driver::api::proc_address::*;
 use sim_driver::{Settings, Status};
-use under_test::{call, ok};
+use under_test::{call, fails, ok};
 
 /// The simulated machine's settings.
 fn settings() -> Settings {
@@ -71,22 +71,13 @@ fn devices_say_what_they_are() {
     ok!(cuDeviceGetName(name.as_mut_ptr().cast(), 9, 0));
     assert_eq!(name[..9], *b"Lockstep\0");
     let mut device = 7;
-    assert_eq!(call!(cuDeviceGet(&mut device, 8)), Status::INVALID_DEVICE.0);
-    assert_eq!(
-        call!(cuDeviceGet(&mut device, -1)),
-        Status::INVALID_DEVICE.0
-    );
-    assert_eq!(
-        call!(cuDeviceGet(std::ptr::null_mut(), 0)),
-        Status::INVALID_VALUE.0
-    );
+    fails!(cuDeviceGet(&mut device, 8) with INVALID_DEVICE);
+    fails!(cuDeviceGet(&mut device, -1) with INVALID_DEVICE);
+    fails!(cuDeviceGet(std::ptr::null_mut(), 0) with INVALID_VALUE);
     let mut value = 0;
     ok!(cuDeviceGetAttribute(&mut value, 16, 0));
     assert_eq!(value, 132);
-    assert_eq!(
-        call!(cuDeviceGetAttribute(&mut value, 100_000, 0)),
-        Status::INVALID_VALUE.0
-    );
+    fails!(cuDeviceGetAttribute(&mut value, 100_000, 0) with INVALID_VALUE);
 }
 
 #[test]
@@ -94,13 +85,9 @@ fn functions_are_found_by_version() {
     let _client = Client::new();
     let find_with = |name: &std::ffi::CStr, version, flags| {
         let (mut function, mut found) = (std::ptr::null(), 9);
-        let status = call!(cuGetProcAddress_v2(
-            name.as_ptr(),
-            &mut function,
-            version,
-            flags,
-            &mut found
-        ));
+        let status = call! {
+            cuGetProcAddress_v2(name.as_ptr(), &mut function, version, flags, &mut found)
+        };
         (status, function, found)
     };
     let find = |name, version| find_with(name, version, 0);

@@ -4,7 +4,6 @@ use std::ffi::{CStr, c_void};
 use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::launch::*;
 use sim_driver::api::library::*;
@@ -12,7 +11,7 @@ use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 
 use crate::client::{Client, function_of, load_library, load_module};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, is_real, ok};
 
 const TOTAL: &CStr = c".version 8.0
 .target sm_80
@@ -57,12 +56,7 @@ fn a_library_has_one_variable_for_all_devices() {
     for client in &clients {
         ok!(cuCtxSetCurrent(client.context));
         let (mut address, mut n_bytes, name) = (0, 0, c"total".as_ptr());
-        ok!(cuLibraryGetManaged(
-            &mut address,
-            &mut n_bytes,
-            library,
-            name
-        ));
+        ok! { cuLibraryGetManaged(&mut address, &mut n_bytes, library, name) }
         assert_eq!((value(address), n_bytes), (5 + places.len() as u32, 4));
         places.push(address);
         bump(kernel);
@@ -71,13 +65,7 @@ fn a_library_has_one_variable_for_all_devices() {
     assert_eq!(value(places[0]), 7);
     assert!(is_managed(places[0]));
     let (mut address, mut n_bytes, name) = (0, 0, c"other".as_ptr());
-    let other = call!(cuLibraryGetManaged(
-        &mut address,
-        &mut n_bytes,
-        library,
-        name
-    ));
-    assert_eq!(other, Status::NOT_FOUND.0);
+    fails!(cuLibraryGetManaged(&mut address, &mut n_bytes, library, name) with NOT_FOUND);
     ok!(cuLibraryUnload(library));
     if !is_real() {
         assert!(!is_managed(places[0]));
@@ -90,19 +78,13 @@ fn a_modules_variable_is_the_hosts() {
     let module = load_module(TOTAL);
     let kernel = function_of(module, c"bump_total");
     let (mut address, mut n_bytes, name) = (0, 0, c"total".as_ptr());
-    ok!(cuModuleGetGlobal_v2(
-        &mut address,
-        &mut n_bytes,
-        module,
-        name
-    ));
+    ok! { cuModuleGetGlobal_v2(&mut address, &mut n_bytes, module, name) }
     bump(kernel);
     assert_eq!((value(address), n_bytes), (6, 4));
     assert_eq!(client.download(address, 1), [6]);
     // It belongs to the module; the client must not free it.
     if !is_real() {
-        let freed = call!(cuMemFree_v2(address));
-        assert_eq!(freed, Status::INVALID_VALUE.0);
+        fails!(cuMemFree_v2(address) with INVALID_VALUE);
     }
     ok!(cuModuleUnload(module));
     if !is_real() {

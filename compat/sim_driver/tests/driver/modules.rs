@@ -4,38 +4,28 @@ use std::ffi::{CStr, CString, c_void};
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
 use sim_driver::api::kernel::*;
 use sim_driver::api::launch::*;
 use sim_driver::api::library::*;
+use sim_driver::api::link::*;
 use sim_driver::api::module::*;
 use sim_driver::api::occupancy::*;
 
 use crate::client::{Client, KERNELS, function_of, launch_block, load_library, load_module, ok};
-use crate::under_test::{call, is_real, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 #[test]
 fn variables_have_addresses_and_values() {
     let client = Client::new();
     let (mut address, mut n_bytes, name) = (0, 0, c"counter".as_ptr());
-    ok!(cuModuleGetGlobal_v2(
-        &mut address,
-        &mut n_bytes,
-        client.module,
-        name
-    ));
+    ok! { cuModuleGetGlobal_v2(&mut address, &mut n_bytes, client.module, name) }
     assert_eq!((n_bytes, client.download(address, 1)), (4, vec![5]));
     client.launch("bump", 1, 1, &[]);
     assert_eq!(client.download(address, 1), [6]);
     let (mut function, name) = (0, c"x".as_ptr());
-    let none = call!(cuModuleGetGlobal_v2(
-        &mut address,
-        &mut n_bytes,
-        client.module,
-        name
-    ));
-    assert_eq!(none, Status::NOT_FOUND.0);
-    let none = call!(cuModuleGetFunction(&mut function, client.module, name));
-    assert_eq!(none, Status::NOT_FOUND.0);
+    fails!(cuModuleGetGlobal_v2(&mut address, &mut n_bytes, client.module, name) with NOT_FOUND);
+    fails!(cuModuleGetFunction(&mut function, client.module, name) with NOT_FOUND);
 }
 
 /// Loads an image; returns the status and the log's text.
@@ -46,13 +36,11 @@ fn loaded(image: &[u8]) -> (u32, String) {
     let options = [5_u32, 6];
     let size = std::ptr::without_provenance_mut(log.len());
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let status = call!(cuModuleLoadDataEx(
-        &mut module,
-        image.as_ptr().cast(),
-        2,
-        options.as_ptr(),
-        values.as_mut_ptr()
-    ));
+    let status = call! {
+        cuModuleLoadDataEx(
+            &mut module, image.as_ptr().cast(), 2, options.as_ptr(), values.as_mut_ptr()
+        )
+    };
     let end = log.iter().position(|&b| b == 0).expect("it ends");
     assert!(status == 0 || values[1].addr() == end);
     (status, String::from_utf8_lossy(&log[..end]).into_owned())
@@ -100,8 +88,7 @@ fn what_is_no_ptx_is_explained() {
         ok(load(sample));
     }
     assert_eq!(load(b"\0"), Status::INVALID_IMAGE.0);
-    let null = call!(cuModuleLoadData(&mut module, std::ptr::null()));
-    assert_eq!(null, Status::INVALID_VALUE.0);
+    fails!(cuModuleLoadData(&mut module, std::ptr::null()) with INVALID_VALUE);
 }
 
 #[test]
@@ -112,8 +99,7 @@ fn libraries_are_every_contexts() {
     let library = load_library(&text);
     let name = c"add_one".as_ptr();
     ok!(cuLibraryGetKernel(&mut kernel, library, name));
-    let mut n = 0;
-    ok!(cuLibraryGetKernelCount(&mut n, library));
+    let n = got!(n of cuLibraryGetKernelCount(&mut n, library));
     assert_eq!(n, 11);
     for client in [first, Client::new(), Client::on(1)] {
         ok!(cuCtxSetCurrent(client.context));
@@ -121,8 +107,7 @@ fn libraries_are_every_contexts() {
         let params = [(&raw mut buffer).cast(), (&raw mut count).cast()];
         ok(launch_block(kernel, (32, 0), &params));
         assert_eq!(client.download(buffer, 32), [8; 32]);
-        let mut function = 0;
-        ok!(cuKernelGetFunction(&mut function, kernel));
+        let function = got!(function of cuKernelGetFunction(&mut function, kernel));
         ok(launch_block(function, (32, 0), &params));
         assert_eq!(client.download(buffer, 1), [9]);
     }
@@ -153,19 +138,7 @@ fn parameters_in_one_buffer() {
             (&raw mut size).cast(),
             name(0),
         ];
-        call!(cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            0,
-            std::ptr::null(),
-            extra.as_ptr(),
-        ))
+        call! { cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, std::ptr::null(), extra.as_ptr()) }
     };
     ok(launch(26));
     assert_eq!(client.download(out, 3), [200, 7, 513]);
@@ -174,8 +147,7 @@ fn parameters_in_one_buffer() {
     let (mut offset, mut size) = (0, 0);
     ok!(cuFuncGetParamInfo(function, 3, &mut offset, &mut size));
     assert_eq!((offset, size), (24, 2));
-    let past = call!(cuFuncGetParamInfo(function, 4, &mut offset, &mut size));
-    assert_eq!(past, Status::INVALID_VALUE.0);
+    fails!(cuFuncGetParamInfo(function, 4, &mut offset, &mut size) with INVALID_VALUE);
 }
 
 #[test]
@@ -190,8 +162,7 @@ fn shared_memory_has_a_limit_that_can_be_raised() {
     assert_eq!(value, 1024);
     assert_eq!(launch(48 << 10), Status::INVALID_VALUE.0);
     ok(launch(47 << 10));
-    let past = call!(cuFuncSetAttribute(function, 8, 228 << 10));
-    assert_eq!(past, Status::INVALID_VALUE.0);
+    fails!(cuFuncSetAttribute(function, 8, 228 << 10) with INVALID_VALUE);
     ok!(cuFuncSetAttribute(function, 8, 200 << 10));
     ok!(cuFuncGetAttribute(&mut value, 8, function));
     assert_eq!(value, 200 << 10);
@@ -205,9 +176,7 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     let function = client.function("shared_kernel");
     let blocks = |threads, shared| {
         let mut n = -1;
-        ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &mut n, function, threads, shared
-        ));
+        ok! { cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, function, threads, shared) }
         n
     };
     assert_eq!(blocks(1024, 0), 2);
@@ -219,13 +188,11 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     assert_eq!(blocks(128, 100 << 10), 2);
     assert_eq!(blocks(2048, 0), 0);
     let (mut grid, mut block) = (0, 0);
-    ok!(cuOccupancyMaxPotentialBlockSize(
-        &mut grid, &mut block, function, None, 0, 0
-    ));
+    ok! { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, 0) }
     assert_eq!((grid, block), (264, 1024));
 }
 
-const CALLED: &std::ffi::CStr = c".version 8.0
+const CALLED: &CStr = c".version 8.0
 .target sm_80
 .address_size 64
 .visible .func (.param .b32 r) twice(.param .b32 x)
@@ -237,7 +204,7 @@ const CALLED: &std::ffi::CStr = c".version 8.0
 	ret;
 }";
 
-const CALLER: &std::ffi::CStr = c".version 8.0
+const CALLER: &CStr = c".version 8.0
 .target sm_80
 .address_size 64
 .extern .func (.param .b32 r) twice(.param .b32 x);
@@ -258,49 +225,43 @@ const CALLER: &std::ffi::CStr = c".version 8.0
 	ret;
 }";
 
+/// Links inputs, each of a kind; returns the final status, and the module if it can be loaded.
+fn link(options: &[u32], values: &mut [*mut c_void], inputs: &[(u32, &[u8])]) -> (u32, usize) {
+    let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
+    let n = options.len() as u32;
+    ok!(cuLinkCreate_v2(
+        n,
+        options.as_ptr(),
+        values.as_mut_ptr(),
+        &mut state
+    ));
+    for &(kind, data) in inputs {
+        ok(add(state, kind, data));
+    }
+    let status = call!(cuLinkComplete(state, &mut image, &mut n_bytes));
+    if status == 0 {
+        ok!(cuModuleLoadData(&mut module, image));
+        // The client may keep it.
+        let kept = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), n_bytes).to_vec() };
+        got!(again of cuModuleLoadData(&mut again, kept.as_ptr().cast()));
+    }
+    ok!(cuLinkDestroy(state));
+    if !is_real() {
+        fails!(cuLinkDestroy(state) with INVALID_HANDLE);
+    }
+    (status, module)
+}
+
 /// Links texts; returns the final status, the module if it can be loaded, and the log.
-fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
-    use sim_driver::api::link::*;
+fn linked(texts: &[&CStr]) -> (u32, usize, String) {
     let mut log = [0_u8; 600];
-    let options = [5_u32, 6];
     let size = std::ptr::without_provenance_mut(log.len());
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
-    let status = unsafe {
-        ok!(cuLinkCreate_v2(
-            2,
-            options.as_ptr(),
-            values.as_mut_ptr(),
-            &mut state,
-        ));
-        for text in texts {
-            let (data, n) = (text.as_ptr().cast(), text.to_bytes_with_nul().len());
-            let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-            ok!(cuLinkAddData_v2(
-                state,
-                1,
-                data,
-                n,
-                c"part".as_ptr(),
-                0,
-                null,
-                none,
-            ));
-        }
-        let status = call!(cuLinkComplete(state, &mut image, &mut n_bytes));
-        if status == 0 {
-            ok!(cuModuleLoadData(&mut module, image));
-            // The client may keep it.
-            let kept = std::slice::from_raw_parts(image.cast::<u8>(), n_bytes).to_vec();
-            let mut again = 0;
-            ok!(cuModuleLoadData(&mut again, kept.as_ptr().cast()));
-        }
-        ok!(cuLinkDestroy(state));
-        if !is_real() {
-            assert_eq!(call!(cuLinkDestroy(state)), Status::INVALID_HANDLE.0);
-        }
-        status
-    };
+    let texts: Vec<_> = texts
+        .iter()
+        .map(|text| (1, text.to_bytes_with_nul()))
+        .collect();
+    let (status, module) = link(&[5, 6], &mut values, &texts);
     let end = log.iter().position(|&b| b == 0).expect("it ends");
     (
         status,
@@ -328,7 +289,7 @@ fn several_texts_are_linked() {
 }
 
 /// Each block writes its number, and after the barrier reads its neighbour's.
-const GRID_BARRIER: &std::ffi::CStr = c".version 8.0
+const GRID_BARRIER: &CStr = c".version 8.0
 .target sm_80
 .address_size 64
 .extern .func (.param .b64 group) cudaCGGetIntrinsicHandle(.param .b32 scope);
@@ -394,35 +355,35 @@ fn fat_binary(architecture: u32, ptx: &str) -> Vec<u8> {
 
 /// Adds an input to a link.
 fn add(state: usize, kind: u32, data: &[u8]) -> u32 {
-    use sim_driver::api::link::*;
     let (null, none) = (std::ptr::null(), std::ptr::null_mut());
     let (bytes, n) = (data.as_ptr().cast(), data.len());
-    let name = std::ptr::null();
-    call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none))
+    call!(cuLinkAddData_v2(
+        state,
+        kind,
+        bytes,
+        n,
+        c"part".as_ptr(),
+        0,
+        null,
+        none
+    ))
 }
 
 /// Checks that [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
 fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
-    use sim_driver::api::copy::cuMemsetD8_v2;
-    use sim_driver::api::link::*;
-    let (mut state, mut image, mut n_bytes) = (0, std::ptr::null(), 0);
-    let mut module = 0;
     let (mut numbers, mut out) = (client.alloc(64), client.alloc(64));
-    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-    ok!(cuLinkCreate_v2(0, null, none, &mut state));
-    ok(add(state, kind, device_runtime));
-    ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
-    ok!(cuLinkComplete(state, &mut image, &mut n_bytes));
-    ok!(cuModuleLoadData(&mut module, image));
-    ok!(cuLinkDestroy(state));
+    let inputs = [
+        (kind, device_runtime),
+        (1, GRID_BARRIER.to_bytes_with_nul()),
+    ];
+    let (status, module) = link(&[], &mut [], &inputs);
+    ok(status);
     let function = function_of(module, c"neighbours");
     let params = [(&raw mut numbers).cast::<c_void>(), (&raw mut out).cast()];
     // Twice, since the barrier is left as it was found.
     for _ in 0..2 {
         let params = params.as_ptr();
-        ok!(cuLaunchCooperativeKernel(
-            function, 16, 1, 1, 64, 1, 1, 0, 0, params,
-        ));
+        ok! { cuLaunchCooperativeKernel(function, 16, 1, 1, 64, 1, 1, 0, 0, params) }
         let expected: Vec<u32> = (0..16).map(|block| (block + 1) % 16).collect();
         assert_eq!(client.download(out, 16), expected);
         ok!(cuMemsetD8_v2(out, 0xff, 64));
@@ -459,19 +420,14 @@ fn a_cooperative_launch_has_memory_for_a_barrier_and_others_have_none() {
     let function = function_of(load_module(WORKSPACE), c"workspace");
     let params = [(&raw mut out).cast::<c_void>()];
     let (params, none) = (params.as_ptr(), std::ptr::null());
-    ok!(cuLaunchCooperativeKernel(
-        function, 2, 1, 1, 32, 1, 1, 0, 0, params
-    ));
+    ok! { cuLaunchCooperativeKernel(function, 2, 1, 1, 32, 1, 1, 0, 0, params) }
     assert_eq!(client.download(out, 1), [1]);
-    ok!(cuLaunchKernel(
-        function, 2, 1, 1, 32, 1, 1, 0, 0, params, none
-    ));
+    ok! { cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, 0, params, none) }
     assert_eq!(client.download(out, 1), [0]);
 }
 
 #[test]
 fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
-    use sim_driver::api::link::*;
     let client = Client::new();
     // The library itself is NVIDIA's; these only resemble it.
     if is_real() {
@@ -531,19 +487,16 @@ fn registers(module: usize, name: &CStr) -> i32 {
 /// when loading and when linking.
 #[test]
 fn a_client_can_limit_registers() {
-    use sim_driver::api::link::*;
     let _client = Client::new();
     let text = hungry();
     let of = |option: u32, value: usize| {
         let mut values = [std::ptr::without_provenance_mut::<c_void>(value)];
         let (options, mut module) = ([option], 0);
-        ok!(cuModuleLoadDataEx(
-            &mut module,
-            text.as_ptr().cast(),
-            1,
-            options.as_ptr(),
-            values.as_mut_ptr(),
-        ));
+        ok! {
+            cuModuleLoadDataEx(
+                &mut module, text.as_ptr().cast(), 1, options.as_ptr(), values.as_mut_ptr()
+            )
+        }
         (registers(module, c"many"), registers(module, c"declared"))
     };
     // An optimisation level.
@@ -558,28 +511,9 @@ fn a_client_can_limit_registers() {
     assert!((24..=64).contains(&n), "{n}");
     assert_eq!(same, declared);
 
-    let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
     let mut values = [std::ptr::without_provenance_mut::<c_void>(80)];
-    let bytes = text.to_bytes_with_nul();
-    ok!(cuLinkCreate_v2(
-        1,
-        [0].as_ptr(),
-        values.as_mut_ptr(),
-        &mut state,
-    ));
-    ok!(cuLinkAddData_v2(
-        state,
-        1,
-        bytes.as_ptr().cast(),
-        bytes.len(),
-        c"part".as_ptr(),
-        0,
-        std::ptr::null(),
-        std::ptr::null_mut(),
-    ));
-    ok!(cuLinkComplete(state, &mut image, &mut n_bytes));
-    ok!(cuModuleLoadData(&mut module, image));
-    ok!(cuLinkDestroy(state));
+    let (status, module) = link(&[0], &mut values, &[(1, text.to_bytes_with_nul())]);
+    ok(status);
     let n = registers(module, c"many");
     assert!((24..=80).contains(&n), "{n}");
     assert_eq!(registers(module, c"declared"), declared);

@@ -4,7 +4,6 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::copy::*;
 use sim_driver::api::event::*;
@@ -12,9 +11,7 @@ use sim_driver::api::host::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, is_real, ok};
-
-const NOT_READY: u32 = Status::NOT_READY.0;
+use crate::under_test::{call, fails, got, is_real, ok};
 
 /// A number that host and device share, from pinned memory.
 pub struct Flag {
@@ -53,18 +50,15 @@ fn an_event_is_not_complete_until_it_is() {
     ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
     ok!(cuEventRecord(event, stream));
     std::thread::sleep(Duration::from_millis(10));
-    assert_eq!(call!(cuEventQuery(event)), NOT_READY);
-    assert_eq!(call!(cuStreamQuery(stream)), NOT_READY);
+    fails!(cuEventQuery(event) with NOT_READY);
+    fails!(cuStreamQuery(stream) with NOT_READY);
     let mut milliseconds = 0.0;
-    assert_eq!(
-        call!(cuEventElapsedTime(&mut milliseconds, event, event)),
-        NOT_READY
-    );
+    fails!(cuEventElapsedTime(&mut milliseconds, event, event) with NOT_READY);
     // Another stream continues meanwhile.
     let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
     ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
     ok!(cuStreamSynchronize(other));
-    assert_eq!(call!(cuEventQuery(event)), NOT_READY);
+    fails!(cuEventQuery(event) with NOT_READY);
     flag.raise();
     ok!(cuEventSynchronize(event));
     ok!(cuStreamQuery(stream));
@@ -125,7 +119,7 @@ fn a_copy_between_devices_is_ordered_on_both() {
     ok(second.try_launch("add_one", (1, 1, second.stream(0)), &[&b, &1_u32]));
     ok!(cuMemcpyDtoDAsync_v2(out, b, 4, 0));
     std::thread::sleep(Duration::from_millis(30));
-    assert_eq!(call!(cuEventQuery(done)), NOT_READY);
+    fails!(cuEventQuery(done) with NOT_READY);
     flag.raise();
     ok!(cuCtxSynchronize());
     // Not on the second device, which need not have waited for it.
@@ -183,7 +177,7 @@ fn a_stream_waits_for_another_streams_event() {
     ok!(cuEventRecord(event, first));
     ok!(cuStreamWaitEvent(second, event, 0));
     ok(client.try_launch("copy_one", (1, 1, second), &[&b, &a]));
-    assert_eq!(call!(cuStreamQuery(second)), NOT_READY);
+    fails!(cuStreamQuery(second) with NOT_READY);
     flag.raise();
     ok!(cuStreamSynchronize(second));
     assert_eq!(client.download(b, 1), [9]);
@@ -251,17 +245,14 @@ fn times_are_those_between_events() {
     let client = Client::new();
     let (before, after) = (client.event(), client.event());
     let mut milliseconds = 0.0;
-    let unrecorded = call!(cuEventElapsedTime(&mut milliseconds, before, after));
-    assert_eq!(unrecorded, Status::INVALID_HANDLE.0);
+    fails!(cuEventElapsedTime(&mut milliseconds, before, after) with INVALID_HANDLE);
     ok!(cuEventRecord(before, 0));
     client.launch("bump", 1, 1, &[]);
     ok!(cuEventRecord(after, 0));
     ok!(cuEventSynchronize(after));
     ok!(cuEventElapsedTime(&mut milliseconds, before, after));
     assert!(milliseconds > 0.0);
-    let mut untimed = 0;
-    ok!(cuEventCreate(&mut untimed, 2));
+    let untimed = got!(untimed of cuEventCreate(&mut untimed, 2));
     ok!(cuEventRecord(untimed, 0));
-    let status = call!(cuEventElapsedTime(&mut milliseconds, before, untimed));
-    assert_eq!(status, Status::INVALID_HANDLE.0);
+    fails!(cuEventElapsedTime(&mut milliseconds, before, untimed) with INVALID_HANDLE);
 }

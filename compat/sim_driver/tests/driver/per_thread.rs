@@ -1,6 +1,5 @@
 //! Variants of functions in which each thread has its own default stream.
 
-use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::copy::*;
 use sim_driver::api::event::*;
@@ -9,16 +8,14 @@ use sim_driver::api::stream::*;
 
 use crate::client::{Client, Parameter, ok};
 use crate::order::Flag;
-use crate::under_test::{call, ok};
+use crate::under_test::{fails, ok};
 
 /// Launches a kernel in the thread's own default stream.
 fn launch(client: &Client, name: &str, n_threads: u32, params: &[&dyn Parameter]) {
     let params: Vec<_> = params.iter().map(|p| (**p).address()).collect();
     let (function, null) = (client.function(name), std::ptr::null());
     let params = params.as_ptr();
-    ok!(cuLaunchKernel_ptsz(
-        function, 1, 1, 1, n_threads, 1, 1, 0, 0, params, null
-    ));
+    ok! { cuLaunchKernel_ptsz(function, 1, 1, 1, n_threads, 1, 1, 0, 0, params, null) }
 }
 
 #[test]
@@ -32,10 +29,10 @@ fn threads_do_not_wait_for_each_other() {
             ok!(cuCtxSetCurrent(client.context));
             let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
             launch(&client, "wait_then_store", 1, &params);
-            assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+            fails!(cuStreamQuery_ptsz(0) with NOT_READY);
             launched.wait();
             done.wait();
-            assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+            fails!(cuStreamQuery_ptsz(0) with NOT_READY);
             flag.raise();
             ok!(cuStreamSynchronize_ptsz(0));
         });
@@ -67,7 +64,7 @@ fn a_thread_waits_for_the_legacy_stream() {
     let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
     ok(client.try_launch("wait_then_store", (1, 1, 0), &params));
     launch(&client, "add_one", 1, &[&out, &1_u32]);
-    assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+    fails!(cuStreamQuery_ptsz(0) with NOT_READY);
     flag.raise();
     ok!(cuStreamSynchronize_ptsz(0));
     assert_eq!(client.download(out, 1), [10]);
@@ -79,10 +76,8 @@ fn copies_into_a_captured_thread_are_refused() {
     let (buffer, word) = (client.upload(&[0]), [1_u32]);
     let mut graph = 0;
     ok!(cuStreamBeginCapture_v2_ptsz(0, 2));
-    let copied = call!(cuMemcpyHtoD_v2_ptds(buffer, word.as_ptr() as u64, 4));
-    assert_eq!(copied, Status::STREAM_CAPTURE_UNSUPPORTED.0);
-    let ended = call!(cuStreamEndCapture_ptsz(0, &mut graph));
-    assert_eq!(ended, Status::STREAM_CAPTURE_INVALIDATED.0);
+    fails!(cuMemcpyHtoD_v2_ptds(buffer, word.as_ptr() as u64, 4) with STREAM_CAPTURE_UNSUPPORTED);
+    fails!(cuStreamEndCapture_ptsz(0, &mut graph) with STREAM_CAPTURE_INVALIDATED);
 }
 
 /// `functions.txt` lists every name that a driver exports.

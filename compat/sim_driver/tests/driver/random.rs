@@ -94,9 +94,14 @@ fn choose(all: &[(usize, bool)], number: usize) -> (usize, bool) {
     all.get(number).copied().unwrap_or((0xbad0, false))
 }
 
-/// Whether a real driver would not survive a call with such handles.
-fn crashes(all_live: bool) -> bool {
-    is_real() && !all_live
+/// Makes a call with handles; returns the status, and the expected one. A real driver would not
+/// survive one with handles that are not alive.
+fn with_handles(all_live: bool, call: impl FnOnce() -> u32) -> (u32, u32) {
+    match (all_live, is_real()) {
+        (true, _) => (call(), OK),
+        (false, true) => (OK, OK),
+        (false, false) => (call(), HANDLE),
+    }
 }
 
 /// Whether a real driver may not notice an error: it tracks allocations in units of 512 bytes, and
@@ -186,9 +191,6 @@ impl Model {
             }
             Call::Add { buffer, stream } => {
                 let (stream, lives) = choose(&self.streams, stream);
-                if crashes(lives) {
-                    return (OK, OK);
-                }
                 let (address, Some(bytes)) = self.buffer(buffer) else {
                     return (OK, OK);
                 };
@@ -196,16 +198,17 @@ impl Model {
                 if n == 0 {
                     return (OK, OK);
                 }
-                let launch = (1, 75, stream);
-                // With atomics: no order is promised between two of the streams.
-                let status = client.try_launch("add_one_atomically", launch, &[&address, &n]);
                 if lives {
                     for word in bytes.chunks_exact_mut(4) {
                         let number = u32::from_le_bytes(word.try_into().expect("four bytes"));
                         word.copy_from_slice(&number.wrapping_add(1).to_le_bytes());
                     }
                 }
-                (status, if lives { OK } else { HANDLE })
+                let launch = (1, 75, stream);
+                // With atomics: no order is promised between two of the streams.
+                with_handles(lives, || {
+                    client.try_launch("add_one_atomically", launch, &[&address, &n])
+                })
             }
             Call::Stream => {
                 // Blocking: the copies and fills above wait for its work.
@@ -218,55 +221,33 @@ impl Model {
             }
             Call::DestroyStream(number) => {
                 let (stream, lives) = choose(&self.streams, number);
-                if crashes(lives) {
-                    return (OK, OK);
-                }
-                if let Some(stream) = self.streams.get_mut(number) {
+                if lives {
                     // Others no longer wait for what it still does.
-                    if lives {
-                        ok!(cuStreamSynchronize(stream.0));
-                    }
-                    stream.1 = false;
+                    ok!(cuStreamSynchronize(stream));
+                    self.streams[number].1 = false;
                 }
-                let status = call!(cuStreamDestroy_v2(stream));
-                (status, if lives { OK } else { HANDLE })
+                with_handles(lives, || call!(cuStreamDestroy_v2(stream)))
             }
             Call::DestroyEvent(number) => {
                 let (event, lives) = choose(&self.events, number);
-                if crashes(lives) {
-                    return (OK, OK);
+                if lives {
+                    self.events[number].1 = false;
                 }
-                if let Some(event) = self.events.get_mut(number) {
-                    event.1 = false;
-                }
-                let status = call!(cuEventDestroy_v2(event));
-                (status, if lives { OK } else { HANDLE })
+                with_handles(lives, || call!(cuEventDestroy_v2(event)))
             }
             Call::Record { event, stream } => {
                 let (event, here) = choose(&self.events, event);
                 let (stream, there) = choose(&self.streams, stream);
-                if crashes(here && there) {
-                    return (OK, OK);
-                }
-                let status = call!(cuEventRecord(event, stream));
-                (status, if here && there { OK } else { HANDLE })
+                with_handles(here && there, || call!(cuEventRecord(event, stream)))
             }
             Call::Wait { event, stream } => {
                 let (event, here) = choose(&self.events, event);
                 let (stream, there) = choose(&self.streams, stream);
-                if crashes(here && there) {
-                    return (OK, OK);
-                }
-                let status = call!(cuStreamWaitEvent(stream, event, 0));
-                (status, if here && there { OK } else { HANDLE })
+                with_handles(here && there, || call!(cuStreamWaitEvent(stream, event, 0)))
             }
             Call::Synchronize(number) => {
                 let (stream, lives) = choose(&self.streams, number);
-                if crashes(lives) {
-                    return (OK, OK);
-                }
-                let status = call!(cuStreamSynchronize(stream));
-                (status, if lives { OK } else { HANDLE })
+                with_handles(lives, || call!(cuStreamSynchronize(stream)))
             }
         }
     }
@@ -295,11 +276,7 @@ fn differs(client: &Client, calls: &[Call]) -> Option<String> {
     for (address, bytes) in model.buffers {
         let Some(expected) = bytes else { continue };
         let mut bytes = vec![0; expected.len()];
-        ok!(cuMemcpyDtoH_v2(
-            bytes.as_mut_ptr() as u64,
-            address,
-            bytes.len()
-        ));
+        ok! { cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, bytes.len()) }
         ok!(cuMemFree_v2(address));
         if bytes != expected {
             return Some(format!("the buffer at {address:#x} has other bytes"));

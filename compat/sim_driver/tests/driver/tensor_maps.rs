@@ -6,7 +6,7 @@ use sim_driver::Status;
 use sim_driver::api::tensor_map::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::{call, ok};
+use crate::under_test::{call, fails, ok};
 
 /// `CUtensorMap`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,20 +55,13 @@ const ROWS: Described = Described {
 
 impl Described {
     fn encode_at(&self, map: *mut c_void) -> u32 {
-        call!(cuTensorMapEncodeTiled(
-            map,
-            self.element,
-            self.rank,
-            self.address as *mut c_void,
-            self.dims.as_ptr(),
-            self.strides.as_ptr(),
-            self.box_dims.as_ptr(),
-            self.element_strides.as_ptr(),
-            self.interleave,
-            self.swizzle,
-            self.l2_promotion,
-            self.fill,
-        ))
+        call! {
+            cuTensorMapEncodeTiled(
+                map, self.element, self.rank, self.address as *mut c_void, self.dims.as_ptr(),
+                self.strides.as_ptr(), self.box_dims.as_ptr(), self.element_strides.as_ptr(),
+                self.interleave, self.swizzle, self.l2_promotion, self.fill
+            )
+        }
     }
 
     #[track_caller]
@@ -99,8 +92,7 @@ fn a_map_moves_with_its_tensor() {
     ok!(cuTensorMapReplaceAddress(map.address(), to));
     assert_eq!(map, there.encode());
     let odd = (there.address + 8) as *mut c_void;
-    let answer = call!(cuTensorMapReplaceAddress(map.address(), odd));
-    assert_eq!(answer, Status::INVALID_VALUE.0);
+    fails!(cuTensorMapReplaceAddress(map.address(), odd) with INVALID_VALUE);
 }
 
 #[test]

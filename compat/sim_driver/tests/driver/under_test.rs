@@ -48,4 +48,22 @@ macro_rules! ok {
     };
 }
 
-pub(crate) use {call, inferred, ok};
+/// Calls a function of the driver under test, which must fail: `fails!(cuFree(0) with INVALID_VALUE)`.
+macro_rules! fails {
+    ($name:ident($($argument:expr),* $(,)?) with $status:ident) => {{
+        let status = $crate::under_test::call!($name($($argument),*));
+        assert_eq!(status, sim_driver::Status::$status.0, stringify!($name($($argument),*)));
+    }};
+}
+
+/// What a function of the driver under test, which must succeed, writes into a variable:
+/// `got!(n of cuDeviceGetCount(&mut n))`.
+macro_rules! got {
+    ($out:ident of $($call:tt)*) => {{
+        let mut $out = Default::default();
+        $crate::under_test::ok!($($call)*);
+        $out
+    }};
+}
+
+pub(crate) use {call, fails, got, inferred, ok};

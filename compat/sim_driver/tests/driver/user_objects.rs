@@ -5,16 +5,13 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use sim_driver::Status;
 use sim_driver::api::graph::*;
 use sim_driver::api::graph_node::*;
 use sim_driver::api::stream::*;
 use sim_driver::api::user_object::*;
 
 use crate::client::Client;
-use crate::under_test::{call, ok};
-
-const VALUE: u32 = Status::INVALID_VALUE.0;
+use crate::under_test::{fails, got, ok};
 
 unsafe extern "C" fn count(n: *mut c_void) {
     // SAFETY: it is a counter of the test, which waits for this.
@@ -23,10 +20,8 @@ unsafe extern "C" fn count(n: *mut c_void) {
 
 /// An object that counts how often it is destroyed.
 fn object(n_destroyed: &AtomicU32, n: u32) -> usize {
-    let mut object = 0;
     let data = std::ptr::from_ref(n_destroyed).cast_mut().cast();
-    ok!(cuUserObjectCreate(&mut object, data, Some(count), n, 1));
-    object
+    got!(object of cuUserObjectCreate(&mut object, data, Some(count), n, 1))
 }
 
 /// Waits until an object is destroyed, which another thread does.
@@ -81,14 +76,11 @@ fn wrong_references_are_refused() {
     let (mut graph, mut other) = (0, 0);
     let data = std::ptr::null_mut();
     ok!(cuGraphCreate(&mut graph, 0));
-    let create = call!(cuUserObjectCreate(&mut other, data, None, 1, 1));
-    assert_eq!(create, VALUE);
-    let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 0, 1));
-    assert_eq!(create, VALUE);
-    let create = call!(cuUserObjectCreate(&mut other, data, Some(count), 1, 0));
-    assert_eq!(create, VALUE);
-    assert_eq!(call!(cuUserObjectRetain(object, 0)), VALUE);
-    assert_eq!(call!(cuGraphRetainUserObject(graph, object, 1, 2)), VALUE);
+    fails!(cuUserObjectCreate(&mut other, data, None, 1, 1) with INVALID_VALUE);
+    fails!(cuUserObjectCreate(&mut other, data, Some(count), 0, 1) with INVALID_VALUE);
+    fails!(cuUserObjectCreate(&mut other, data, Some(count), 1, 0) with INVALID_VALUE);
+    fails!(cuUserObjectRetain(object, 0) with INVALID_VALUE);
+    fails!(cuGraphRetainUserObject(graph, object, 1, 2) with INVALID_VALUE);
     ok!(cuGraphRetainUserObject(graph, object, 2, 0));
     ok!(cuGraphReleaseUserObject(graph, object, 2));
     ok!(cuUserObjectRelease(object, 1));

@@ -12,7 +12,7 @@
 mod client;
 mod devices;
 #[path = "../driver/under_test.rs"]
-#[allow(dead_code, reason = "it is the other tests', too")]
+#[allow(unused, reason = "it is the other tests', too")]
 mod under_test;
 
 use std::path::Path;
