@@ -14,7 +14,6 @@ use crate::wire::{self, Farewell, Introduction, Part, Reply, Request};
 /// How long the hub may take to say farewell.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A connection.
 pub struct Connection {
     hub: String,
     stream: Mutex<UnixStream>,

@@ -23,7 +23,6 @@ pub const WORD: usize = 8;
 /// A call, its buffers, and its stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Submitted {
-    /// The call.
     pub call: Call,
     /// Address of what is sent.
     pub send: u64,
@@ -31,7 +30,6 @@ pub struct Submitted {
     pub receive: u64,
     /// What this rank multiplies its elements by.
     pub factor: Option<Factor>,
-    /// The stream.
     pub stream: usize,
 }
 

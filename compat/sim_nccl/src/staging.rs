@@ -20,7 +20,6 @@ pub struct Staging {
     /// The context that it was allocated in.
     context: usize,
     n_bytes: usize,
-    /// Its address.
     pub address: u64,
 }
 

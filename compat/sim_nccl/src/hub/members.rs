@@ -18,7 +18,6 @@ pub struct Output {
 }
 
 impl Output {
-    /// All of the bytes.
     pub fn all(bytes: &Arc<Vec<u8>>) -> Self {
         Self {
             range: 0..bytes.len(),
@@ -40,7 +39,6 @@ impl Output {
         Self::all(&Arc::default())
     }
 
-    /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
@@ -50,7 +48,6 @@ impl Output {
 pub struct Waiting {
     /// Its number among the rank's, from 1.
     pub number: usize,
-    /// The call.
     pub call: Call,
     /// What the rank sends.
     pub input: Vec<u8>,
@@ -61,7 +58,6 @@ pub struct Waiting {
 /// How a rank has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// It has said so.
     Said(Farewell),
     /// Its connection ended.
     Lost,
@@ -72,11 +68,9 @@ pub enum Gone {
 pub struct Member {
     /// Who it is, once it has joined.
     pub introduction: Option<Introduction>,
-    /// How it has gone.
     pub gone: Option<Gone>,
     /// Number of its calls.
     pub n_calls: usize,
-    /// The last of them.
     pub last: Option<Call>,
     /// Calls that its streams have not come to yet.
     pub submitted: VecDeque<Call>,

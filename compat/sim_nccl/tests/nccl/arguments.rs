@@ -6,7 +6,7 @@ use sim_nccl::api::errors::*;
 use sim_nccl::api::memory::*;
 use sim_nccl::api::operators::*;
 
-use crate::ranks::{N, Rank, choose, each, id, initialize, last_error, ok};
+use crate::ranks::{N, Rank, choose, each, id, initialize, last_error};
 
 /// `ncclInvalidArgument`
 const INVALID: u32 = 4;
@@ -25,7 +25,7 @@ fn alone() -> (Rank, UniqueId) {
     initialize();
     choose(0);
     let (id, mut comm) = (id(), 0);
-    ok(unsafe { ncclCommInitRank(&mut comm, 1, id, 0) });
+    ok!(ncclCommInitRank(&mut comm, 1, id, 0));
     (Rank::with(comm, 0), id)
 }
 
@@ -60,7 +60,7 @@ fn wrong_calls_are_refused() {
         refused(code, INVALID, reason);
     }
     unsafe {
-        ok(ncclAllReduce(buffer, buffer, 2, 2, 0, c, s));
+        ok!(ncclAllReduce(buffer, buffer, 2, 2, 0, c, s));
         let code = ncclBcast(buffer, 1, 2, 1, c, s);
         refused(code, INVALID, "there is no rank 1");
         let code = ncclSend(buffer, 1, 2, -1, c, s);
@@ -76,8 +76,8 @@ fn a_group_with_a_wrong_call_does_nothing() {
     let (c, s) = (rank.comm, rank.stream);
     unsafe {
         refused(ncclGroupEnd(), USAGE, "ncclGroupStart");
-        ok(ncclGroupStart());
-        ok(ncclAllReduce(send, receive, 1, 2, 0, c, s));
+        ok!(ncclGroupStart());
+        ok!(ncclAllReduce(send, receive, 1, 2, 0, c, s));
         refused(ncclBcast(0, 1, 2, 0, c, s), INVALID, "null");
         refused(ncclGroupEnd(), INVALID, "null");
         let code = ncclGroupSimulateEnd(std::ptr::null_mut());
@@ -95,11 +95,11 @@ fn wrong_operators_are_refused() {
     let (two, mut operator) = (2_f32, 0);
     let scalar = (&raw const two).cast();
     unsafe {
-        ok(ncclRedOpCreatePreMulSum(&mut operator, scalar, 7, 1, c));
+        ok!(ncclRedOpCreatePreMulSum(&mut operator, scalar, 7, 1, c));
         let code = ncclAllReduce(buffer, buffer, 1, 2, operator, c, s);
         refused(code, INVALID, "is for float32, not for int32");
         refused(ncclRedOpDestroy(0, c), INVALID, "no operator 0");
-        ok(ncclRedOpDestroy(operator, c));
+        ok!(ncclRedOpDestroy(operator, c));
         refused(ncclRedOpDestroy(operator, c), INVALID, "no operator 5");
         let code = ncclRedOpCreatePreMulSum(&mut operator, scalar, 7, 0, c);
         refused(code, INVALID, "devices can use");
@@ -124,10 +124,10 @@ fn wrong_communicators_are_refused() {
         refused(code, USAGE, "listed twice");
         let code = ncclCommInitAll(comms.as_mut_ptr(), 2, [0, 8].as_ptr());
         refused(code, INVALID, "no device 8");
-        ok(ncclCommFinalize(c));
-        ok(ncclCommDestroy(c));
+        ok!(ncclCommFinalize(c));
+        ok!(ncclCommDestroy(c));
         refused(ncclCommDestroy(c), INVALID, "destroyed");
-        ok(ncclCommDestroy(0));
+        ok!(ncclCommDestroy(0));
     }
 }
 
@@ -136,18 +136,13 @@ fn memory_is_allocated_and_registered() {
     each(N, |rank| {
         let (mut buffer, mut handle, mut version) = (0, 0, 0);
         unsafe {
-            ok(ncclMemAlloc(&mut buffer, 64));
-            ok(ncclCommRegister(
-                rank.comm,
-                buffer as *const _,
-                64,
-                &mut handle,
-            ));
+            ok!(ncclMemAlloc(&mut buffer, 64));
+            ok! { ncclCommRegister(rank.comm, buffer as *const _, 64, &mut handle) }
             assert_ne!(handle, 0);
-            ok(ncclAllGather(buffer, buffer, 0, 0, rank.comm, rank.stream));
-            ok(ncclCommDeregister(rank.comm, handle));
-            ok(ncclMemFree(buffer));
-            ok(ncclGetVersion(&mut version));
+            ok!(ncclAllGather(buffer, buffer, 0, 0, rank.comm, rank.stream));
+            ok!(ncclCommDeregister(rank.comm, handle));
+            ok!(ncclMemFree(buffer));
+            ok!(ncclGetVersion(&mut version));
             let text = std::ffi::CStr::from_ptr(ncclGetErrorString(5));
             assert_eq!((version, text), (22809, c"invalid usage"));
         }

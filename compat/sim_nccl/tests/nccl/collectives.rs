@@ -96,7 +96,13 @@ fn reductions_of_every_type_by_every_operator() {
         for (number, &data_type) in (0..).zip(&DataType::ALL) {
             let factor = encode(if rank.rank == 0 { FACTOR } else { 1 }, data_type);
             let mut made = 0;
-            ok(unsafe { ncclRedOpCreatePreMulSum(&mut made, factor.as_ptr(), number, 1, comm) });
+            ok!(ncclRedOpCreatePreMulSum(
+                &mut made,
+                factor.as_ptr(),
+                number,
+                1,
+                comm
+            ));
             for operator in 0..=PRE_MUL_SUM {
                 let op = if operator == PRE_MUL_SUM {
                     made
@@ -131,7 +137,7 @@ fn reductions_of_every_type_by_every_operator() {
                 });
                 expect(results, &all[..n], &format!("Reduce of {what}"));
             }
-            ok(unsafe { ncclRedOpDestroy(made, comm) });
+            ok!(ncclRedOpDestroy(made, comm));
         }
     });
 }
@@ -193,7 +199,7 @@ fn copies_of_every_type() {
             expect(results, &part(root), &format!("Scatter {what}"));
         }
         let buffer = rank.upload(&input(own, COUNT, DataType::Int32));
-        ok(unsafe { ncclBcast(buffer, COUNT, 2, 3, comm, stream) });
+        ok!(ncclBcast(buffer, COUNT, 2, 3, comm, stream));
         let bytes = rank.download(buffer, 4 * COUNT);
         assert_eq!(
             decode(&bytes, DataType::Int32),
@@ -207,28 +213,22 @@ fn a_factor_in_memory_is_read_when_it_is_used() {
     let sums = each(2, |rank| {
         let mut operator = 0;
         let factor = rank.upload_words(&[0]);
-        ok(unsafe {
-            ncclRedOpCreatePreMulSum(&mut operator, factor as *const u8, 2, 0, rank.comm)
-        });
+        ok!(ncclRedOpCreatePreMulSum(
+            &mut operator,
+            factor as *const u8,
+            2,
+            0,
+            rank.comm
+        ));
         let buffer = rank.upload_words(&[10]);
         let now = rank.rank as u32 + 2;
-        unsafe {
-            ok(sim_driver::api::copy::cuMemsetD32Async(
-                factor,
-                now,
-                1,
-                rank.stream,
-            ));
-            ok(ncclAllReduce(
-                buffer,
-                buffer,
-                1,
-                2,
-                operator,
-                rank.comm,
-                rank.stream,
-            ));
-        }
+        ok!(sim_driver::api::copy::cuMemsetD32Async(
+            factor,
+            now,
+            1,
+            rank.stream,
+        ));
+        ok! { ncclAllReduce(buffer, buffer, 1, 2, operator, rank.comm, rank.stream) }
         rank.download_words(buffer, 1)[0]
     });
     assert_eq!(sums, [50, 50]);
@@ -238,10 +238,18 @@ fn a_factor_in_memory_is_read_when_it_is_used() {
 fn nobody_waits_for_an_empty_collective() {
     each(2, |rank| {
         if rank.rank == 0 {
-            ok(unsafe { ncclAllReduce(0, 0, 0, 2, 0, rank.comm, rank.stream) });
+            ok!(ncclAllReduce(0, 0, 0, 2, 0, rank.comm, rank.stream));
         }
         let buffer = rank.upload_words(&[1]);
-        ok(unsafe { ncclAllReduce(buffer, buffer, 1, 2, 0, rank.comm, rank.stream) });
+        ok!(ncclAllReduce(
+            buffer,
+            buffer,
+            1,
+            2,
+            0,
+            rank.comm,
+            rank.stream
+        ));
         assert_eq!(rank.download_words(buffer, 1), [2]);
     });
 }
@@ -250,7 +258,7 @@ fn nobody_waits_for_an_empty_collective() {
 fn many_calls_are_done_in_order_whatever_their_streams() {
     each(3, |rank| {
         let mut other = 0;
-        ok(unsafe { sim_driver::api::stream::cuStreamCreate(&mut other, 1) });
+        ok!(sim_driver::api::stream::cuStreamCreate(&mut other, 1));
         let buffer = rank.upload_words(&[1, 1]);
         // Not even the same streams on all ranks; more than may be in flight.
         for i in 0..200 {
@@ -260,9 +268,11 @@ fn many_calls_are_done_in_order_whatever_their_streams() {
                 rank.stream
             };
             let (operator, count) = if i % 3 == 0 { (0, 2) } else { (2, 1) };
-            ok(unsafe { ncclAllReduce(buffer, buffer, count, 2, operator, rank.comm, stream) });
+            ok!(ncclAllReduce(
+                buffer, buffer, count, 2, operator, rank.comm, stream
+            ));
         }
-        ok(unsafe { sim_driver::api::stream::cuStreamSynchronize(other) });
+        ok!(sim_driver::api::stream::cuStreamSynchronize(other));
         let expected = (0..200)
             .filter(|i| i % 3 == 0)
             .fold(1_i32, |x, _| x.wrapping_mul(3));

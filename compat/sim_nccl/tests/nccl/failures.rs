@@ -27,10 +27,8 @@ fn all_reduce(rank: &Rank, count: usize) -> (u32, u64) {
 /// The communicator's error, and its text, once the stream has come to an end.
 fn failure(rank: &Rank) -> (u32, String) {
     let mut code = 0;
-    unsafe {
-        ok(sim_driver::api::stream::cuStreamSynchronize(rank.stream));
-        ok(ncclCommGetAsyncError(rank.comm, &mut code));
-    }
+    ok!(sim_driver::api::stream::cuStreamSynchronize(rank.stream));
+    ok!(ncclCommGetAsyncError(rank.comm, &mut code));
     (code, last_error(rank.comm))
 }
 
@@ -93,7 +91,7 @@ fn ranks_that_wait_for_each_other_are_told_at_once() {
         let buffer = rank.upload_words(&[1; 4]);
         let peer = 1 - rank.rank as i32;
         // Without a group: each waits for the other's receive.
-        ok(unsafe { ncclSend(buffer, 1, 2, peer, rank.comm, rank.stream) });
+        ok!(ncclSend(buffer, 1, 2, peer, rank.comm, rank.stream));
         // The failure may be known by now.
         let _ = unsafe { ncclRecv(buffer, 1, 2, peer, rank.comm, rank.stream) };
         failure(rank)
@@ -231,18 +229,16 @@ fn missing() {
 fn crossed() {
     let failed = each(2, |rank| {
         let mut other = 0;
-        ok(unsafe { ncclCommSplit(rank.comm, 0, 0, &mut other, std::ptr::null()) });
+        ok!(ncclCommSplit(rank.comm, 0, 0, &mut other, std::ptr::null()));
         let buffer = rank.upload_words(&[1; 4]);
         let mut order = [rank.comm, other];
         order.rotate_left(rank.rank);
         for comm in order {
-            ok(unsafe { ncclAllReduce(buffer, buffer, 4, 2, 0, comm, rank.stream) });
+            ok!(ncclAllReduce(buffer, buffer, 4, 2, 0, comm, rank.stream));
         }
         let (first, mut second) = (failure(rank).0, 0);
-        unsafe {
-            ok(ncclCommGetAsyncError(other, &mut second));
-            ok(ncclCommDestroy(other));
-        }
+        ok!(ncclCommGetAsyncError(other, &mut second));
+        ok!(ncclCommDestroy(other));
         [first, second]
     });
     // Once one communicator has failed, the other one's calls may meet.
@@ -269,28 +265,16 @@ fn fault() {
         let buffer = rank.upload_words(&[1; 4]);
         let (mut module, mut kernel, mut code) = (0, 0, 0);
         unsafe {
-            ok(cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
-            ok(cuModuleGetFunction(&mut kernel, module, c"lost".as_ptr()));
+            ok!(cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
+            ok!(cuModuleGetFunction(&mut kernel, module, c"lost".as_ptr()));
             if rank.rank == 1 {
                 let none = std::ptr::null_mut();
-                ok(cuLaunchKernel(
-                    kernel,
-                    1,
-                    1,
-                    1,
-                    32,
-                    1,
-                    1,
-                    0,
-                    rank.stream,
-                    none,
-                    none.cast(),
-                ));
+                ok! { cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, rank.stream, none, none.cast()) }
             }
             // It may have failed by now.
             let _ = ncclAllReduce(buffer, buffer, 1, 2, 0, rank.comm, rank.stream);
             let _ = sim_driver::api::stream::cuStreamSynchronize(rank.stream);
-            ok(ncclCommGetAsyncError(rank.comm, &mut code));
+            ok!(ncclCommGetAsyncError(rank.comm, &mut code));
         }
         code
     });

@@ -4,9 +4,10 @@
     reason = "every call is one of a C API"
 )]
 
+#[macro_use]
+mod ranks;
 mod arguments;
 mod arithmetic;
 mod collectives;
 mod failures;
 mod groups;
-mod ranks;

@@ -14,6 +14,15 @@ use sim_nccl::api::errors::ncclGetLastError;
 /// Number of devices.
 pub const N: usize = 8;
 
+/// Calls a function that must succeed.
+macro_rules! ok {
+    ($($call:tt)*) => {{
+        #[allow(unused_unsafe, reason = "calls may be in an `unsafe` block for another reason")]
+        let status = unsafe { $($call)* };
+        $crate::ranks::ok(status);
+    }};
+}
+
 /// Fails unless a function succeeded.
 #[track_caller]
 pub fn ok(code: u32) {
@@ -37,16 +46,14 @@ pub fn initialize() {
         initialize_with(settings).expect("nothing else has made a driver");
         sim_runtime::driver::find_with(sim_driver::function).expect("nothing was looked up");
     });
-    ok(unsafe { cuInit(0) });
+    ok!(cuInit(0));
 }
 
 /// Makes a device's primary context current.
 pub fn choose(device: usize) {
     let mut context = 0;
-    unsafe {
-        ok(cuDevicePrimaryCtxRetain(&mut context, device as i32));
-        ok(cuCtxSetCurrent(context));
-    }
+    ok!(cuDevicePrimaryCtxRetain(&mut context, device as i32));
+    ok!(cuCtxSetCurrent(context));
 }
 
 /// A rank, with a stream of its device.
@@ -61,32 +68,28 @@ impl Rank {
     pub fn join(id: UniqueId, rank: usize, n: usize) -> Self {
         choose(rank);
         let mut comm = 0;
-        ok(unsafe { ncclCommInitRank(&mut comm, n as i32, id, rank as i32) });
+        ok!(ncclCommInitRank(&mut comm, n as i32, id, rank as i32));
         Self::with(comm, rank)
     }
 
     /// One whose device is current.
     pub fn with(comm: usize, rank: usize) -> Self {
         let mut stream = 0;
-        ok(unsafe { cuStreamCreate(&mut stream, 1) });
+        ok!(cuStreamCreate(&mut stream, 1));
         Self { rank, comm, stream }
     }
 
     pub fn upload(&self, bytes: &[u8]) -> u64 {
         let mut address = 0;
-        unsafe {
-            ok(cuMemAlloc_v2(&mut address, bytes.len().max(1)));
-            ok(cuMemcpyHtoD_v2(address, bytes.as_ptr() as u64, bytes.len()));
-        }
+        ok!(cuMemAlloc_v2(&mut address, bytes.len().max(1)));
+        ok!(cuMemcpyHtoD_v2(address, bytes.as_ptr() as u64, bytes.len()));
         address
     }
 
     pub fn download(&self, address: u64, n_bytes: usize) -> Vec<u8> {
         let mut bytes = vec![0; n_bytes];
-        unsafe {
-            ok(cuStreamSynchronize(self.stream));
-            ok(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, n_bytes));
-        }
+        ok!(cuStreamSynchronize(self.stream));
+        ok!(cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, n_bytes));
         bytes
     }
 
@@ -104,14 +107,14 @@ impl Rank {
     }
 
     pub fn destroy(self) {
-        ok(unsafe { ncclCommDestroy(self.comm) });
+        ok!(ncclCommDestroy(self.comm));
     }
 }
 
 /// A new id.
 pub fn id() -> UniqueId {
     let mut id = UniqueId { internal: [0; 128] };
-    ok(unsafe { ncclGetUniqueId(&mut id) });
+    ok!(ncclGetUniqueId(&mut id));
     id
 }
 

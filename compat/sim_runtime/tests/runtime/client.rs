@@ -16,6 +16,15 @@ use sim_runtime::layouts::Dim3;
 struct Aligned<T: ?Sized>(T);
 static KERNELS: &Aligned<[u8]> = &Aligned(*include_bytes!("kernels.fatbin"));
 
+/// Calls a function that must succeed.
+macro_rules! ok {
+    ($($call:tt)*) => {{
+        #[allow(unused_unsafe, reason = "calls may be in an `unsafe` block for another reason")]
+        let status = unsafe { $($call)* };
+        $crate::client::ok(status);
+    }};
+}
+
 /// Asserts that a call has succeeded.
 #[track_caller]
 pub fn ok(status: u32) {
@@ -195,12 +204,9 @@ impl Program {
         unsafe {
             assert_eq!(__cudaPushCallConfiguration(size(1), size(threads), 0, 0), 0);
             let _ = __cudaGetKernel(&mut handle, address(&**kernel));
-            ok(__cudaPopCallConfiguration(
-                &mut grid,
-                &mut block,
-                &mut shared_bytes,
-                &mut stream,
-            ));
+            ok! {
+                __cudaPopCallConfiguration(&mut grid, &mut block, &mut shared_bytes, &mut stream)
+            }
             assert_eq!((grid, block), (size(1), size(threads)));
             __cudaLaunchKernel(
                 handle,
@@ -215,16 +221,14 @@ impl Program {
 
     pub fn upload(&self, data: &[i32]) -> u64 {
         let (mut buffer, n_bytes) = (0, size_of_val(data));
-        unsafe {
-            ok(cudaMalloc(&mut buffer, n_bytes));
-            ok(cudaMemcpy(buffer, data.as_ptr() as u64, n_bytes, 1));
-        }
+        ok!(cudaMalloc(&mut buffer, n_bytes));
+        ok!(cudaMemcpy(buffer, data.as_ptr() as u64, n_bytes, 1));
         buffer
     }
 
     pub fn download(&self, buffer: u64, n: usize) -> Vec<i32> {
         let mut data = vec![0; n];
-        ok(unsafe { cudaMemcpy(data.as_mut_ptr() as u64, buffer, 4 * n, 2) });
+        ok!(cudaMemcpy(data.as_mut_ptr() as u64, buffer, 4 * n, 2));
         data
     }
 }

@@ -15,13 +15,13 @@ use crate::client::{Program, address, ok};
 const ONE: Dim3 = Dim3 { x: 1, y: 1, z: 1 };
 
 fn set_device(device: i32) {
-    ok(unsafe { cudaSetDevice(device) });
+    ok!(cudaSetDevice(device));
 }
 
 /// The device that an address belongs to, and its address for the current device.
 fn place_of(address: u64) -> (i32, u64) {
     let mut attributes = PointerAttributes::default();
-    ok(unsafe { cudaPointerGetAttributes(&mut attributes, address) });
+    ok!(cudaPointerGetAttributes(&mut attributes, address));
     (attributes.device, attributes.device_pointer)
 }
 
@@ -33,14 +33,14 @@ fn a_device_uses_the_memory_of_another() {
     let there = program.upload(&[1, 2]);
     set_device(3);
     unsafe {
-        ok(cudaDeviceCanAccessPeer(&mut can, 3, 4));
+        ok!(cudaDeviceCanAccessPeer(&mut can, 3, 4));
         assert_eq!(can, 1);
         assert_eq!(cudaDeviceDisablePeerAccess(4), 705);
         assert_eq!(cudaDeviceEnablePeerAccess(3, 0), 101);
         assert_eq!(cudaDeviceEnablePeerAccess(5, 0), 101);
         assert_eq!(cudaDeviceEnablePeerAccess(4, 7), 1);
         assert_eq!(place_of(there), (4, 0));
-        ok(cudaDeviceEnablePeerAccess(4, 0));
+        ok!(cudaDeviceEnablePeerAccess(4, 0));
         assert_eq!(cudaDeviceEnablePeerAccess(4, 0), 704);
     }
     assert_eq!(place_of(there), (4, there));
@@ -48,9 +48,9 @@ fn a_device_uses_the_memory_of_another() {
     assert_eq!(program.download(there, 2), [11, 12]);
     let here = program.upload(&[0; 2]);
     unsafe {
-        ok(cudaDeviceDisablePeerAccess(4));
+        ok!(cudaDeviceDisablePeerAccess(4));
         // Copies need no access.
-        ok(cudaMemcpyPeer(here, 3, there, 4, 8));
+        ok!(cudaMemcpyPeer(here, 3, there, 4, 8));
         assert_eq!(cudaMemcpyPeer(here, 3, there, 5, 8), 101);
     }
     assert_eq!(program.download(here, 2), [11, 12]);
@@ -62,7 +62,7 @@ fn kernels_are_launched_in_streams_of_their_device() {
     let mut streams = [0; 2];
     for (device, stream) in (3..).zip(&mut streams) {
         set_device(device);
-        ok(unsafe { cudaStreamCreate(stream) });
+        ok!(cudaStreamCreate(stream));
     }
     let mut buffer = program.upload(&[0]);
     let mut value = 5_i32;
@@ -71,11 +71,11 @@ fn kernels_are_launched_in_streams_of_their_device() {
         |stream| unsafe { cudaLaunchKernel(program.add(), ONE, ONE, params.as_ptr(), 0, stream) };
     assert_eq!(launch(streams[0]), 400);
     ok(launch(streams[1]));
-    ok(unsafe { cudaStreamSynchronize(streams[1]) });
+    ok!(cudaStreamSynchronize(streams[1]));
     assert_eq!(program.download(buffer, 1), [5]);
     // On several devices at the same time; each adds to pinned memory of its own.
     let mut words = 0;
-    ok(unsafe { cudaMallocHost(&mut words, 8) });
+    ok!(cudaMallocHost(&mut words, 8));
     let places = [words, words + 4];
     let params = places
         .each_ref()
@@ -93,7 +93,7 @@ fn kernels_are_launched_in_streams_of_their_device() {
     assert_eq!(on_all(0), 1);
     ok(on_all(2));
     for stream in streams {
-        ok(unsafe { cudaStreamSynchronize(stream) });
+        ok!(cudaStreamSynchronize(stream));
     }
     let values = std::ptr::with_exposed_provenance::<[i32; 2]>(words as usize);
     assert_eq!(unsafe { values.read_volatile() }, [5, 5]);

@@ -24,7 +24,7 @@ fn the_last_error_is_kept_by_thread_until_asked_for() {
     unsafe {
         assert_eq!(cudaSetDevice(77), 101);
         assert_eq!((cudaPeekAtLastError(), cudaPeekAtLastError()), (101, 101));
-        ok(cudaSetDevice(0));
+        ok!(cudaSetDevice(0));
         let other = std::thread::spawn(|| cudaPeekAtLastError());
         assert_eq!(other.join().ok(), Some(0));
         assert_eq!((cudaGetLastError(), cudaGetLastError()), (101, 0));
@@ -69,7 +69,7 @@ fn machine_code_alone_is_told_at_the_launch() {
 fn a_fault_is_left_for_good() {
     let program = Program::new();
     unsafe {
-        ok(cudaSetDevice(2));
+        ok!(cudaSetDevice(2));
         let buffer = program.upload(&[1]);
         ok(program.launch(&program.add, 1, &[&0x10_u64, &1_i32]));
         assert_eq!(cudaDeviceSynchronize(), 700);
@@ -81,7 +81,7 @@ fn a_fault_is_left_for_good() {
         cudaDeviceReset();
         assert_eq!(cudaMalloc(&mut other, 4), 700);
         // Another device still works, which it does not on GPUs.
-        ok(cudaSetDevice(0));
+        ok!(cudaSetDevice(0));
         let buffer = program.upload(&[1]);
         ok(program.launch(&program.add, 1, &[&buffer, &1_i32]));
         assert_eq!(program.download(buffer, 1), [2]);
@@ -111,9 +111,9 @@ fn wrong_copies_are_told() {
         assert_eq!(cudaMemcpy(buffer, host, 4096, 1), 1);
         assert_eq!(cudaMemcpy2D(buffer, 4, host, 4, 8, 1, 1), 12);
         assert_eq!(cudaFree(buffer + 4), 1);
-        ok(cudaFree(buffer));
+        ok!(cudaFree(buffer));
         assert_eq!(cudaFree(buffer), 1);
-        ok(cudaFree(0));
+        ok!(cudaFree(0));
     }
 }
 

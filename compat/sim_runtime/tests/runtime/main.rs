@@ -4,6 +4,7 @@
     reason = "every call is one of a C API"
 )]
 
+#[macro_use]
 mod client;
 mod devices;
 mod errors;
@@ -57,11 +58,9 @@ fn managed_variables_have_one_address() {
     let value = || unsafe { std::sync::atomic::AtomicU32::from_ptr(word) };
     assert_eq!(value().load(std::sync::atomic::Ordering::Relaxed), 5);
     let mut address = 0;
-    unsafe {
-        ok(cudaGetSymbolAddress(&mut address, client::address(&*slot)));
-        ok(program.launch(&bump, 1, &[]));
-        ok(cudaDeviceSynchronize());
-    }
+    ok!(cudaGetSymbolAddress(&mut address, client::address(&*slot)));
+    ok(program.launch(&bump, 1, &[]));
+    ok!(cudaDeviceSynchronize());
     assert_eq!(address, *slot);
     assert_eq!(value().load(std::sync::atomic::Ordering::Relaxed), 6);
 }
@@ -83,18 +82,12 @@ fn variables_are_known_by_the_programs_addresses() {
     let values = [10, 20, 30, 40];
     let buffer = program.upload(&[0; 4]);
     unsafe {
-        ok(cudaGetSymbolSize(&mut size, table));
-        ok(cudaGetSymbolAddress(&mut address, counter));
-        ok(cudaMemcpyToSymbol(table, values.as_ptr() as u64, 16, 0, 1));
+        ok!(cudaGetSymbolSize(&mut size, table));
+        ok!(cudaGetSymbolAddress(&mut address, counter));
+        ok!(cudaMemcpyToSymbol(table, values.as_ptr() as u64, 16, 0, 1));
         ok(program.launch(&program.read_variables, 4, &[&buffer]));
-        ok(cudaMemcpyToSymbol(table, [50].as_ptr() as u64, 4, 8, 1));
-        ok(cudaMemcpyFromSymbol_ptds(
-            &raw mut back as u64,
-            table,
-            4,
-            8,
-            2,
-        ));
+        ok!(cudaMemcpyToSymbol(table, [50].as_ptr() as u64, 4, 8, 1));
+        ok! { cudaMemcpyFromSymbol_ptds(&raw mut back as u64, table, 4, 8, 2) }
         assert_eq!(
             cudaMemcpyToSymbol(table, values.as_ptr() as u64, 16, 4, 1),
             1
@@ -115,18 +108,13 @@ fn kernels_tell_what_they_need() {
     let mut attributes = FunctionAttributes::default();
     let (mut n, mut kernel) = (0, 0);
     unsafe {
-        ok(cudaFuncGetAttributes(&mut attributes, program.add()));
-        ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &mut n,
-            program.add(),
-            256,
-            0,
-        ));
-        ok(cudaGetKernel(&mut kernel, program.add()));
+        ok!(cudaFuncGetAttributes(&mut attributes, program.add()));
+        ok! { cudaOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, program.add(), 256, 0) }
+        ok!(cudaGetKernel(&mut kernel, program.add()));
         let mut by_handle = FunctionAttributes::default();
-        ok(cudaFuncGetAttributes(&mut by_handle, kernel));
+        ok!(cudaFuncGetAttributes(&mut by_handle, kernel));
         assert_eq!(by_handle.others, attributes.others);
-        ok(cudaFuncSetAttribute(program.add(), 8, 100_000));
+        ok!(cudaFuncSetAttribute(program.add(), 8, 100_000));
         assert_eq!(cudaFuncSetAttribute(program.add(), 8, 1_000_000), 1);
     }
     assert_eq!(
@@ -142,18 +130,18 @@ fn devices_are_chosen_by_thread() {
     let (mut n, mut device, mut warp) = (0, 0, 0);
     let mut properties = vec![0xff_u8; 1100];
     unsafe {
-        ok(cudaGetDeviceCount(&mut n));
-        ok(cudaSetDevice(1));
+        ok!(cudaGetDeviceCount(&mut n));
+        ok!(cudaSetDevice(1));
         let other = std::thread::spawn(|| {
             let mut device = 9;
-            ok(cudaGetDevice(&mut device));
+            ok!(cudaGetDevice(&mut device));
             device
         });
-        ok(cudaGetDevice(&mut device));
+        ok!(cudaGetDevice(&mut device));
         assert_eq!((n, device, other.join().ok()), (5, 1, Some(0)));
         assert_eq!(cudaSetDevice(5), 101);
-        ok(cudaDeviceGetAttribute(&mut warp, 10, 1));
-        ok(sim_runtime::api::v13::cudaGetDeviceProperties(
+        ok!(cudaDeviceGetAttribute(&mut warp, 10, 1));
+        ok!(sim_runtime::api::v13::cudaGetDeviceProperties(
             properties.as_mut_ptr(),
             1,
         ));

@@ -26,32 +26,28 @@ fn a_captured_graph_runs_as_often_as_launched() {
     let (mut stream, mut graph, mut executable, mut buffer) = (0, 0, 0, 0);
     let (mut n_calls, mut back) = (0_u32, 0);
     unsafe {
-        ok(cudaStreamCreateWithFlags(&mut stream, 1));
-        ok(cudaMallocAsync(&mut buffer, 4, stream));
-        ok(cudaMemsetAsync(buffer, 0, 4, stream));
-        ok(cudaStreamBeginCapture(stream, 0));
+        ok!(cudaStreamCreateWithFlags(&mut stream, 1));
+        ok!(cudaMallocAsync(&mut buffer, 4, stream));
+        ok!(cudaMemsetAsync(buffer, 0, 4, stream));
+        ok!(cudaStreamBeginCapture(stream, 0));
         for value in [1_i32, 10] {
             let params = [buffer.address(), value.address()];
             let params = params.as_ptr();
-            ok(cudaLaunchKernel(program.add(), ONE, ONE, params, 0, stream));
+            ok!(cudaLaunchKernel(program.add(), ONE, ONE, params, 0, stream));
         }
-        ok(cudaLaunchHostFunc(
-            stream,
-            Some(count),
-            (&raw mut n_calls).cast(),
-        ));
-        ok(cudaStreamEndCapture(stream, &mut graph));
-        ok(cudaGraphInstantiate(&mut executable, graph, 0));
+        ok! { cudaLaunchHostFunc(stream, Some(count), (&raw mut n_calls).cast()) }
+        ok!(cudaStreamEndCapture(stream, &mut graph));
+        ok!(cudaGraphInstantiate(&mut executable, graph, 0));
         for _ in 0..3 {
-            ok(cudaGraphLaunch(executable, stream));
+            ok!(cudaGraphLaunch(executable, stream));
         }
-        ok(cudaMemcpyAsync(&raw mut back as u64, buffer, 4, 2, stream));
-        ok(cudaStreamSynchronize(stream));
+        ok!(cudaMemcpyAsync(&raw mut back as u64, buffer, 4, 2, stream));
+        ok!(cudaStreamSynchronize(stream));
         assert_eq!((back, n_calls), (33, 3));
-        ok(cudaGraphExecDestroy(executable));
-        ok(cudaGraphDestroy(graph));
-        ok(cudaFreeAsync(buffer, stream));
-        ok(cudaStreamDestroy(stream));
+        ok!(cudaGraphExecDestroy(executable));
+        ok!(cudaGraphDestroy(graph));
+        ok!(cudaFreeAsync(buffer, stream));
+        ok!(cudaStreamDestroy(stream));
         assert_eq!(cudaStreamSynchronize(stream), 400);
     }
 }
@@ -79,28 +75,11 @@ fn copied_and_added(program: &Program, to: u64, from: u64, value: i32) -> (usize
         params: params.as_ptr(),
         extra: std::ptr::null(),
     };
-    unsafe {
-        ok(cudaGraphCreate(&mut graph, 0));
-        ok(cudaGraphAddMemcpyNode1D(
-            &mut nodes[0],
-            graph,
-            none,
-            0,
-            to,
-            from,
-            4,
-            3,
-        ));
-        let kernel = (&raw const kernel).cast();
-        let (first, second) = nodes.split_at_mut(1);
-        ok(cudaGraphAddKernelNode(
-            &mut second[0],
-            graph,
-            first.as_ptr(),
-            1,
-            kernel,
-        ));
-    }
+    ok!(cudaGraphCreate(&mut graph, 0));
+    ok! { cudaGraphAddMemcpyNode1D(&mut nodes[0], graph, none, 0, to, from, 4, 3) }
+    let kernel = (&raw const kernel).cast();
+    let (first, second) = nodes.split_at_mut(1);
+    ok! { cudaGraphAddKernelNode(&mut second[0], graph, first.as_ptr(), 1, kernel) }
     (graph, nodes)
 }
 
@@ -113,50 +92,33 @@ fn a_graph_is_updated_and_its_nodes_are_asked() {
     let mut executable = 0;
     let mut told = [9_usize; 3];
     unsafe {
-        ok(cudaGraphInstantiate(&mut executable, graph, 0));
-        ok(cudaGraphLaunch(executable, 0));
+        ok!(cudaGraphInstantiate(&mut executable, graph, 0));
+        ok!(cudaGraphLaunch(executable, 0));
         assert_eq!(program.download(to, 1), [6]);
-        ok(cudaGraphExecUpdate(
-            executable,
-            other,
-            told.as_mut_ptr().cast(),
-        ));
-        ok(cudaGraphLaunch(executable, 0));
+        ok! { cudaGraphExecUpdate(executable, other, told.as_mut_ptr().cast()) }
+        ok!(cudaGraphLaunch(executable, 0));
         assert_eq!(program.download(to, 1), [15]);
 
         let mut kernel = std::mem::zeroed::<Kernel>();
-        ok(cudaGraphKernelNodeGetParams(
-            nodes[1],
-            (&raw mut kernel).cast(),
-        ));
+        ok! { cudaGraphKernelNodeGetParams(nodes[1], (&raw mut kernel).cast()) }
         assert_eq!((kernel.function, kernel.block), (program.add(), ONE));
         assert_eq!(*(*kernel.params.add(1)).cast::<i32>(), 1);
         let value = 100_i32;
         let params = [*kernel.params, value.address()];
         kernel.params = params.as_ptr();
-        ok(cudaGraphKernelNodeSetParams(
-            nodes[1],
-            (&raw const kernel).cast(),
-        ));
+        ok! { cudaGraphKernelNodeSetParams(nodes[1], (&raw const kernel).cast()) }
         // `cudaMemcpy3DParms`: arrays, positions and pitched pointers, twice; extent and kind.
         let mut copy = [0_u64; 20];
-        ok(cudaGraphMemcpyNodeGetParams(
-            nodes[0],
-            copy.as_mut_ptr().cast(),
-        ));
+        ok! { cudaGraphMemcpyNodeGetParams(nodes[0], copy.as_mut_ptr().cast()) }
         assert_eq!(
             (copy[4], copy[12], &copy[16..19]),
             (from, to, &[4, 1, 1][..])
         );
-        ok(cudaGraphMemcpyNodeSetParams(nodes[0], copy.as_ptr().cast()));
-        ok(cudaGraphExecUpdate(
-            executable,
-            graph,
-            told.as_mut_ptr().cast(),
-        ));
-        ok(cudaGraphLaunch(executable, 0));
+        ok!(cudaGraphMemcpyNodeSetParams(nodes[0], copy.as_ptr().cast()));
+        ok! { cudaGraphExecUpdate(executable, graph, told.as_mut_ptr().cast()) }
+        ok!(cudaGraphLaunch(executable, 0));
         assert_eq!(program.download(to, 1), [105]);
-        ok(cudaGraphDestroyNode(nodes[1]));
+        ok!(cudaGraphDestroyNode(nodes[1]));
         let changed = cudaGraphExecUpdate(executable, graph, told.as_mut_ptr().cast());
         assert_eq!((changed, told[0] as u32), (910, 2));
     }
@@ -168,25 +130,16 @@ fn variants_use_the_threads_own_stream() {
     let (mut own, mut legacy, mut explicit) = (0, 0, 0);
     let buffer = program.upload(&[0]);
     let mut back = 0;
-    unsafe {
-        ok(cudaStreamGetId(0, &mut legacy));
-        ok(cudaStreamGetId_ptsz(0, &mut own));
-        ok(cudaStreamGetId(2, &mut explicit));
-        assert!(own == explicit && own != legacy);
-        ok(cudaStreamGetId_ptsz(1, &mut explicit));
-        assert_eq!(explicit, legacy);
-        let value = 4_i32;
-        let params = [buffer.address(), value.address()];
-        ok(cudaLaunchKernel_ptsz(
-            program.add(),
-            ONE,
-            ONE,
-            params.as_ptr(),
-            0,
-            0,
-        ));
-        ok(cudaMemcpy_ptds(&raw mut back as u64, buffer, 4, 4));
-    }
+    ok!(cudaStreamGetId(0, &mut legacy));
+    ok!(cudaStreamGetId_ptsz(0, &mut own));
+    ok!(cudaStreamGetId(2, &mut explicit));
+    assert!(own == explicit && own != legacy);
+    ok!(cudaStreamGetId_ptsz(1, &mut explicit));
+    assert_eq!(explicit, legacy);
+    let value = 4_i32;
+    let params = [buffer.address(), value.address()];
+    ok! { cudaLaunchKernel_ptsz(program.add(), ONE, ONE, params.as_ptr(), 0, 0) }
+    ok!(cudaMemcpy_ptds(&raw mut back as u64, buffer, 4, 4));
     assert_eq!(back, 4);
 }
 
@@ -196,17 +149,17 @@ fn events_tell_the_time_between_them() {
     let buffer = program.upload(&[0]);
     let (mut start, mut end, mut milliseconds) = (0, 0, -1.0);
     unsafe {
-        ok(cudaEventCreate(&mut start));
-        ok(cudaEventCreateWithFlags(&mut end, 1));
-        ok(cudaEventRecord(start, 0));
+        ok!(cudaEventCreate(&mut start));
+        ok!(cudaEventCreateWithFlags(&mut end, 1));
+        ok!(cudaEventRecord(start, 0));
         ok(program.launch(&program.add, 1, &[&buffer, &1_i32]));
-        ok(cudaEventRecord(end, 0));
-        ok(cudaEventSynchronize(end));
-        ok(cudaEventQuery(end));
-        ok(cudaEventElapsedTime(&mut milliseconds, start, end));
+        ok!(cudaEventRecord(end, 0));
+        ok!(cudaEventSynchronize(end));
+        ok!(cudaEventQuery(end));
+        ok!(cudaEventElapsedTime(&mut milliseconds, start, end));
         assert!(milliseconds >= 0.0);
-        ok(cudaEventDestroy(start));
+        ok!(cudaEventDestroy(start));
         assert_eq!(cudaEventDestroy(start), 400);
-        ok(cudaEventDestroy(end));
+        ok!(cudaEventDestroy(end));
     }
 }
