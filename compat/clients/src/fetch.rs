@@ -30,7 +30,6 @@ pub struct Home {
 }
 
 impl Home {
-    /// Its Python.
     pub fn python(&self) -> PathBuf {
         self.dir.join("venv/bin/python")
     }

@@ -38,44 +38,35 @@ impl fmt::Display for Class {
     }
 }
 
-/// What is known.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
     #[serde(default)]
-    failure: Vec<KnownFailure>,
+    failure: Vec<Entry>,
     #[serde(default)]
-    finding: Vec<KnownFinding>,
+    finding: Vec<Entry>,
 }
 
-/// Tests that fail for one reason.
+/// Tests that fail, or kernels in which the checks find something, for one reason.
 #[derive(Debug, Deserialize)]
-struct KnownFailure {
+struct Entry {
     /// The clients, as a pattern.
     client: String,
-    /// The tests, as a pattern.
-    #[serde(default = "any")]
-    test: String,
-    /// Part of their message.
+    /// The tests or kernels, as a pattern.
+    #[serde(default = "any", alias = "test", alias = "kernel")]
+    name: String,
+    /// Part of the message.
     #[serde(default)]
     says: String,
     #[serde(flatten)]
     reason: Reason,
 }
 
-/// What the checks find for one reason.
-#[derive(Debug, Deserialize)]
-struct KnownFinding {
-    /// The clients, as a pattern.
-    client: String,
-    /// The kernels, as a pattern.
-    #[serde(default = "any")]
-    kernel: String,
-    /// Part of the finding.
-    #[serde(default)]
-    says: String,
-    #[serde(flatten)]
-    reason: Reason,
+impl Entry {
+    fn fits(&self, client: &str, name: &str, said: &str) -> bool {
+        let matches = |pattern: &str, text| Pattern::new(pattern).is_ok_and(|p| p.matches(text));
+        matches(&self.client, client) && matches(&self.name, name) && said.contains(&self.says)
+    }
 }
 
 fn any() -> String {
@@ -85,7 +76,6 @@ fn any() -> String {
 /// A reason: its class, and a sentence.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reason {
-    /// Its class.
     pub class: Class,
     /// A sentence.
     pub because: String,
@@ -102,37 +92,24 @@ impl Known {
 
     fn parse(text: &str) -> anyhow::Result<Self> {
         let known: Self = toml::from_str(text)?;
-        let failures = known.failure.iter().flat_map(|f| [&f.client, &f.test]);
-        let findings = known.finding.iter().flat_map(|f| [&f.client, &f.kernel]);
-        for pattern in failures.chain(findings) {
+        let all = known.failure.iter().chain(&known.finding);
+        for pattern in all.flat_map(|entry| [&entry.client, &entry.name]) {
             Pattern::new(pattern).with_context(|| format!("`{pattern}` is not a pattern"))?;
         }
         Ok(known)
     }
 
     /// Why a client's test fails, if that is known: by the first entry that matches.
-    pub fn failure(&self, client: &str, failure: &Failure) -> Option<&Reason> {
-        let fits = |known: &&KnownFailure| {
-            matches(&known.client, client)
-                && matches(&known.test, &failure.test)
-                && failure.said.contains(&known.says)
-        };
-        self.failure.iter().find(fits).map(|known| &known.reason)
+    pub fn failure(&self, client: &str, Failure { test, said }: &Failure) -> Option<&Reason> {
+        let mut all = self.failure.iter();
+        Some(&all.find(|entry| entry.fits(client, test, said))?.reason)
     }
 
     /// Why the checks find something in a client's kernel, if that is known.
-    pub fn finding(&self, client: &str, finding: &Finding) -> Option<&Reason> {
-        let fits = |known: &&KnownFinding| {
-            matches(&known.client, client)
-                && matches(&known.kernel, &finding.kernel)
-                && finding.text.contains(&known.says)
-        };
-        self.finding.iter().find(fits).map(|known| &known.reason)
+    pub fn finding(&self, client: &str, Finding { kernel, text }: &Finding) -> Option<&Reason> {
+        let mut all = self.finding.iter();
+        Some(&all.find(|entry| entry.fits(client, kernel, text))?.reason)
     }
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(text))
 }
 
 #[cfg(test)]
@@ -176,12 +153,8 @@ mod tests {
             kernel: "k".to_owned(),
             text: text.to_owned(),
         };
-        assert!(known.finding("one", &finding("a race on it")).is_some());
-        assert!(
-            known
-                .finding("one", &finding("an unwritten read"))
-                .is_none()
-        );
+        let is_known = |text| known.finding("one", &finding(text)).is_some();
+        assert!(is_known("a race on it") && !is_known("an unwritten read"));
     }
 
     #[test]

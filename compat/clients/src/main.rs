@@ -163,13 +163,14 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result
 
 /// The clients that the user names.
 fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec<Client<'c>>> {
-    if options.source.is_some() && options.names.len() != 1 {
-        let what = "--source is a checkout of one client: name that client, and no other";
-        return Err(usage(what.into()));
-    }
-    if options.files.is_some() && options.names.len() != 1 {
-        let what = "--files are files of one client: name that client, and no other";
-        return Err(usage(what.into()));
+    for (is_given, what) in [
+        (options.source.is_some(), "--source is a checkout"),
+        (options.files.is_some(), "--files are files"),
+    ] {
+        if is_given && options.names.len() != 1 {
+            let one = "of one client: name that client, and no other";
+            return Err(usage(format!("{what} {one}")));
+        }
     }
     let find = |name: &String| {
         let mut clients = catalogue.clients();

@@ -23,11 +23,9 @@ pub struct Results {
 }
 
 /// The outcome of a client.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// Which of its tests are run.
     pub about: String,
@@ -52,14 +50,13 @@ pub struct Outcome {
     pub kernel_seconds: f64,
     /// Kernels that were launched.
     pub n_kernels: u64,
-    /// Launches.
     pub n_launches: u64,
     /// What the checks found, or what ended a kernel; abridged.
     pub findings: Vec<Finding>,
 }
 
 /// The processor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Machine {
     /// Its model.
     pub processor: String,
@@ -107,16 +104,7 @@ impl Outcome {
             about: client.entry.about.clone(),
             commit: commit(),
             machine: Machine::here(),
-            not_run: None,
-            lacking: None,
-            n_passed: 0,
-            n_skipped: 0,
-            failures: Vec::new(),
-            seconds: 0.0,
-            kernel_seconds: 0.0,
-            n_kernels: 0,
-            n_launches: 0,
-            findings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -256,9 +244,9 @@ impl Results {
     /// They are missing, or have another format.
     pub fn read() -> anyhow::Result<Self> {
         let path = Self::path();
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("{} cannot be read", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))
+        let read = || Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?);
+        let read: anyhow::Result<Self> = read();
+        read.with_context(|| format!("{} cannot be read", path.display()))
     }
 
     /// The file's text, with a line for each outcome.

@@ -9,10 +9,23 @@ use std::time::{Duration, Instant};
 
 /// How a program ended.
 pub enum End {
-    /// On its own.
     Own(ExitStatus),
     /// It was killed, because it took too long.
     Limit,
+}
+
+impl End {
+    /// What is wrong with the end, and the last output; none if the status is one of these.
+    pub fn complaint(&self, usual: &[i32], limit: Duration, log: &Path) -> Option<String> {
+        match self {
+            Self::Own(status) if status.code().is_some_and(|code| usual.contains(&code)) => None,
+            Self::Own(status) => Some(format!("the process ended ({status}): {}", last_lines(log))),
+            Self::Limit => {
+                let seconds = limit.as_secs();
+                Some(format!("the process did not end within {seconds} s"))
+            }
+        }
+    }
 }
 
 /// Runs a program; its output goes to the file `log`.
@@ -67,10 +80,8 @@ pub fn tool(command: &mut Command, log: &Path, limit: Duration) -> anyhow::Resul
 pub fn last_lines(log: &Path) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<_> = lines.collect();
     lines[lines.len().saturating_sub(3)..].join("\n")
 }
 
@@ -82,11 +93,8 @@ mod tests {
     fn a_program_that_hangs_is_ended() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
-        let end = run(
-            Command::new("sleep").arg("60"),
-            &log,
-            Duration::from_millis(50),
-        );
+        let limit = Duration::from_millis(50);
+        let end = run(Command::new("sleep").arg("60"), &log, limit);
         assert!(matches!(end, Ok(End::Limit)));
     }
 

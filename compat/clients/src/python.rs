@@ -69,6 +69,9 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     Ok(ran)
 }
 
+/// pytest's status if all passed, some failed, a file could not be loaded, or there are no tests.
+const ORDINARY: [i32; 4] = [0, 1, 2, 5];
+
 /// The module with the fixtures that tests expect.
 const PLUGIN: &str = "lockstep_fixtures";
 
@@ -126,7 +129,7 @@ impl File<'_> {
             let told = std::fs::read_to_string(&files.tests).unwrap_or_default();
             let mut told = Told::read(&told);
             let is_without_device = ran.add_report(&files.report)?;
-            let bad_end = self.bad_end(&end, &files);
+            let bad_end = end.complaint(&ORDINARY, self.limit(), &files.log);
             let was_at = told.unfinished.take();
             let done: BTreeSet<String> = told.tests.iter().map(|t| t.name.clone()).collect();
             let victims = match is_without_device && bad_end.is_none() {
@@ -152,29 +155,15 @@ impl File<'_> {
         }
     }
 
-    /// The end of a process that did not end as pytest does.
-    fn bad_end(&self, end: &End, files: &Files) -> Option<String> {
-        // All passed, some failed, a file that could not be loaded, and no tests.
-        const ORDINARY: [i32; 4] = [0, 1, 2, 5];
-        match end {
-            End::Own(status) if status.code().is_some_and(|c| ORDINARY.contains(&c)) => None,
-            End::Own(status) => {
-                let last = process::last_lines(&files.log);
-                Some(format!("the process ended ({status}): {last}"))
-            }
-            End::Limit => {
-                let limit = self.client.entry.limit;
-                Some(format!("the process did not end within {limit} s"))
-            }
-        }
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.client.entry.limit)
     }
 
     fn pytest(&self, selected: &[String], files: &Files) -> anyhow::Result<End> {
         let mut command = self.command(selected, files);
         command.arg("--report-log").arg(&files.tests);
         let _ = std::fs::remove_file(&files.tests);
-        let limit = Duration::from_secs(self.client.entry.limit);
-        process::run(&mut command, &files.log, limit)
+        process::run(&mut command, &files.log, self.limit())
     }
 
     fn command(&self, selected: &[String], files: &Files) -> Command {
@@ -195,8 +184,7 @@ impl File<'_> {
     /// The names of all tests among those selected.
     fn collected(&self, selected: &[String], files: &Files) -> anyhow::Result<Vec<String>> {
         let mut command = self.command(selected, files);
-        let limit = Duration::from_secs(self.client.entry.limit);
-        process::run(command.arg("--collect-only"), &files.log, limit)?;
+        process::run(command.arg("--collect-only"), &files.log, self.limit())?;
         let said = std::fs::read_to_string(&files.log).unwrap_or_default();
         let names = said.lines().take_while(|line| !line.is_empty());
         Ok(names.map(str::to_owned).collect())
@@ -258,9 +246,7 @@ impl Told {
         }
         told
     }
-}
 
-impl Told {
     /// Removes the tests that failed after another had: they may have had no device. Returns
     /// their names.
     fn take_victims(&mut self) -> Vec<String> {
@@ -277,10 +263,9 @@ impl Told {
 /// The message of a failed test.
 fn said(told: &Value) -> String {
     let crash = told["reprcrash"]["message"].as_str();
-    let text = crash.or_else(|| told["longrepr"].as_str());
-    text.or_else(|| told.as_str())
-        .unwrap_or_default()
-        .to_owned()
+    let long = crash.or_else(|| told["longrepr"].as_str());
+    let text = long.or_else(|| told.as_str());
+    text.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

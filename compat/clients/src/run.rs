@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is run, and how.
 pub struct Run<'r> {
     /// The folder with the driver.
     pub driver: &'r Path,

@@ -59,7 +59,6 @@ pub struct Failure {
 /// A launch in which the simulator's checks found something.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Finding {
-    /// The kernel.
     pub kernel: String,
     /// What it did.
     pub text: String,
@@ -68,7 +67,6 @@ pub struct Finding {
 /// The results of a client's tests, or of those of one file.
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Ran {
-    /// The tests.
     pub tests: Vec<Test>,
     /// How long their processes took.
     pub seconds: f64,

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Client;
 use crate::fetch::{Home, cargo};
-use crate::process::{self, End};
+use crate::process;
 use crate::run::Run;
 use crate::runner::{self, Files, Ran, Test, Verdict};
 use anyhow::{Context, bail};
@@ -31,26 +31,15 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     command.env("RUST_BACKTRACE", "0");
     runner::prepare(&mut command, client, home, run, &files);
     let started = Instant::now();
-    let end = process::run(
-        &mut command,
-        &files.log,
-        Duration::from_secs(client.entry.limit),
-    )?;
+    let limit = Duration::from_secs(client.entry.limit);
+    let end = process::run(&mut command, &files.log, limit)?;
     ran.seconds = started.elapsed().as_secs_f64();
     let said = std::fs::read(&files.log).context("the tests' log is gone")?;
     ran.tests = tests(&String::from_utf8_lossy(&said));
     // libtest's exit status when tests have failed.
     const FAILED: i32 = 101;
-    match end {
-        End::Own(status) if matches!(status.code(), Some(0 | FAILED)) => {}
-        End::Own(status) => ran
-            .tests
-            .push(Test::failed("the process", status.to_string())),
-        End::Limit => {
-            let limit = client.entry.limit;
-            let said = format!("did not end within {limit} s");
-            ran.tests.push(Test::failed("the process", said));
-        }
+    if let Some(said) = end.complaint(&[0, FAILED], limit, &files.log) {
+        ran.tests.push(Test::failed("the process", said));
     }
     ran.add_report(&files.report)?;
     Ok(ran)

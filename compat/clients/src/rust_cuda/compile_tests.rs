@@ -54,8 +54,8 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
 fn build(home: &Home, files: &Files) -> anyhow::Result<PathBuf> {
     let folder = work(home, "build-kernels");
     let source = include_str!("../../rust-cuda/build_kernels.rs");
-    let name = ["build-kernels", "cuda_builder"];
-    write_package(&folder, "main.rs", source, name, our_cuda_builder())?;
+    let dependency = ("cuda_builder", our_cuda_builder());
+    write_package(&folder, "main.rs", source, "build-kernels", dependency)?;
     let mut cargo = cargo();
     cargo.arg("build").current_dir(&folder);
     cargo.env("CARGO_TARGET_DIR", folder.join("target"));
@@ -77,13 +77,8 @@ fn one(
         return Ok(Verdict::Skipped);
     }
     let kernels = work(home, "compile-test");
-    write_package(
-        &kernels,
-        "lib.rs",
-        &text,
-        [&wanted.name, "cuda_std"],
-        our_cuda_std(),
-    )?;
+    let dependency = ("cuda_std", our_cuda_std());
+    write_package(&kernels, "lib.rs", &text, &wanted.name, dependency)?;
     let mut command = Command::new(compiler);
     command.arg(&kernels).arg(&wanted.capability);
     let limit = Duration::from_secs(client.entry.limit);
@@ -103,11 +98,10 @@ fn one(
 
 /// Whether a text has the first error of another, by rustc's code for it.
 fn says_the_same(expected: &str, said: &str) -> bool {
-    let first = expected.lines().find(|line| line.starts_with("error"));
-    let code = first
-        .and_then(|line| line.split_once(':'))
-        .map(|(code, _)| code);
-    code.is_some_and(|code| said.contains(code))
+    let mut lines = expected.lines();
+    let first = lines.find(|line| line.starts_with("error"));
+    let code = first.and_then(|line| line.split_once(':'));
+    code.is_some_and(|(code, _)| said.contains(code))
 }
 
 /// The outcome of a test.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::catalogue::Client;
 use crate::fetch::{Home, cargo, copy};
-use crate::process::{self, End};
+use crate::process;
 use crate::run::Run;
 use crate::runner::{self, Files, Ran, Test, Verdict};
 use anyhow::{Context, ensure};
@@ -64,8 +64,8 @@ fn prepare(home: &Home, folders: &[String]) -> anyhow::Result<std::path::PathBuf
         &stand_in,
         "lib.rs",
         source,
-        ["blastoff", "cust"],
-        CUST.into(),
+        "blastoff",
+        ("cust", CUST.into()),
     )?;
     let mut members = Vec::new();
     for folder in folders {
@@ -90,12 +90,9 @@ fn prepare(home: &Home, folders: &[String]) -> anyhow::Result<std::path::PathBuf
         ensure!(program.contains(long), "{folder} no longer says `{long}`");
         write(&path, &program.replace(long, short))?;
     }
-    let workspace = Table::from_iter([
-        ("resolver".to_owned(), Value::from("2")),
-        ("members".to_owned(), Value::Array(members)),
-    ]);
-    let manifest = Table::from_iter([("workspace".to_owned(), Value::Table(workspace))]);
-    write(&root.join("Cargo.toml"), &manifest.to_string())?;
+    let members = Value::Array(members);
+    let manifest = format!("[workspace]\nresolver = \"2\"\nmembers = {members}\n");
+    write(&root.join("Cargo.toml"), &manifest)?;
     Ok(root)
 }
 
@@ -147,11 +144,7 @@ fn one(
     let started = Instant::now();
     let end = process::run(&mut program, &files.log, limit)?;
     ran.seconds += started.elapsed().as_secs_f64();
-    Ok(match end {
-        End::Own(status) if status.success() => None,
-        End::Own(status) => Some(format!("{status}: {}", process::last_lines(&files.log))),
-        End::Limit => Some(format!("did not end within {} s", limit.as_secs())),
-    })
+    Ok(end.complaint(&[0], limit, &files.log))
 }
 
 #[cfg(test)]
@@ -170,16 +163,10 @@ mod tests {
         }
         let needed = &new["dependencies"];
         assert_eq!(needed["sha2"], old["dependencies"]["sha2"]);
-        let package = |line: &Value| line["package"].as_str().map(str::to_owned);
-        let package_of = [
-            &needed["cuda_std"],
-            &new["build-dependencies"]["cuda_builder"],
-        ];
+        let builder = &new["build-dependencies"]["cuda_builder"];
+        let names = [&needed["cuda_std"], builder].map(|line| line["package"].as_str());
         let ours = ["lockstep-rust-cuda-std", "lockstep-cuda-builder"];
-        assert_eq!(
-            package_of.map(package),
-            ours.map(|name| Some(name.to_owned()))
-        );
+        assert_eq!(names, ours.map(Some));
         assert_eq!(needed.as_table().unwrap().len(), 2);
     }
 }

@@ -53,26 +53,21 @@ fn our_cuda_builder() -> Value {
     own("lockstep-cuda-builder", "cuda_builder")
 }
 
-/// Writes a small package of our own: a library, or a program if the file is `main.rs`.
+/// Writes a small package of our own with one dependency: a library, or a program if the file is
+/// `main.rs`.
 fn write_package(
     folder: &Path,
     file: &str,
     source: &str,
-    [name, dependency]: [&str; 2],
-    needed: Value,
+    name: &str,
+    (dependency, needed): (&str, Value),
 ) -> anyhow::Result<()> {
-    let package = Table::from_iter([
-        ("name".to_owned(), Value::from(name)),
-        ("version".to_owned(), "0.0.0".into()),
-        ("edition".to_owned(), "2024".into()),
-    ]);
-    let dependencies = Table::from_iter([(dependency.to_owned(), needed)]);
-    let manifest = Table::from_iter([
-        ("package".to_owned(), Value::Table(package)),
-        ("dependencies".to_owned(), Value::Table(dependencies)),
-    ]);
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [dependencies]\n{dependency} = {needed}\n"
+    );
     write(&folder.join("src").join(file), source)?;
-    write(&folder.join("Cargo.toml"), &manifest.to_string())
+    write(&folder.join("Cargo.toml"), &manifest)
 }
 
 /// Writes a file, and the folders for it.
