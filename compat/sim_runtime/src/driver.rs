@@ -140,16 +140,7 @@ functions! {
     fn cuDeviceGetLuid(luid: *mut c_char, mask: *mut c_uint, device: c_int);
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int);
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, device: c_int);
-    fn cuDeviceGetPCIBusId(out: *mut c_char, len: c_int, device: c_int);
     fn cuDeviceGetByPCIBusId(device: *mut c_int, id: *const c_char);
-    fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int);
-    fn cuDeviceGetP2PAttribute(value: *mut c_int, attribute: c_uint, a: c_int, b: c_int);
-    fn cuDeviceGetDefaultMemPool(out: *mut usize, device: c_int);
-    fn cuDeviceGetMemPool(out: *mut usize, device: c_int);
-    fn cuDeviceSetMemPool(device: c_int, pool: usize);
-    fn cuDeviceGetGraphMemAttribute(device: c_int, attribute: c_uint, value: *mut c_void);
-    fn cuDeviceSetGraphMemAttribute(device: c_int, attribute: c_uint, value: *mut c_void);
-    fn cuDeviceGraphMemTrim(device: c_int);
 
     fn cuDevicePrimaryCtxRetain(out: *mut usize, device: c_int);
     fn cuDevicePrimaryCtxReset_v2(device: c_int);
@@ -219,16 +210,10 @@ functions! {
     fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint);
 
     fn cuEventCreate(out: *mut usize, flags: c_uint);
-    fn cuEventRecordWithFlags(event: usize, stream: usize, flags: c_uint);
 
     fn cuGraphAddKernelNode_v2(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const crate::layouts::DriverKernelNode);
     fn cuGraphAddMemcpyNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const crate::layouts::DriverCopy, context: usize);
     fn cuGraphAddMemsetNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const c_void, context: usize);
-    fn cuGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize);
-    fn cuGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize);
-    fn cuGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize);
-    fn cuGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize);
-    fn cuGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize);
     fn cuGraphExecKernelNodeSetParams_v2(graph: usize, node: usize, params: *const crate::layouts::DriverKernelNode);
     fn cuGraphExecMemcpyNodeSetParams(graph: usize, node: usize, params: *const crate::layouts::DriverCopy, context: usize);
     fn cuGraphExecMemsetNodeSetParams(graph: usize, node: usize, params: *const c_void, context: usize);

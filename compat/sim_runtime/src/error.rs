@@ -54,6 +54,11 @@ pub fn outcome(code: u32) -> Outcome {
     }
 }
 
+/// A result in which one error is told as another.
+pub fn told_as<T>(outcome: Outcome<T>, error: Error, instead: Error) -> Outcome<T> {
+    outcome.map_err(|own| if own == error { instead } else { own })
+}
+
 /// Name and text of an error, or of success.
 pub fn texts(code: u32) -> Option<(&'static CStr, &'static CStr)> {
     let found = TEXTS.binary_search_by_key(&code, |&(number, ..)| number);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use crate::current;
 use crate::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{Error, Outcome, told_as};
 use crate::layouts::{Dim3, DriverKernelNode, KernelNode};
 use crate::linking;
 
@@ -137,10 +137,11 @@ pub fn kernel(host: usize) -> Outcome<usize> {
     let mut kernel = 0;
     // SAFETY: the pointers are valid for the call.
     let found = unsafe { driver::cuLibraryGetKernel(&mut kernel, library, entity.name.as_ptr()) };
-    found.map_err(|error| match error {
-        Error::SYMBOL_NOT_FOUND => Error::INVALID_DEVICE_FUNCTION,
-        error => error,
-    })?;
+    told_as(
+        found,
+        Error::SYMBOL_NOT_FOUND,
+        Error::INVALID_DEVICE_FUNCTION,
+    )?;
     Ok(*entity.kernel.get_or_init(|| kernel))
 }
 
@@ -187,10 +188,7 @@ pub fn variable(host: usize) -> Outcome<(u64, usize)> {
     let found = unsafe {
         driver::cuLibraryGetGlobal(&mut address, &mut n_bytes, library, entity.name.as_ptr())
     };
-    found.map_err(|error| match error {
-        Error::SYMBOL_NOT_FOUND => Error::INVALID_SYMBOL,
-        error => error,
-    })?;
+    told_as(found, Error::SYMBOL_NOT_FOUND, Error::INVALID_SYMBOL)?;
     Ok((address, n_bytes))
 }
 

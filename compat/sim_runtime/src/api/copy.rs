@@ -8,6 +8,27 @@ use crate::driver;
 use crate::error::Outcome;
 use crate::layouts::{Copy3D, DriverCopy, PeerCopy3D, check_kind};
 
+/// A copy in a stream, or as the driver does it without one.
+unsafe fn bytes(to: u64, from: u64, n: usize, kind: c_uint, stream: Option<usize>) -> Outcome {
+    check_kind(kind)?;
+    current::ready()?;
+    if n == 0 {
+        return Ok(());
+    }
+    unsafe {
+        match (kind, stream) {
+            (1, Some(stream)) => driver::cuMemcpyHtoDAsync_v2(to, from, n, stream),
+            (2, Some(stream)) => driver::cuMemcpyDtoHAsync_v2(to, from, n, stream),
+            (3, Some(stream)) => driver::cuMemcpyDtoDAsync_v2(to, from, n, stream),
+            (_, Some(stream)) => driver::cuMemcpyAsync(to, from, n, stream),
+            (1, None) => driver::cuMemcpyHtoD_v2(to, from, n),
+            (2, None) => driver::cuMemcpyDtoH_v2(to, from, n),
+            (3, None) => driver::cuMemcpyDtoD_v2(to, from, n),
+            (_, None) => driver::cuMemcpy(to, from, n),
+        }
+    }
+}
+
 /// A copy in a stream.
 pub(super) unsafe fn later(
     to: u64,
@@ -16,19 +37,7 @@ pub(super) unsafe fn later(
     kind: c_uint,
     stream: usize,
 ) -> Outcome {
-    check_kind(kind)?;
-    current::ready()?;
-    if n_bytes == 0 {
-        return Ok(());
-    }
-    unsafe {
-        match kind {
-            1 => driver::cuMemcpyHtoDAsync_v2(to, from, n_bytes, stream),
-            2 => driver::cuMemcpyDtoHAsync_v2(to, from, n_bytes, stream),
-            3 => driver::cuMemcpyDtoDAsync_v2(to, from, n_bytes, stream),
-            _ => driver::cuMemcpyAsync(to, from, n_bytes, stream),
-        }
-    }
+    unsafe { bytes(to, from, n_bytes, kind, Some(stream)) }
 }
 
 /// A copy that is waited for, in the legacy stream or in another one.
@@ -39,22 +48,8 @@ pub(super) unsafe fn now(
     kind: c_uint,
     stream: Option<usize>,
 ) -> Outcome {
-    if let Some(stream) = stream {
-        return unsafe { wait_for(stream, later(to, from, n_bytes, kind, stream)) };
-    }
-    check_kind(kind)?;
-    current::ready()?;
-    if n_bytes == 0 {
-        return Ok(());
-    }
-    unsafe {
-        match kind {
-            1 => driver::cuMemcpyHtoD_v2(to, from, n_bytes),
-            2 => driver::cuMemcpyDtoH_v2(to, from, n_bytes),
-            3 => driver::cuMemcpyDtoD_v2(to, from, n_bytes),
-            _ => driver::cuMemcpy(to, from, n_bytes),
-        }
-    }
+    let copied = unsafe { bytes(to, from, n_bytes, kind, stream) };
+    stream.map_or(copied, |stream| unsafe { wait_for(stream, copied) })
 }
 
 /// A copy of rows that is waited for.

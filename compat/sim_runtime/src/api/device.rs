@@ -20,10 +20,7 @@ pub(super) unsafe fn put_properties(out: *mut u8, device: c_int, layout: Layout)
 /// The status for a limit that the driver does not know.
 fn told(outcome: Outcome) -> Outcome {
     const UNSUPPORTED_LIMIT: Error = Error(215);
-    outcome.map_err(|error| match error {
-        Error::INVALID_VALUE => UNSUPPORTED_LIMIT,
-        error => error,
-    })
+    error::told_as(outcome, Error::INVALID_VALUE, UNSUPPORTED_LIMIT)
 }
 
 api! {
@@ -61,16 +58,8 @@ api! {
         // All devices are alike.
         put(out, 0)
     }
-    fn cudaDeviceGetAttribute(out: *mut c_int, number: c_uint, device: c_int) {
-        needed(out)?;
-        current::check_device(device)?;
-        driver::cuDeviceGetAttribute(out, number, device)
-    }
-    fn cudaDeviceGetPCIBusId(out: *mut c_char, n_bytes: c_int, device: c_int) {
-        needed(out)?;
-        current::check_device(device)?;
-        driver::cuDeviceGetPCIBusId(out, n_bytes, device)
-    }
+    fn cudaDeviceGetAttribute(out: *mut c_int, number: c_uint, device: c_int) = cuDeviceGetAttribute needs out on device;
+    fn cudaDeviceGetPCIBusId(out: *mut c_char, n_bytes: c_int, device: c_int) = cuDeviceGetPCIBusId needs out on device;
     fn cudaDeviceGetByPCIBusId(out: *mut c_int, id: *const c_char) {
         needed(out)?;
         needed(id)?;
@@ -111,31 +100,12 @@ api! {
     fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) = cuCtxGetStreamPriorityRange;
     fn cudaCtxResetPersistingL2Cache() = cuCtxResetPersistingL2Cache;
     fn cudaDeviceFlushGPUDirectRDMAWrites(target: c_uint, scope: c_uint) = cuFlushGPUDirectRDMAWrites;
-    fn cudaDeviceGetGraphMemAttribute(device: c_int, number: c_uint, out: *mut c_void) {
-        current::check_device(device)?;
-        driver::cuDeviceGetGraphMemAttribute(device, number, out)
-    }
-    fn cudaDeviceSetGraphMemAttribute(device: c_int, number: c_uint, value: *mut c_void) {
-        current::check_device(device)?;
-        driver::cuDeviceSetGraphMemAttribute(device, number, value)
-    }
-    fn cudaDeviceGraphMemTrim(device: c_int) {
-        current::check_device(device)?;
-        driver::cuDeviceGraphMemTrim(device)
-    }
+    fn cudaDeviceGetGraphMemAttribute(device: c_int, number: c_uint, out: *mut c_void) = cuDeviceGetGraphMemAttribute on device;
+    fn cudaDeviceSetGraphMemAttribute(device: c_int, number: c_uint, value: *mut c_void) = cuDeviceSetGraphMemAttribute on device;
+    fn cudaDeviceGraphMemTrim(device: c_int) = cuDeviceGraphMemTrim on device;
 
-    fn cudaDeviceCanAccessPeer(out: *mut c_int, device: c_int, peer: c_int) {
-        needed(out)?;
-        current::check_device(device)?;
-        current::check_device(peer)?;
-        driver::cuDeviceCanAccessPeer(out, device, peer)
-    }
-    fn cudaDeviceGetP2PAttribute(out: *mut c_int, number: c_uint, a: c_int, b: c_int) {
-        needed(out)?;
-        current::check_device(a)?;
-        current::check_device(b)?;
-        driver::cuDeviceGetP2PAttribute(out, number, a, b)
-    }
+    fn cudaDeviceCanAccessPeer(out: *mut c_int, device: c_int, peer: c_int) = cuDeviceCanAccessPeer needs out on device, peer;
+    fn cudaDeviceGetP2PAttribute(out: *mut c_int, number: c_uint, a: c_int, b: c_int) = cuDeviceGetP2PAttribute needs out on a, b;
     fn cudaDeviceEnablePeerAccess(peer: c_int, flags: c_uint) {
         let own = current::ready()?;
         let peer = current::primary(peer)?;

@@ -14,10 +14,7 @@ api! {
     }
     fn cudaEventCreateWithFlags(out: *mut usize, flags: c_uint) = cuEventCreate needs out;
     fn cudaEventDestroy(event: usize) = cuEventDestroy_v2;
-    fn cudaEventRecord, cudaEventRecord_ptsz(event: usize, stream: usize) in stream {
-        current::ready()?;
-        driver::cuEventRecordWithFlags(event, stream, 0)
-    }
+    fn cudaEventRecord, cudaEventRecord_ptsz(event: usize, stream: usize) in stream = cuEventRecord;
     fn cudaEventRecordWithFlags, cudaEventRecordWithFlags_ptsz(event: usize, stream: usize, flags: c_uint) in stream = cuEventRecordWithFlags;
     fn cudaEventQuery(event: usize) = cuEventQuery;
     fn cudaEventSynchronize(event: usize) = cuEventSynchronize;

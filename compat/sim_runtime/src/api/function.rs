@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use super::{api, get, needed, put};
 use crate::current;
 use crate::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{Error, Outcome, told_as};
 use crate::layouts::{FunctionAttributes, LaunchConfig};
 use crate::registry;
 
@@ -15,12 +15,13 @@ fn found(host: usize) -> Outcome<(usize, c_int)> {
     Ok((registry::kernel(host)?, current::device()?))
 }
 
-/// The driver's status for a kernel whose handle may be invalid.
-fn told(outcome: Outcome) -> Outcome {
-    outcome.map_err(|error| match error {
-        Error::INVALID_HANDLE => Error::INVALID_DEVICE_FUNCTION,
-        error => error,
-    })
+/// The runtime's status for a kernel whose handle may be invalid.
+pub(super) fn told(outcome: Outcome) -> Outcome {
+    told_as(
+        outcome,
+        Error::INVALID_HANDLE,
+        Error::INVALID_DEVICE_FUNCTION,
+    )
 }
 
 /// `CU_FUNC_ATTRIBUTE_…` in the order of the runtime's structure.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::function::told;
 use super::{api, get, needed};
 use crate::current;
 use crate::driver;
@@ -34,14 +35,6 @@ pub(super) unsafe fn launch_on_all(list: *const LaunchParams, n: u32, flags: u32
     let list = (0..n as usize).map(of_driver);
     let list = list.collect::<Outcome<Vec<DriverLaunchParams>>>()?;
     told(unsafe { driver::cuLaunchCooperativeKernelMultiDevice(list.as_ptr(), n, flags) })
-}
-
-/// The runtime's status for a handle that is not a kernel.
-fn told(outcome: Outcome) -> Outcome {
-    outcome.map_err(|error| match error {
-        Error::INVALID_HANDLE => Error::INVALID_DEVICE_FUNCTION,
-        error => error,
-    })
 }
 
 /// Launches a kernel.

@@ -48,17 +48,25 @@ const PER_THREAD: usize = 2;
 /// pair that waits: `stream` is `None`, or the thread's own stream in the variant.
 ///
 /// `name(…) = function needs out;` does what the driver's function does in the thread's context, if
-/// `out` is not null.
+/// `out` is not null. `name(…) = function on device;` needs no context, but that `device` exists.
 macro_rules! api {
-    ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)?;)?)*) => {
+    ($(fn $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)? $(on $($device:ident),+)?;)?)*) => {
         $(
-            $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $($body)? $(= $function $(needs $($out),+)?)? }
+            $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $($body)? $(= $function $(needs $($out),+)? $(on $($device),+)?)? }
         )*
     };
     (@one $name:ident $(, $per_thread:ident)? ($($arg:ident: $ty:ty),*) $(in $stream:ident)? = $function:ident $(needs $($out:ident),+)?) => {
         $crate::api::api! { @one $name $(, $per_thread)? ($($arg: $ty),*) $(in $stream)? {
             $($($crate::api::needed($out)?;)+)?
             $crate::current::ready()?;
+            $crate::driver::functions! { fn $function($($arg: $ty),*); }
+            $function($($arg),*)
+        } }
+    };
+    (@one $name:ident ($($arg:ident: $ty:ty),*) = $function:ident $(needs $out:ident)? on $($device:ident),+) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) {
+            $($crate::api::needed($out)?;)?
+            $($crate::current::check_device($device)?;)+
             $crate::driver::functions! { fn $function($($arg: $ty),*); }
             $function($($arg),*)
         } }

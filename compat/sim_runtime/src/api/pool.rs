@@ -2,25 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::{api, needed};
-use crate::current;
-use crate::driver;
+use super::api;
 
 api! {
-    fn cudaDeviceGetDefaultMemPool(out: *mut usize, device: c_int) {
-        needed(out)?;
-        current::check_device(device)?;
-        driver::cuDeviceGetDefaultMemPool(out, device)
-    }
-    fn cudaDeviceGetMemPool(out: *mut usize, device: c_int) {
-        needed(out)?;
-        current::check_device(device)?;
-        driver::cuDeviceGetMemPool(out, device)
-    }
-    fn cudaDeviceSetMemPool(device: c_int, pool: usize) {
-        current::check_device(device)?;
-        driver::cuDeviceSetMemPool(device, pool)
-    }
+    fn cudaDeviceGetDefaultMemPool(out: *mut usize, device: c_int) = cuDeviceGetDefaultMemPool needs out on device;
+    fn cudaDeviceGetMemPool(out: *mut usize, device: c_int) = cuDeviceGetMemPool needs out on device;
+    fn cudaDeviceSetMemPool(device: c_int, pool: usize) = cuDeviceSetMemPool on device;
     fn cudaMemPoolCreate(out: *mut usize, properties: *const c_void) = cuMemPoolCreate needs out, properties;
     fn cudaMemPoolDestroy(pool: usize) = cuMemPoolDestroy;
     fn cudaMemPoolTrimTo(pool: usize, n_bytes: usize) = cuMemPoolTrimTo;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use super::{api, call, put};
 use crate::driver;
-use crate::error::{Error, Outcome};
+use crate::error::Error;
 use crate::layouts::Dim3;
 use crate::registry::{self, Configuration};
 
@@ -107,23 +107,6 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
     0
 }
 
-unsafe fn launch(
-    kernel: usize,
-    grid: Dim3,
-    block: Dim3,
-    params: *const *mut c_void,
-    shared_bytes: usize,
-    stream: usize,
-) -> Outcome {
-    let configuration = Configuration {
-        grid,
-        block,
-        shared_bytes,
-        stream,
-    };
-    unsafe { super::launch::launch(kernel, configuration, params) }
-}
-
 api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared_bytes: *mut usize, stream: *mut usize) {
         let last = registry::pop_configuration()?;
@@ -142,7 +125,7 @@ api! {
         put(out, registry::kernel(host)?)
     }
     fn __cudaLaunchKernel, __cudaLaunchKernel_ptsz(kernel: usize, grid: Dim3, block: Dim3, params: *const *mut c_void, shared_bytes: usize, stream: usize) in stream {
-        launch(kernel, grid, block, params, shared_bytes, stream)
+        super::launch::launch(kernel, Configuration { grid, block, shared_bytes, stream }, params)
     }
     fn cudaGetKernel(out: *mut usize, host: usize) {
         crate::current::ready()?;

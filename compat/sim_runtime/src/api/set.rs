@@ -37,37 +37,37 @@ impl Rows {
         Ok(slices.collect())
     }
 
-    fn is_empty(&self) -> bool {
-        self.width == 0 || self.height == 0
+    /// Fills them, if there are any: in a stream, or as the driver does without one.
+    unsafe fn fill(&self, stream: Option<usize>) -> Outcome {
+        let Self {
+            to,
+            pitch,
+            value,
+            width,
+            height,
+        } = *self;
+        current::ready()?;
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let value = value as u8;
+        match stream {
+            Some(stream) => unsafe {
+                driver::cuMemsetD2D8Async(to, pitch, value, width, height, stream)
+            },
+            None => unsafe { driver::cuMemsetD2D8_v2(to, pitch, value, width, height) },
+        }
     }
 
     /// Makes a stream fill them.
     unsafe fn later(&self, stream: usize) -> Outcome {
-        current::ready()?;
-        if self.is_empty() {
-            return Ok(());
-        }
-        let Self {
-            to, pitch, width, ..
-        } = *self;
-        unsafe {
-            driver::cuMemsetD2D8Async(to, pitch, self.value as u8, width, self.height, stream)
-        }
+        unsafe { self.fill(Some(stream)) }
     }
 
     /// Fills them, and waits as the runtime does.
     unsafe fn now(&self, stream: Option<usize>) -> Outcome {
-        if let Some(stream) = stream {
-            return unsafe { wait_for(stream, self.later(stream)) };
-        }
-        current::ready()?;
-        if self.is_empty() {
-            return Ok(());
-        }
-        let Self {
-            to, pitch, width, ..
-        } = *self;
-        unsafe { driver::cuMemsetD2D8_v2(to, pitch, self.value as u8, width, self.height) }
+        let filled = unsafe { self.fill(stream) };
+        stream.map_or(filled, |stream| unsafe { wait_for(stream, filled) })
     }
 }
 

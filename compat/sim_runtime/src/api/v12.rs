@@ -5,8 +5,6 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::stream::capture_info;
 use super::{api, needed, put};
-use crate::current;
-use crate::driver;
 use crate::layouts::{LaunchParams, PointerAttributes};
 use crate::properties::Layout;
 
@@ -49,30 +47,15 @@ api! {
         capture_info(stream, status, id, graph, nodes, edges, n)
     }
     fn cudaGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize) = cuGraphGetEdges;
-    fn cudaGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphGetEdges(graph, from, to, n)
-    }
+    fn cudaGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphGetEdges_v2;
     fn cudaGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) = cuGraphAddDependencies;
-    fn cudaGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
-        current::ready()?;
-        driver::cuGraphAddDependencies(graph, from, to, n)
-    }
+    fn cudaGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, edges: *const c_void, n: usize) = cuGraphAddDependencies_v2;
     fn cudaGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) = cuGraphRemoveDependencies;
-    fn cudaGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
-        current::ready()?;
-        driver::cuGraphRemoveDependencies(graph, from, to, n)
-    }
+    fn cudaGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, edges: *const c_void, n: usize) = cuGraphRemoveDependencies_v2;
     fn cudaGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize) = cuGraphNodeGetDependencies;
-    fn cudaGraphNodeGetDependencies_v2(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependencies(node, out, n)
-    }
+    fn cudaGraphNodeGetDependencies_v2(node: usize, out: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphNodeGetDependencies_v2;
     fn cudaGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize) = cuGraphNodeGetDependentNodes;
-    fn cudaGraphNodeGetDependentNodes_v2(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependentNodes(node, out, n)
-    }
+    fn cudaGraphNodeGetDependentNodes_v2(node: usize, out: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphNodeGetDependentNodes_v2;
     fn cudaSetDoubleForDevice(value: *mut f64) {
         needed(value)
     }

@@ -4,8 +4,6 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::stream::capture_info;
 use super::{api, needed, put};
-use crate::current;
-use crate::driver;
 use crate::layouts::LongPointerAttributes;
 use crate::properties::Layout;
 
@@ -34,24 +32,9 @@ api! {
     fn cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz(stream: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) in stream {
         capture_info(stream, status, id, graph, nodes, edges, n)
     }
-    fn cudaGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphGetEdges(graph, from, to, n)
-    }
-    fn cudaGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
-        current::ready()?;
-        driver::cuGraphAddDependencies(graph, from, to, n)
-    }
-    fn cudaGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
-        current::ready()?;
-        driver::cuGraphRemoveDependencies(graph, from, to, n)
-    }
-    fn cudaGraphNodeGetDependencies(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependencies(node, out, n)
-    }
-    fn cudaGraphNodeGetDependentNodes(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependentNodes(node, out, n)
-    }
+    fn cudaGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphGetEdges_v2;
+    fn cudaGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, edges: *const c_void, n: usize) = cuGraphAddDependencies_v2;
+    fn cudaGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, edges: *const c_void, n: usize) = cuGraphRemoveDependencies_v2;
+    fn cudaGraphNodeGetDependencies(node: usize, out: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphNodeGetDependencies_v2;
+    fn cudaGraphNodeGetDependentNodes(node: usize, out: *mut usize, edges: *mut c_void, n: *mut usize) = cuGraphNodeGetDependentNodes_v2;
 }
