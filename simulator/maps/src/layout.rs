@@ -73,28 +73,18 @@ impl Bits {
     }
 
     fn check(self) -> Result<(), Invalid> {
-        let Self {
-            bits,
-            base,
-            distance,
-        } = self;
-        if distance < bits {
-            return Err(Invalid::because(format!(
-                "{self}: S must be at least B, or bits are XORed with \
-                 themselves"
-            )));
-        }
-        let sum = [bits, base, distance]
+        let sum: u64 = [self.bits, self.base, self.distance]
+            .map(u64::from)
             .iter()
-            .map(|&n| u64::from(n))
-            .sum::<u64>();
-        if sum >= 32 {
-            return Err(Invalid::because(format!(
-                "{self}: B + M + S must be less than 32, the bits of an \
-                 offset"
-            )));
-        }
-        Ok(())
+            .sum();
+        let wrong = if self.distance < self.bits {
+            "S must be at least B, or bits are XORed with themselves"
+        } else if sum >= 32 {
+            "B + M + S must be less than 32, the bits of an offset"
+        } else {
+            return Ok(());
+        };
+        Err(Invalid(format!("{self}: {wrong}")))
     }
 }
 
@@ -213,12 +203,7 @@ fn in_line(
 
 impl fmt::Display for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            bits,
-            base,
-            distance,
-        } = self;
-        write!(f, "swizzle:{bits},{base},{distance}")
+        write!(f, "swizzle:{},{},{}", self.bits, self.base, self.distance)
     }
 }
 
@@ -235,11 +220,8 @@ impl fmt::Display for Layout {
             Self::Plain => f.write_str("plain"),
             Self::Padded(n) => write!(f, "pad:{n}"),
             Self::Swizzled(steps) => {
-                for (i, step) in steps.iter().enumerate() {
-                    let plus = if i == 0 { "" } else { "+" };
-                    write!(f, "{plus}{step}")?;
-                }
-                Ok(())
+                let steps: Vec<String> = steps.iter().map(Bits::to_string).collect();
+                f.write_str(&steps.join("+"))
             }
             Self::Xor(c) => chunks(f, "xor", c),
             Self::Shift(c) => chunks(f, "shift", c),
@@ -262,8 +244,10 @@ impl FromStr for Layout {
             "pad" => rest.parse().map(Self::Padded).map_err(|_| unknown()),
             "swizzle" => text
                 .split('+')
-                .map(|step| bits(step).ok_or_else(unknown))
-                .map(|step| step.and_then(|step| step.check().map(|()| step)))
+                .map(|step| {
+                    let step = bits(step).ok_or_else(unknown)?;
+                    step.check().map(|()| step)
+                })
                 .collect::<Result<_, _>>()
                 .map(Self::Swizzled),
             "xor" => chunks(rest).map(Self::Xor).ok_or_else(unknown),

@@ -273,24 +273,21 @@ impl Pattern {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_matrix = matches!(self.shape, Shape::Matrices(_));
-        match self.operation {
-            Operation::Load => {}
-            Operation::Store if is_matrix => {}
-            Operation::Store => f.write_str("store:")?,
-            Operation::Atomic => f.write_str("atomic:")?,
+        match (self.operation, self.shape) {
+            (Operation::Store, Shape::Matrices(n)) => write!(f, "stmatrix.x{n}")?,
+            (_, Shape::Matrices(n)) => write!(f, "ldmatrix.x{n}")?,
+            (Operation::Load, _) => {}
+            (Operation::Store, _) => f.write_str("store:")?,
+            (Operation::Atomic, _) => f.write_str("atomic:")?,
         }
-        match self.shape {
-            Shape::Row => f.write_str("row")?,
-            Shape::Column => f.write_str("column")?,
-            Shape::Diagonal => f.write_str("diagonal")?,
-            Shape::Stride(_) => f.write_str("stride")?,
-            Shape::Broadcast => f.write_str("broadcast")?,
-            Shape::Matrices(n) if self.operation == Operation::Store => {
-                write!(f, "stmatrix.x{n}")?;
-            }
-            Shape::Matrices(n) => write!(f, "ldmatrix.x{n}")?,
-        }
+        f.write_str(match self.shape {
+            Shape::Row => "row",
+            Shape::Column => "column",
+            Shape::Diagonal => "diagonal",
+            Shape::Stride(_) => "stride",
+            Shape::Broadcast => "broadcast",
+            Shape::Matrices(_) => "",
+        })?;
         if self.width > 1 {
             write!(f, "x{}", self.width)?;
         }

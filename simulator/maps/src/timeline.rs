@@ -172,8 +172,10 @@ impl Timeline {
                     }
                 }
                 TraceKind::PhaseOver { barrier } => line.phases.push((step, *barrier)),
-                TraceKind::BulkArrived { copy } => line.landed(&mut copies, *copy, step),
-                TraceKind::BulkDone { copy } => line.landed(&mut copies, *copy, step),
+                TraceKind::BulkArrived { copy } | TraceKind::BulkDone { copy } => {
+                    let from = copies.remove(copy);
+                    line.copies.extend(from.map(|from| flight(from, step)));
+                }
                 TraceKind::BulkStarted { copy, .. } => {
                     copies.insert(*copy, step);
                     rows.entry(event.warp).or_default().add(event, kind, step);
@@ -183,30 +185,14 @@ impl Timeline {
             line.n_steps += 1;
         }
         let end = line.n_steps;
-        for from in copies.into_values() {
-            line.copies.push(Span {
-                from,
-                to: end,
-                kind: SpanKind::BulkCopy,
-            });
-        }
+        let left = copies.into_values();
+        line.copies.extend(left.map(|from| flight(from, end)));
         line.copies.sort_by_key(|span| (span.from, span.to));
         line.warps = rows
             .into_iter()
             .map(|(warp, row)| row.end(warp, end))
             .collect();
         line
-    }
-
-    /// Ends the flight of a bulk copy.
-    fn landed(&mut self, copies: &mut BTreeMap<u64, u32>, copy: u64, step: u32) {
-        if let Some(from) = copies.remove(&copy) {
-            self.copies.push(Span {
-                from,
-                to: step,
-                kind: SpanKind::BulkCopy,
-            });
-        }
     }
 
     /// The kinds of marks and spans that occur, for a legend.
@@ -238,6 +224,12 @@ impl Timeline {
             self.warps.len()
         )
     }
+}
+
+/// A bulk copy in flight.
+fn flight(from: u32, to: u32) -> Span {
+    let kind = SpanKind::BulkCopy;
+    Span { from, to, kind }
 }
 
 /// The mark that shows an event; `None` if it is not shown.
@@ -297,28 +289,14 @@ impl Building {
             TraceKind::ClusterLeft => self.end_waiting(step),
             TraceKind::CopiesCommitted => self.copies.push(step),
             TraceKind::CopiesAwaited { n_left } => {
-                let kept = n_left.unwrap_or(0) as usize;
-                close(
-                    &mut self.spans,
-                    &mut self.copies,
-                    kept,
-                    step,
-                    SpanKind::Copying,
-                );
+                self.close(SpanKind::Copying, n_left.unwrap_or(0), step);
             }
             TraceKind::ProductIssued => {
                 self.issued.get_or_insert(step);
             }
             TraceKind::ProductsCommitted => self.products.extend(self.issued.take()),
             TraceKind::ProductsAwaited { n_left } => {
-                let kept = n_left as usize;
-                close(
-                    &mut self.spans,
-                    &mut self.products,
-                    kept,
-                    step,
-                    SpanKind::Multiplying,
-                );
+                self.close(SpanKind::Multiplying, n_left, step);
             }
             _ => {}
         }
@@ -332,46 +310,30 @@ impl Building {
 
     fn end_waiting(&mut self, step: u32) {
         if let Some((from, _)) = self.waiting.take() {
-            self.spans.push(Span {
-                from,
-                to: step,
-                kind: SpanKind::Waiting,
-            });
+            let (to, kind) = (step, SpanKind::Waiting);
+            self.spans.push(Span { from, to, kind });
         }
     }
 
     fn end(mut self, warp: u32, step: u32) -> Row {
         self.end_waiting(step);
-        close(
-            &mut self.spans,
-            &mut self.copies,
-            0,
-            step,
-            SpanKind::Copying,
-        );
-        close(
-            &mut self.spans,
-            &mut self.products,
-            0,
-            step,
-            SpanKind::Multiplying,
-        );
+        self.close(SpanKind::Copying, 0, step);
+        self.close(SpanKind::Multiplying, 0, step);
         Row {
             warp,
             marks: self.marks,
             spans: self.spans,
         }
     }
-}
 
-/// Ends the flight of all groups but the youngest `kept`.
-fn close(spans: &mut Vec<Span>, groups: &mut Vec<u32>, kept: usize, step: u32, kind: SpanKind) {
-    let n_over = groups.len().saturating_sub(kept);
-    for from in groups.drain(..n_over) {
-        spans.push(Span {
-            from,
-            to: step,
-            kind,
-        });
+    /// Ends the flight of all groups of copies or products but the youngest `n_left`.
+    fn close(&mut self, kind: SpanKind, n_left: u32, to: u32) {
+        let groups = match kind {
+            SpanKind::Copying => &mut self.copies,
+            _ => &mut self.products,
+        };
+        let n_over = groups.len().saturating_sub(n_left as usize);
+        let over = groups.drain(..n_over);
+        self.spans.extend(over.map(|from| Span { from, to, kind }));
     }
 }

@@ -68,7 +68,7 @@ pub struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warp: Option<u32>,
     /// The lanes; those of an asynchronous copy that only fills with zeros are left out.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub lanes: u32,
     /// The instruction, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Touch {
     /// Whether it writes.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub writes: bool,
     /// Bytes per lane.
     pub bytes: u32,
@@ -127,16 +127,16 @@ pub struct Touch {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served: Option<u32>,
     /// Bank conflicts.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub conflicts: u32,
     /// Wavefronts in shared memory.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub wavefronts: u32,
     /// Sectors of global or local memory.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub sectors: u32,
     /// Wavefronts and sectors beyond what its bytes need.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_usual")]
     pub waste: u32,
 }
 
@@ -149,19 +149,13 @@ pub struct Served {
     pub phases: Vec<u32>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_one(number: &u32) -> bool {
     *number == 1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(is: &bool) -> bool {
-    !is
 }
 
 impl Film {
@@ -221,18 +215,16 @@ impl Film {
         let mut main: Vec<(usize, usize)> = Vec::new();
         let mut known = HashMap::new();
         for (at, frame) in self.frames.iter().enumerate() {
-            let opcode = frame
-                .instruction
-                .map(|at| &self.instructions[at as usize].opcode);
-            let place = frame.instruction.map(&place_of);
             let waste = frame.touch.as_ref().is_some_and(|touch| touch.waste > 0);
-            let text = frame
-                .instruction
-                .is_none()
-                .then_some(&self.texts[frame.text as usize]);
-            // Without an instruction, the first word tells what it is.
-            let word = text.and_then(|text| text.split(' ').next());
-            let key = (place, opcode, frame.lanes, waste, word);
+            let what = match frame.instruction {
+                Some(at) => &*self.instructions[at as usize].opcode,
+                // Without an instruction, the first word tells what it is.
+                None => self.texts[frame.text as usize]
+                    .split(' ')
+                    .next()
+                    .unwrap_or_default(),
+            };
+            let key = (frame.instruction.map(&place_of), what, frame.lanes, waste);
             let place = *known.entry(key).or_insert(main.len());
             match main.get_mut(place) {
                 Some((_, n)) => *n += 1,
@@ -286,10 +278,8 @@ impl Cutter {
                 ..
             } => {
                 let shared = target.iter().filter(|_| *to_shared);
-                (
-                    Some(*copy),
-                    shared.map(|range| (range.start, range.end)).collect(),
-                )
+                let shared = shared.map(|range| (range.start, range.end));
+                (Some(*copy), shared.collect())
             }
             TraceKind::BulkArrived { copy } | TraceKind::BulkDone { copy } => {
                 (Some(*copy), Vec::new())

@@ -10,75 +10,55 @@ use crate::{Access, AccessMap, lanes, lanes_in_words};
 /// What an event is.
 pub(super) fn of(event: &TraceEvent, opcode: &str, before: &Board, after: &Board) -> String {
     let who = subject(event.lanes);
-    let does = |one: &str, many: &str| match event.lanes.count_ones() {
-        1 => format!("{who} {one}"),
-        _ => format!("{who} {many}"),
+    let (s, es, have) = match event.lanes.count_ones() {
+        1 => ("s", "es", "has"),
+        _ => ("", "", "have"),
     };
     match &event.kind {
         TraceKind::Access(access) if opcode.starts_with("mbarrier.") => {
             let at = access.addresses[access.mask.trailing_zeros() as usize % 32];
             let (does, then) = match opcode.trim_start_matches("mbarrier.") {
-                rest if rest.starts_with("init") => (does("initialises", "initialise"), ""),
+                rest if rest.starts_with("init") => (format!("initialise{s}"), ""),
                 rest if rest.starts_with("arrive.expect_tx") => {
-                    (does("arrives at", "arrive at"), " and announces bytes")
+                    (format!("arrive{s} at"), " and announces bytes")
                 }
-                rest if rest.starts_with("arrive") => (does("arrives at", "arrive at"), ""),
-                rest if rest.contains("wait") => (does("tests", "test"), ""),
-                _ => (does("works on", "work on"), ""),
+                rest if rest.starts_with("arrive") => (format!("arrive{s} at"), ""),
+                rest if rest.contains("wait") => (format!("test{s}"), ""),
+                _ => (format!("work{s} on"), ""),
             };
-            format!("{does} the mbarrier at byte {at}{then}")
+            format!("{who} {does} the mbarrier at byte {at}{then}")
         }
         TraceKind::Access(access) => of_access(access),
-        TraceKind::Arrived {
-            barrier,
-            waits: true,
-        } => format!("{} at barrier {barrier}", does("waits", "wait")),
-        TraceKind::Arrived { barrier, .. } => format!(
-            "{} at barrier {barrier}, without waiting",
-            does("arrives", "arrive")
-        ),
+        TraceKind::Arrived { barrier, waits } => match waits {
+            true => format!("{who} wait{s} at barrier {barrier}"),
+            false => format!("{who} arrive{s} at barrier {barrier}, without waiting"),
+        },
         TraceKind::Released { barrier } => {
             let warps = before.barriers.get(barrier).into_iter().flatten();
             let waiting = warps.filter(|(_, waits)| **waits);
             let waiting: Vec<u8> = waiting.map(|(warp, _)| *warp as u8).collect();
-            match waiting.as_slice() {
-                [one] => format!("Barrier {barrier} is complete: warp {one} goes on"),
-                many => format!(
-                    "Barrier {barrier} is complete: warps {} go on",
-                    lanes_in_words(many)
-                ),
-            }
+            let go_on = match waiting.as_slice() {
+                [one] => format!("warp {one} goes on"),
+                many => format!("warps {} go on", lanes_in_words(many)),
+            };
+            format!("Barrier {barrier} is complete: {go_on}")
         }
-        TraceKind::ClusterArrived => {
-            format!("{} at the cluster's barrier", does("arrives", "arrive"))
-        }
-        TraceKind::ClusterLeft => {
-            format!("{} on after the cluster's barrier", does("goes", "go"))
-        }
+        TraceKind::ClusterArrived => format!("{who} arrive{s} at the cluster's barrier"),
+        TraceKind::ClusterLeft => format!("{who} go{es} on after the cluster's barrier"),
         TraceKind::PhaseOver { barrier } => {
             let n = after.phases.get(barrier).copied().unwrap_or(1) - 1;
             format!("Phase {n} of the mbarrier at byte {barrier} is over")
         }
-        TraceKind::CopiesCommitted => {
-            format!(
-                "{} asynchronous copies as a group",
-                does("commits", "commit")
-            )
+        TraceKind::CopiesCommitted => format!("{who} commit{s} asynchronous copies as a group"),
+        TraceKind::CopiesAwaited { n_left } => {
+            let groups = left(n_left.unwrap_or(0));
+            format!("{who} {have} waited for {groups} asynchronous copies")
         }
-        TraceKind::CopiesAwaited { n_left } => format!(
-            "{} waited for {} asynchronous copies",
-            does("has", "have"),
-            left(n_left.unwrap_or(0))
-        ),
-        TraceKind::ProductIssued => format!("{} a product (wgmma)", does("issues", "issue")),
-        TraceKind::ProductsCommitted => {
-            format!("{} products as a group", does("commits", "commit"))
+        TraceKind::ProductIssued => format!("{who} issue{s} a product (wgmma)"),
+        TraceKind::ProductsCommitted => format!("{who} commit{s} products as a group"),
+        TraceKind::ProductsAwaited { n_left } => {
+            format!("{who} {have} waited for {} products", left(*n_left))
         }
-        TraceKind::ProductsAwaited { n_left } => format!(
-            "{} waited for {} products",
-            does("has", "have"),
-            left(*n_left)
-        ),
         kind => of_bulk_copy(&who, kind),
     }
 }
