@@ -4,6 +4,7 @@
 //! itself (`tid.x`, `ctaid.y`, `ntid.x`, `nctaid.x`, `lane`, `warp`, `block`), and addresses with a
 //! type: `f32@0x7f00`, `shared:u32@128`.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use ptx::ir::Space;
@@ -288,51 +289,50 @@ fn whole(number: Number) -> Result<u64, NoValue> {
 
 impl Operator {
     fn of(self, a: Number, b: Number) -> Result<Number, NoValue> {
-        let truth = |holds: bool| Ok(Number::Integer(holds.into()));
-        match self {
-            Self::Or => return truth(a.is_true() || b.is_true()),
-            Self::And => return truth(a.is_true() && b.is_true()),
-            _ => {}
-        }
-        if let (Number::Integer(a), Number::Integer(b)) = (a, b) {
-            return match self.of_integers(a, b) {
-                Some(value) => Ok(Number::Integer(value)),
-                None => no("a division by zero, or a number that is too large"),
-            };
-        }
-        let (a, b) = (a.float(), b.float());
-        match self {
-            Self::Equal => truth(a == b),
-            Self::NotEqual => truth(a != b),
-            Self::Less => truth(a < b),
-            Self::LessOrEqual => truth(a <= b),
-            Self::Greater => truth(a > b),
-            Self::GreaterOrEqual => truth(a >= b),
-            Self::Add => Ok(Number::Float(a + b)),
-            Self::Subtract => Ok(Number::Float(a - b)),
-            Self::Multiply => Ok(Number::Float(a * b)),
-            Self::Divide => Ok(Number::Float(a / b)),
-            Self::Remainder => Ok(Number::Float(a % b)),
-            _ => no("`&` is for integers"),
-        }
+        let order = match (a, b) {
+            (Number::Integer(a), Number::Integer(b)) => Some(a.cmp(&b)),
+            _ => a.float().partial_cmp(&b.float()),
+        };
+        let holds = match self {
+            Self::Or => a.is_true() || b.is_true(),
+            Self::And => a.is_true() && b.is_true(),
+            Self::Equal => order.is_some_and(Ordering::is_eq),
+            // Also of what is not a number.
+            Self::NotEqual => order.is_none_or(Ordering::is_ne),
+            Self::Less => order.is_some_and(Ordering::is_lt),
+            Self::LessOrEqual => order.is_some_and(Ordering::is_le),
+            Self::Greater => order.is_some_and(Ordering::is_gt),
+            Self::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+            _ => return self.computed(a, b),
+        };
+        Ok(Number::Integer(holds.into()))
     }
 
-    fn of_integers(self, a: i128, b: i128) -> Option<i128> {
-        Some(match self {
-            Self::Equal => i128::from(a == b),
-            Self::NotEqual => i128::from(a != b),
-            Self::Less => i128::from(a < b),
-            Self::LessOrEqual => i128::from(a <= b),
-            Self::Greater => i128::from(a > b),
-            Self::GreaterOrEqual => i128::from(a >= b),
-            Self::Add => a.checked_add(b)?,
-            Self::Subtract => a.checked_sub(b)?,
-            Self::Multiply => a.checked_mul(b)?,
-            Self::Divide => a.checked_div(b)?,
-            Self::Remainder => a.checked_rem(b)?,
-            Self::BitAnd => a & b,
-            Self::Or | Self::And => return None,
-        })
+    /// What an operator of arithmetic gives.
+    fn computed(self, a: Number, b: Number) -> Result<Number, NoValue> {
+        let (Number::Integer(x), Number::Integer(y)) = (a, b) else {
+            let (a, b) = (a.float(), b.float());
+            return Ok(Number::Float(match self {
+                Self::Add => a + b,
+                Self::Subtract => a - b,
+                Self::Multiply => a * b,
+                Self::Divide => a / b,
+                Self::Remainder => a % b,
+                _ => return no("`&` is for integers"),
+            }));
+        };
+        let value = match self {
+            Self::Add => x.checked_add(y),
+            Self::Subtract => x.checked_sub(y),
+            Self::Multiply => x.checked_mul(y),
+            Self::Divide => x.checked_div(y),
+            Self::Remainder => x.checked_rem(y),
+            _ => Some(x & y),
+        };
+        match value {
+            Some(value) => Ok(Number::Integer(value)),
+            None => no("a division by zero, or a number that is too large"),
+        }
     }
 }
 
@@ -478,11 +478,10 @@ fn zero() -> Expression {
 fn constant(word: &str) -> Result<Expression, NoValue> {
     let number = match word.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok().map(Number::Integer),
-        None => word
-            .parse()
-            .ok()
-            .map(Number::Integer)
-            .or_else(|| word.parse().ok().map(Number::Float)),
+        None => {
+            let integer = word.parse().map(Number::Integer).ok();
+            integer.or_else(|| word.parse().map(Number::Float).ok())
+        }
     };
     match number {
         Some(number) => Ok(Expression::Number(number)),
