@@ -84,55 +84,44 @@ fn bomb(n_blocks: u32, stated: u64) -> Vec<u8> {
     ] {
         bytes = with(&bytes, offset, &number.to_le_bytes());
     }
-    with(
-        &bytes,
-        COMPRESSED_BYTES,
-        &(frame.len() as u32).to_le_bytes(),
-    )
+    let n_bytes = n_bytes as u32;
+    with(&bytes, COMPRESSED_BYTES, &n_bytes.to_le_bytes())
 }
 
 #[test]
 fn a_bomb_is_stopped_at_the_stated_size() {
     // 640 MiB, of which little more than the stated size is ever restored.
     let error = read_all(&bomb(5000, 1000));
-    let Err(Error::WrongSize {
-        compression,
-        stated,
-        ..
-    }) = error
-    else {
-        panic!("{error:?}");
-    };
-    assert_eq!((compression, stated), (Compression::Zstd, 1000));
+    let is_stopped = matches!(
+        error,
+        Err(Error::WrongSize {
+            compression: Compression::Zstd,
+            stated: 1000,
+            ..
+        })
+    );
+    assert!(is_stopped, "{error:?}");
     // The bytes are valid if the size is right.
     assert_eq!(read_all(&bomb(5, 5 << 17)), Ok(()));
 }
 
 #[test]
 fn headers_that_lie_are_refused() {
-    for (what, bytes) in [
-        ("version", with(NONE, 4, &[2, 0])),
-        ("header size", with(NONE, 6, &[8, 0])),
-        ("payload", with(NONE, 8, &u64::MAX.to_le_bytes())),
-        ("payload", with(NONE, 8, &2000_u64.to_le_bytes())),
-        (
-            "entry's header",
-            with(NONE, HEADER_BYTES, &8_u32.to_le_bytes()),
-        ),
-        (
-            "entry's header",
-            with(NONE, HEADER_BYTES, &u32::MAX.to_le_bytes()),
-        ),
-        ("code", with(NONE, CODE_BYTES, &u64::MAX.to_le_bytes())),
-        (
-            "compressed",
-            with(SPEED, COMPRESSED_BYTES, &u32::MAX.to_le_bytes()),
-        ),
-        ("name", with(NONE, NAME_OFFSET, &[0xff; 8])),
-        ("ELF machine", with(SAMPLES[7], 18, &[62, 0])),
-        ("ELF class", with(SAMPLES[7], 4, &[1])),
+    let (cubin, huge) = (SAMPLES[7], [0xff; 8]);
+    for (what, sample, offset, bytes) in [
+        ("version", NONE, 4, &[2, 0][..]),
+        ("header size", NONE, 6, &[8, 0]),
+        ("payload", NONE, 8, &huge),
+        ("payload", NONE, 8, &2000_u64.to_le_bytes()),
+        ("entry's header", NONE, HEADER_BYTES, &8_u32.to_le_bytes()),
+        ("entry's header", NONE, HEADER_BYTES, &huge[..4]),
+        ("code", NONE, CODE_BYTES, &huge),
+        ("compressed", SPEED, COMPRESSED_BYTES, &huge[..4]),
+        ("name", NONE, NAME_OFFSET, &huge),
+        ("ELF machine", cubin, 18, &[62, 0]),
+        ("ELF class", cubin, 4, &[1]),
     ] {
-        assert!(read_all(&bytes).is_err(), "{what}");
+        assert!(read_all(&with(sample, offset, bytes)).is_err(), "{what}");
     }
     let huge = with(NONE, 8, &u64::MAX.to_le_bytes());
     assert!(matches!(extent(&huge[..16]), Err(Error::Malformed { .. })));
@@ -160,18 +149,10 @@ fn a_sample_cut_short_is_refused() {
 
 #[test]
 fn other_files_are_unknown() {
-    for other in [
-        &b"!<arch>\n"[..],
-        b"BC\xc0\xde",
-        b"",
-        b"\0",
-        b"MZ",
-        &[0x50, 0xed],
-    ] {
-        assert!(
-            matches!(Image::read(other), Err(Error::Unknown { .. })),
-            "{other:?}"
-        );
+    let archive: &[u8] = b"!<arch>\n";
+    for other in [archive, b"BC\xc0\xde", b"", b"\0", b"MZ", &[0x50, 0xed]] {
+        let read = Image::read(other);
+        assert!(matches!(read, Err(Error::Unknown { .. })), "{other:?}");
     }
 }
 

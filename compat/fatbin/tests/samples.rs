@@ -86,10 +86,8 @@ fn an_entry_names_its_source() {
 #[test]
 fn the_highest_architecture_that_fits_is_chosen() {
     let binary = fat_binary(sample!("several.fatbin"));
-    let ptx = binary
-        .entries
-        .iter()
-        .filter(|entry| entry.kind == Kind::Ptx);
+    let entries = binary.entries.iter();
+    let ptx = entries.filter(|entry| entry.kind == Kind::Ptx);
     let names: Vec<String> = ptx.map(|entry| entry.architecture.to_string()).collect();
     assert_eq!(names, ["80", "75", "90a", "120f"]);
     let chosen = |device| {
@@ -119,13 +117,9 @@ fn the_highest_architecture_that_fits_is_chosen() {
 
 #[test]
 fn of_one_architecture_the_more_special_is_chosen() {
-    let mut architectures = vec![portable(90)];
-    for variant in [Variant::Specific, Variant::Family] {
-        architectures.push(Architecture {
-            number: 90,
-            variant,
-        });
-    }
+    let variants = [Variant::Portable, Variant::Specific, Variant::Family];
+    let number = 90;
+    let mut architectures = variants.map(|variant| Architecture { number, variant });
     architectures.sort();
     let names: Vec<String> = architectures.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["90", "90f", "90a"]);
@@ -137,25 +131,17 @@ fn machine_code_is_told_apart() {
         let image = Image::read(bytes).expect("a sample");
         image.ptx_for(90).expect_err("no PTX").to_string()
     };
-    for (sample, expected) in [
-        (
-            &sample!("machine.fatbin")[..],
-            "only machine code for sm_90, sm_100 (no PTX)",
-        ),
-        (
-            sample!("cuda_12.cubin"),
-            "only machine code for sm_90 (no PTX)",
-        ),
-        (
-            sample!("cuda_13.cubin"),
-            "only machine code for sm_90 (no PTX)",
-        ),
+    let several: &[u8] = sample!("machine.fatbin");
+    for (sample, only) in [
+        (several, "machine code for sm_90, sm_100"),
+        (sample!("cuda_12.cubin"), "machine code for sm_90"),
+        (sample!("cuda_13.cubin"), "machine code for sm_90"),
         (
             sample!("intermediate.fatbin"),
-            "only code for the link-time optimiser (no PTX)",
+            "code for the link-time optimiser",
         ),
     ] {
-        assert_eq!(message(sample), expected);
+        assert_eq!(message(sample), format!("only {only} (no PTX)"));
     }
     // Restored, it is the same file as nvcc -cubin writes.
     let binary = fat_binary(sample!("machine.fatbin"));
@@ -186,17 +172,10 @@ fn the_extent_of_every_sample_is_its_size() {
         let extent = extent_behind_pointer(&memory);
         assert_eq!(extent, Ok(Extent::Bytes(bytes.len())), "{name}");
     }
-    assert_eq!(
-        extent_behind_pointer(b"\n\t.version 8.0"),
-        Ok(Extent::ToNul)
-    );
-    assert_eq!(
-        extent(b".ve"),
-        Err(Error::Truncated {
-            needed: 4,
-            given: 3
-        })
-    );
+    let text = extent_behind_pointer(b"\n\t.version 8.0");
+    assert_eq!(text, Ok(Extent::ToNul));
+    let (needed, given) = (4, 3);
+    assert_eq!(extent(b".ve"), Err(Error::Truncated { needed, given }));
 }
 
 #[test]
@@ -214,11 +193,8 @@ fn the_extent_of_a_file_of_many_sections_is_known() {
 #[test]
 fn text_ends_with_a_nul_or_without() {
     let text = include_str!("samples/scale.ptx");
-    for bytes in [
-        text.to_owned(),
-        format!("{text}\0"),
-        format!("{text}\0\u{1}\0"),
-    ] {
+    for end in ["", "\0", "\0\u{1}\0"] {
+        let bytes = format!("{text}{end}");
         let image = Image::read(bytes.as_bytes()).expect("PTX");
         assert_eq!(image.ptx_for(90).expect("PTX"), text);
     }
@@ -240,12 +216,8 @@ fn fat_binaries_follow_each_other() {
     assert!(binaries[2].ptx_for(90).is_ok());
     bytes.extend(b"more");
     let error = Image::read(&bytes).expect_err("not a fat binary");
-    assert_eq!(
-        error,
-        Error::Unknown {
-            start: b"more".to_vec()
-        }
-    );
+    let start = b"more".to_vec();
+    assert_eq!(error, Error::Unknown { start });
 }
 
 #[test]
@@ -262,10 +234,8 @@ fn a_wrapper_points_to_a_fat_binary() {
     };
     assert_eq!(Wrapper::read(&bytes), Ok(Some(wrapper)));
     assert_eq!(extent(&bytes), Err(Error::IsWrapper));
-    assert_eq!(
-        Image::read(&bytes).expect_err("a wrapper"),
-        Error::IsWrapper
-    );
+    let error = Image::read(&bytes).expect_err("a wrapper");
+    assert_eq!(error, Error::IsWrapper);
     assert_eq!(Wrapper::read(sample!("none.fatbin")), Ok(None));
     bytes[4] = 3;
     assert_eq!(Wrapper::read(&bytes), Err(Error::UnknownWrapper(3)));

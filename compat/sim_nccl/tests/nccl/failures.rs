@@ -39,6 +39,15 @@ fn has(text: &str, parts: &[&str]) {
     }
 }
 
+/// Checks the error of each rank, and what its text has.
+#[track_caller]
+fn all_fail(results: Vec<(u32, String)>, code: u32, parts: &[&str]) {
+    for (found, text) in results {
+        assert_eq!(found, code);
+        has(&text, parts);
+    }
+}
+
 #[test]
 fn different_calls_name_both_sides() {
     let results = each(2, |rank| {
@@ -51,16 +60,11 @@ fn different_calls_name_both_sides() {
         assert_eq!(all_reduce(rank, 1).0, 5);
         found
     });
-    for (code, text) in results {
-        assert_eq!(code, 5);
-        has(
-            &text,
-            &[
-                "rank 1: call 2, AllReduce (sum) of 2 int32",
-                "rank 0: call 2, AllReduce (sum) of 3 int32",
-            ],
-        );
-    }
+    let parts = [
+        "rank 1: call 2, AllReduce (sum) of 2 int32",
+        "rank 0: call 2, AllReduce (sum) of 3 int32",
+    ];
+    all_fail(results, 5, &parts);
 }
 
 #[test]
@@ -73,16 +77,11 @@ fn a_send_that_does_not_fit_its_receive_names_both_sides() {
         });
         failure(rank)
     });
-    for (code, text) in results {
-        assert_eq!(code, 5);
-        has(
-            &text,
-            &[
-                "rank 0: call 1, Send of 4 int32 to rank 1",
-                "rank 1: call 1, Recv of 2 int64 from rank 0",
-            ],
-        );
-    }
+    let parts = [
+        "rank 0: call 1, Send of 4 int32 to rank 1",
+        "rank 1: call 1, Recv of 2 int64 from rank 0",
+    ];
+    all_fail(results, 5, &parts);
 }
 
 #[test]
@@ -96,38 +95,26 @@ fn ranks_that_wait_for_each_other_are_told_at_once() {
         let _ = unsafe { ncclRecv(buffer, 1, 2, peer, rank.comm, rank.stream) };
         failure(rank)
     });
-    for (code, text) in results {
-        assert_eq!(code, 5);
-        has(
-            &text,
-            &[
-                "waits for another",
-                "rank 0: call 1, Send of 1 int32 to rank 1",
-                "rank 1: call 1, Send",
-            ],
-        );
-    }
+    let parts = [
+        "waits for another",
+        "rank 0: call 1, Send of 1 int32 to rank 1",
+        "rank 1: call 1, Send",
+    ];
+    all_fail(results, 5, &parts);
 }
 
 #[test]
 fn a_rank_that_has_gone_is_not_waited_for() {
     let results = each(2, |rank| {
         if rank.rank == 1 {
-            return (
-                6,
-                "rank 0: call 1, AllReduce; rank 1: has destroyed".to_owned(),
-            );
+            let text = "rank 0: call 1, AllReduce; rank 1: has destroyed";
+            return (6, text.to_owned());
         }
         ok(all_reduce(rank, 1).0);
         failure(rank)
     });
-    for (code, text) in results {
-        assert_eq!(code, 6);
-        has(
-            &text,
-            &["rank 0: call 1, AllReduce", "rank 1: has destroyed"],
-        );
-    }
+    let parts = ["rank 0: call 1, AllReduce", "rank 1: has destroyed"];
+    all_fail(results, 6, &parts);
 }
 
 #[test]
