@@ -1,9 +1,7 @@
 //! The crate's errors, worded so that the reader knows what to do.
 
 use crate::device_errors::DeviceErrors;
-use crate::launch_bounds::LaunchBoundsError;
-use crate::shared_statics::SharedStaticError;
-use crate::tensor_maps::TensorMapError;
+use crate::requests::RequestError;
 use crate::toolchain::ToolchainError;
 use std::fmt;
 use std::path::PathBuf;
@@ -56,17 +54,9 @@ pub enum BuildError {
         dir: PathBuf,
     },
 
-    /// The PTX contains launch bounds that cannot be applied.
+    /// The kernels ask for launch bounds, tensor maps or shared memory that the PTX cannot have.
     #[error(transparent)]
-    LaunchBounds(#[from] LaunchBoundsError),
-
-    /// The PTX marks parameters as tensor maps that cannot be found.
-    #[error(transparent)]
-    TensorMap(#[from] TensorMapError),
-
-    /// The PTX has a static variable in shared memory that cannot be declared.
-    #[error(transparent)]
-    SharedStatic(#[from] SharedStaticError),
+    Request(#[from] RequestError),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]

@@ -23,9 +23,9 @@
 //!    sources it was made from.
 //!
 //! Four things in rustc's output are changed, none of them an instruction: launch bounds become
-//! directives ([`launch_bounds`]), tensor maps get the alignment that they need as parameters
-//! ([`tensor_maps`]), static variables in shared memory are declared ([`shared_statics`]), and the
-//! places of memory accesses name the calls at which they were inlined.
+//! directives, tensor maps get the alignment that they need as parameters, static variables in shared
+//! memory are declared ([`requests`]), and the places of memory accesses name the calls at which they
+//! were inlined.
 //!
 //! A kernel that keeps an array in local memory gets a warning with the array's line, unless it says
 //! `#[kernel(local_memory)]`.
@@ -40,7 +40,6 @@ mod builder;
 mod built_core;
 mod capabilities;
 mod cargo;
-mod comments;
 mod copies;
 mod debug_info;
 pub mod dep_info;
@@ -50,7 +49,6 @@ mod graph;
 mod helpers;
 mod inlining;
 mod kernel_crate;
-pub mod launch_bounds;
 mod local_memory;
 mod messages;
 mod nested;
@@ -58,13 +56,11 @@ mod nolink;
 mod output;
 mod packages;
 mod record;
+pub mod requests;
 mod rust_cuda;
-pub mod shared_statics;
-pub mod tensor_maps;
 
 pub use arch::Arch;
 pub use builder::CudaBuilder;
-pub use comments::UnreadableComment;
 pub use debug_info::DebugInfo;
 pub use device_errors::DeviceErrors;
 pub use device_toolchain as toolchain;

@@ -9,10 +9,7 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::{Progress, Toolchain};
-use crate::{
-    capabilities, cargo, debug_info, dep_info, inlining, launch_bounds, local_memory, nolink,
-    shared_statics, tensor_maps,
-};
+use crate::{capabilities, cargo, debug_info, dep_info, inlining, local_memory, nolink, requests};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -126,7 +123,7 @@ impl Nested<'_> {
             let findings = local_memory::find(&ptx, owner).into_iter();
             warnings.extend(findings.map(|finding| finding.warning()));
         }
-        let ptx = tensor_maps::apply(&launch_bounds::apply(&shared_statics::apply(&ptx)?)?)?;
+        let ptx = requests::apply(&ptx)?;
         Ok(Compiled {
             ptx: match self.debug {
                 DebugInfo::Full => debug_info::keep(&ptx, &compiled),

@@ -13,14 +13,13 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What shapes the PTX besides inputs and settings: the text of this crate.
-const MAKERS: [&str; 7] = [
+const MAKERS: [&str; 6] = [
     include_str!("cargo.rs"),
     include_str!("debug_info.rs"),
     include_str!("inlining.rs"),
-    include_str!("launch_bounds.rs"),
     include_str!("nested.rs"),
     include_str!("record.rs"),
-    include_str!("tensor_maps.rs"),
+    include_str!("requests.rs"),
 ];
 
 /// The inputs of a PTX file.

@@ -1,6 +1,6 @@
 //! The functions of a PTX module, with the source lines that access local memory.
 
-use crate::launch_bounds::entry_name;
+use crate::requests::entry_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The beginning of LLVM's name for a function's local memory.
