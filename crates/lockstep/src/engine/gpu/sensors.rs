@@ -39,40 +39,24 @@ impl Board {
         let bus_id = CString::new(pci_bus_id).ok()?;
         // SAFETY: the driver's own library; loading it has no other effect.
         let library = unsafe { Library::new(NVML) }.ok()?;
-        // SAFETY: the names and signatures are those of `nvml.h`.
-        let (init, by_bus_id, clock, temperature, power) = unsafe {
-            (
-                *library.get::<Init>(b"nvmlInit_v2\0").ok()?,
-                *library
-                    .get::<ByBusId>(b"nvmlDeviceGetHandleByPciBusId_v2\0")
-                    .ok()?,
-                *library.get::<ReadOne>(b"nvmlDeviceGetClockInfo\0").ok()?,
-                *library.get::<ReadOne>(b"nvmlDeviceGetTemperature\0").ok()?,
-                *library
-                    .get::<ReadPower>(b"nvmlDeviceGetPowerUsage\0")
-                    .ok()?,
-            )
-        };
-        // SAFETY: as above.
-        let energy = unsafe { library.get::<ReadEnergy>(b"nvmlDeviceGetTotalEnergyConsumption\0") }
-            .ok()
-            .map(|function| *function);
         let mut device = std::ptr::null_mut();
-        // SAFETY: takes nothing, and writes one handle.
-        let code = unsafe {
-            match init() {
-                0 => by_bus_id(bus_id.as_ptr(), &mut device),
-                code => code,
+        // SAFETY: the names and signatures are those of `nvml.h`; one handle is written.
+        unsafe {
+            let init = library.get::<Init>("nvmlInit_v2").ok()?;
+            let by_bus_id = library.get::<ByBusId>("nvmlDeviceGetHandleByPciBusId_v2");
+            if init() != 0 || by_bus_id.ok()?(bus_id.as_ptr(), &mut device) != 0 {
+                return None;
             }
-        };
-        (code == 0).then_some(Self {
-            device,
-            clock,
-            temperature,
-            power,
-            energy,
-            _library: library,
-        })
+            let energy = library.get("nvmlDeviceGetTotalEnergyConsumption");
+            Some(Self {
+                device,
+                clock: *library.get("nvmlDeviceGetClockInfo").ok()?,
+                temperature: *library.get("nvmlDeviceGetTemperature").ok()?,
+                power: *library.get("nvmlDeviceGetPowerUsage").ok()?,
+                energy: energy.ok().map(|function| *function),
+                _library: library,
+            })
+        }
     }
 
     /// The sensors' current readings.

@@ -2,7 +2,8 @@
 
 use super::super::super::{EngineError, Library};
 use super::super::memory;
-use super::failure::{failed, unloadable};
+use super::failure::failed;
+use super::file::File;
 use crate::driver::{self, Stream};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -20,36 +21,23 @@ pub(super) struct Cub {
     /// Address and size of CUB's own temporary memory; it lives as long as the context.
     temporary: (u64, usize),
     /// Keeps the functions loaded.
-    _library: libloading::Library,
+    _file: File,
 }
 
 impl Cub {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing = |error: libloading::Error| failed(Library::Cub, unloadable(file, &error));
-        // SAFETY: our own library; loading it registers its kernels with the runtime.
-        let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
-        // SAFETY: the names and signatures are those of `cub.cu`.
-        let (sum, words, version) = unsafe {
-            (
-                *library
-                    .get::<Sum>(b"lockstep_cub_sum_f32\0")
-                    .map_err(missing)?,
-                *library
-                    .get::<Words>(b"lockstep_cub_words\0")
-                    .map_err(missing)?,
-                *library
-                    .get::<Version>(b"lockstep_cub_version\0")
-                    .map_err(missing)?,
-            )
-        };
-        Ok(Self {
-            sum,
-            words,
-            // SAFETY: takes nothing.
-            version: unsafe { version() },
-            temporary: (0, 0),
-            _library: library,
-        })
+        let file = File::open(Library::Cub, file)?;
+        // SAFETY: the names and signatures are those of `cub.cu`; the version's takes nothing.
+        unsafe {
+            let version: Version = file.function("lockstep_cub_version")?;
+            Ok(Self {
+                sum: file.function("lockstep_cub_sum_f32")?,
+                words: file.function("lockstep_cub_words")?,
+                version: version(),
+                temporary: (0, 0),
+                _file: file,
+            })
+        }
     }
 
     /// `CUB_VERSION` is 100,000 times the major version plus 100 times the minor one.

@@ -1,7 +1,8 @@
 //! cuBLAS, loaded at run time.
 
 use super::super::super::{EngineError, Library, LibraryCall, SgemmMath};
-use super::failure::{failed, unloadable};
+use super::failure::{check, failed};
+use super::file::{File, dotted};
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -41,68 +42,34 @@ pub(super) struct Cublas {
     set_math_mode: SetMathMode,
     sgemm: Sgemm,
     /// Keeps the functions loaded.
-    _library: libloading::Library,
-}
-
-fn check(call: &str, code: c_int) -> Result<(), EngineError> {
-    if code == 0 {
-        return Ok(());
-    }
-    Err(failed(
-        Library::Cublas,
-        format!("{call} returned status {code}"),
-    ))
+    _file: File,
 }
 
 impl Cublas {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing = |error: libloading::Error| failed(Library::Cublas, unloadable(file, &error));
-        // SAFETY: NVIDIA's library; loading it registers its kernels with the runtime.
-        let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
-        // SAFETY: the names and signatures are those of `cublas_api.h`.
-        let (create, get_version, set_stream, set_math_mode, sgemm) = unsafe {
-            (
-                *library
-                    .get::<Create>(b"cublasCreate_v2\0")
-                    .map_err(missing)?,
-                *library
-                    .get::<GetVersion>(b"cublasGetVersion_v2\0")
-                    .map_err(missing)?,
-                *library
-                    .get::<SetStream>(b"cublasSetStream_v2\0")
-                    .map_err(missing)?,
-                *library
-                    .get::<SetMathMode>(b"cublasSetMathMode\0")
-                    .map_err(missing)?,
-                *library.get::<Sgemm>(b"cublasSgemm_v2\0").map_err(missing)?,
-            )
-        };
+        let file = File::open(Library::Cublas, file)?;
         let (mut handle, mut version) = (std::ptr::null_mut(), 0);
-        // SAFETY: writes one handle, in the context that is current.
-        check("cublasCreate", unsafe { create(&mut handle) })?;
-        // SAFETY: writes one int.
-        check("cublasGetVersion", unsafe {
-            get_version(handle, &mut version)
-        })?;
-        Ok(Self {
-            handle,
-            version,
-            set_stream,
-            set_math_mode,
-            sgemm,
-            _library: library,
-        })
+        // SAFETY: the names and signatures are those of `cublas_api.h`; it writes one handle, in the
+        // context that is current, and one int.
+        unsafe {
+            let create: Create = file.function("cublasCreate_v2")?;
+            let get_version: GetVersion = file.function("cublasGetVersion_v2")?;
+            check(Library::Cublas, "cublasCreate", create(&mut handle))?;
+            let code = get_version(handle, &mut version);
+            check(Library::Cublas, "cublasGetVersion", code)?;
+            Ok(Self {
+                handle,
+                version,
+                set_stream: file.function("cublasSetStream_v2")?,
+                set_math_mode: file.function("cublasSetMathMode")?,
+                sgemm: file.function("cublasSgemm_v2")?,
+                _file: file,
+            })
+        }
     }
 
-    /// 13 · 10⁴ + 0 · 10² + 2 is 13.0.2.
     pub(super) fn version(&self) -> String {
-        let version = self.version;
-        format!(
-            "{}.{}.{}",
-            version / 10_000,
-            version / 100 % 100,
-            version % 100
-        )
+        dotted(self.version as usize)
     }
 
     pub(super) fn sgemm(&self, call: &LibraryCall, stream: &Stream) -> Result<(), EngineError> {
@@ -131,30 +98,13 @@ impl Cublas {
         // SAFETY: the handle lives; alpha and beta are read before the call
         // returns; the engine checked the three ranges.
         unsafe {
-            check(
-                "cublasSetStream",
-                (self.set_stream)(self.handle, stream.raw()),
-            )?;
-            check("cublasSetMathMode", (self.set_math_mode)(self.handle, mode))?;
-            check(
-                "cublasSgemm",
-                (self.sgemm)(
-                    self.handle,
-                    OPERATION_NONE,
-                    OPERATION_NONE,
-                    n,
-                    m,
-                    k,
-                    &one,
-                    b,
-                    n,
-                    a,
-                    k,
-                    &zero,
-                    c,
-                    n,
-                ),
-            )
+            let code = (self.set_stream)(self.handle, stream.raw());
+            check(Library::Cublas, "cublasSetStream", code)?;
+            let code = (self.set_math_mode)(self.handle, mode);
+            check(Library::Cublas, "cublasSetMathMode", code)?;
+            let (handle, plain) = (self.handle, OPERATION_NONE);
+            let code = (self.sgemm)(handle, plain, plain, n, m, k, &one, b, n, a, k, &zero, c, n);
+            check(Library::Cublas, "cublasSgemm", code)
         }
     }
 }

@@ -10,15 +10,10 @@ pub(super) fn failed(library: Library, what: impl std::fmt::Display) -> EngineEr
     }
 }
 
-pub(super) fn not_loaded(library: Library) -> EngineError {
-    failed(library, "it was not loaded")
-}
-
-/// Why a file cannot be loaded as a library.
-pub(super) fn unloadable(file: &std::path::Path, error: &libloading::Error) -> String {
-    use std::error::Error;
-    match error.source() {
-        Some(why) => format!("{}: {error}: {why}", file.display()),
-        None => format!("{}: {error}", file.display()),
+/// What NVIDIA's libraries return: 0 if the call succeeded.
+pub(super) fn check(library: Library, call: &str, code: i32) -> Result<(), EngineError> {
+    match code {
+        0 => Ok(()),
+        _ => Err(failed(library, format!("{call} returned status {code}"))),
     }
 }

@@ -7,6 +7,7 @@ mod cub;
 mod cublas;
 mod cublaslt;
 mod failure;
+mod file;
 
 use super::super::timing::Alone;
 use super::super::{EngineError, Library, LibraryCall};
@@ -14,7 +15,7 @@ use crate::driver::Stream;
 use cub::Cub;
 use cublas::Cublas;
 use cublaslt::CublasLt;
-use failure::not_loaded;
+use failure::failed;
 use std::path::Path;
 
 /// The libraries that were loaded.
@@ -92,17 +93,14 @@ impl Libraries {
     ) -> Result<(), EngineError> {
         match call {
             LibraryCall::CubSum { n, .. } => {
-                let cub = self.cub.as_mut().ok_or_else(|| not_loaded(Library::Cub))?;
-                cub.prepare_sum(*n)
+                loaded(self.cub.as_mut(), Library::Cub)?.prepare_sum(*n)
             }
-            LibraryCall::Sgemm { .. } => match self.cublas {
-                Some(_) => Ok(()),
-                None => Err(not_loaded(Library::Cublas)),
-            },
+            LibraryCall::Sgemm { .. } => {
+                loaded(self.cublas.as_ref(), Library::Cublas)?;
+                Ok(())
+            }
             LibraryCall::Matmul(product) => {
-                let cublaslt = self.cublaslt.as_mut();
-                let cublaslt = cublaslt.ok_or_else(|| not_loaded(Library::CublasLt))?;
-                cublaslt.prepare(product, stream)
+                loaded(self.cublaslt.as_mut(), Library::CublasLt)?.prepare(product, stream)
             }
         }
     }
@@ -111,23 +109,20 @@ impl Libraries {
     pub(super) fn enqueue(&self, call: &LibraryCall, stream: &Stream) -> Result<(), EngineError> {
         match call {
             &LibraryCall::CubSum { input, n, output } => {
-                let cub = self.cub.as_ref().ok_or_else(|| not_loaded(Library::Cub))?;
-                cub.sum(input, n, output, stream)
+                loaded(self.cub.as_ref(), Library::Cub)?.sum(input, n, output, stream)
             }
             LibraryCall::Sgemm { .. } => {
-                let cublas = self
-                    .cublas
-                    .as_ref()
-                    .ok_or_else(|| not_loaded(Library::Cublas))?;
-                cublas.sgemm(call, stream)
+                loaded(self.cublas.as_ref(), Library::Cublas)?.sgemm(call, stream)
             }
             LibraryCall::Matmul(product) => {
-                let cublaslt = self.cublaslt.as_ref();
-                let cublaslt = cublaslt.ok_or_else(|| not_loaded(Library::CublasLt))?;
-                cublaslt.enqueue(product, stream)
+                loaded(self.cublaslt.as_ref(), Library::CublasLt)?.enqueue(product, stream)
             }
         }
     }
+}
+
+fn loaded<T>(functions: Option<T>, library: Library) -> Result<T, EngineError> {
+    functions.ok_or_else(|| failed(library, "it was not loaded"))
 }
 
 #[cfg(test)]

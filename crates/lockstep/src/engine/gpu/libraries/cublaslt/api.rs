@@ -1,7 +1,8 @@
 //! The functions of cuBLASLt in use, and their types.
 
 use super::super::super::super::{EngineError, Library};
-use super::super::failure::{failed, unloadable};
+use super::super::failure;
+use super::super::file::File;
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -95,13 +96,7 @@ const MAX_WORKSPACE_BYTES: c_int = 1;
 const CONFIG_ID: c_int = 0;
 
 fn check(call: &str, code: c_int) -> Result<(), EngineError> {
-    if code == 0 {
-        return Ok(());
-    }
-    Err(failed(
-        Library::CublasLt,
-        format!("{call} returned status {code}"),
-    ))
+    failure::check(Library::CublasLt, call, code)
 }
 
 /// The operands of a product.
@@ -135,41 +130,34 @@ pub(super) struct Api {
     config_attribute: ConfigAttribute,
     run: Run,
     /// Keeps the functions loaded.
-    _library: libloading::Library,
+    _file: File,
 }
 
 impl Api {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing =
-            |error: libloading::Error| failed(Library::CublasLt, unloadable(file, &error));
-        // SAFETY: NVIDIA's library; loading it registers its kernels with the runtime.
-        let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
-        macro_rules! function {
-            ($t:ty, $name:literal) => {
-                // SAFETY: the name and the signature are those of `cublasLt.h`.
-                *unsafe { library.get::<$t>(concat!($name, "\0").as_bytes()) }.map_err(missing)?
-            };
+        let file = File::open(Library::CublasLt, file)?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the names and signatures are those of `cublasLt.h`; it writes one handle, in the
+        // context that is current.
+        unsafe {
+            let create: Create = file.function("cublasLtCreate")?;
+            let get_version: GetVersion = file.function("cublasLtGetVersion")?;
+            check("cublasLtCreate", create(&mut handle))?;
+            Ok(Self {
+                handle,
+                version: get_version(),
+                product_create: file.function("cublasLtMatmulDescCreate")?,
+                product_set: file.function("cublasLtMatmulDescSetAttribute")?,
+                layout_create: file.function("cublasLtMatrixLayoutCreate")?,
+                preference_create: file.function("cublasLtMatmulPreferenceCreate")?,
+                preference_set: file.function("cublasLtMatmulPreferenceSetAttribute")?,
+                preference_destroy: file.function("cublasLtMatmulPreferenceDestroy")?,
+                get_heuristic: file.function("cublasLtMatmulAlgoGetHeuristic")?,
+                config_attribute: file.function("cublasLtMatmulAlgoConfigGetAttribute")?,
+                run: file.function("cublasLtMatmul")?,
+                _file: file,
+            })
         }
-        let create = function!(Create, "cublasLtCreate");
-        let get_version = function!(GetVersion, "cublasLtGetVersion");
-        let mut api = Self {
-            handle: std::ptr::null_mut(),
-            // SAFETY: takes nothing.
-            version: unsafe { get_version() },
-            product_create: function!(ProductCreate, "cublasLtMatmulDescCreate"),
-            product_set: function!(SetAttribute, "cublasLtMatmulDescSetAttribute"),
-            layout_create: function!(LayoutCreate, "cublasLtMatrixLayoutCreate"),
-            preference_create: function!(Create, "cublasLtMatmulPreferenceCreate"),
-            preference_set: function!(SetAttribute, "cublasLtMatmulPreferenceSetAttribute"),
-            preference_destroy: function!(Destroy, "cublasLtMatmulPreferenceDestroy"),
-            get_heuristic: function!(GetHeuristic, "cublasLtMatmulAlgoGetHeuristic"),
-            config_attribute: function!(ConfigAttribute, "cublasLtMatmulAlgoConfigGetAttribute"),
-            run: function!(Run, "cublasLtMatmul"),
-            _library: library,
-        };
-        // SAFETY: writes one handle, in the context that is current.
-        check("cublasLtCreate", unsafe { create(&mut api.handle) })?;
-        Ok(api)
     }
 
     pub(super) fn version(&self) -> usize {

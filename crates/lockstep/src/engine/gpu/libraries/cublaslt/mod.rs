@@ -9,6 +9,7 @@ mod api;
 use super::super::super::{EngineError, Library, Major, Matmul, MatrixType};
 use super::super::memory;
 use super::failure::failed;
+use super::file::dotted;
 use crate::driver::{self, Event, Stream};
 use api::{Api, Heuristic};
 use std::ffi::c_int;
@@ -118,15 +119,8 @@ impl CublasLt {
         })
     }
 
-    /// 13 · 10⁴ + 0 · 10² + 2 is 13.0.2.
     pub(super) fn version(&self) -> String {
-        let version = self.api.version();
-        format!(
-            "{}.{}.{}",
-            version / 10_000,
-            version / 100 % 100,
-            version % 100
-        )
+        dotted(self.api.version())
     }
 
     fn chosen(&self, product: &Matmul) -> Option<&Chosen> {
