@@ -26,6 +26,11 @@ impl Place {
             schedule: None,
         }
     }
+
+    /// The same launch in this order.
+    pub(super) fn under(self, schedule: Option<Schedule>) -> Self {
+        Self { schedule, ..self }
+    }
 }
 
 impl fmt::Display for Place {

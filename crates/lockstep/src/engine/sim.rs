@@ -229,20 +229,8 @@ impl Sim {
         launch: &Prepared,
         options: LaunchOptions,
     ) -> Result<Report, EngineError> {
-        let loaded = self.module_with(launch)?;
-        let params = bytes_of(launch);
-        let simulated = simulated(launch, &params, options);
-        let device = &self.state.borrow().device;
-        if launch.is_cooperative() {
-            check_room(device, &loaded, launch)?;
-        }
-        let launched = device.launch(&loaded.on_device, launch.entry(), &simulated);
-        launched.map_err(|error| {
-            let place = Place {
-                schedule: simulated.options.schedule,
-                ..launch.place()
-            };
-            self.failed(&loaded, place, &error)
+        self.launch_on_device(launch, options, |device, loaded, simulated| {
+            device.launch(loaded, launch.entry(), simulated)
         })
     }
 
@@ -258,25 +246,36 @@ impl Sim {
         schedule: Option<Schedule>,
         f: impl FnOnce(&mut ptx_sim::debug::Session<'_, '_>) -> R,
     ) -> Result<R, EngineError> {
-        let loaded = self.module_with(launch)?;
-        let params = bytes_of(launch);
         let options = LaunchOptions {
             schedule,
             check: true,
             ..self.options()
         };
+        self.launch_on_device(launch, options, |device, loaded, simulated| {
+            let debugged = device.debug(loaded, launch.entry(), simulated, f);
+            debugged.and_then(|(result, ended)| ended.map(|_| result))
+        })
+    }
+
+    fn launch_on_device<R>(
+        &self,
+        launch: &Prepared,
+        options: LaunchOptions,
+        run: impl FnOnce(
+            &ptx_sim::Device,
+            &ptx_sim::LoadedModule,
+            &Launch<'_>,
+        ) -> Result<R, LaunchError>,
+    ) -> Result<R, EngineError> {
+        let loaded = self.module_with(launch)?;
+        let params = bytes_of(launch);
         let simulated = simulated(launch, &params, options);
         let device = &self.state.borrow().device;
         if launch.is_cooperative() {
             check_room(device, &loaded, launch)?;
         }
-        let debugged = device.debug(&loaded.on_device, launch.entry(), &simulated, f);
-        let ended = debugged.and_then(|(result, ended)| ended.map(|_| result));
-        ended.map_err(|error| {
-            let place = Place {
-                schedule,
-                ..launch.place()
-            };
+        run(device, &loaded.on_device, &simulated).map_err(|error| {
+            let place = launch.place().under(simulated.options.schedule);
             self.failed(&loaded, place, &error)
         })
     }
@@ -333,10 +332,7 @@ impl Sim {
             .collect();
         ptx_sim::launch_together(&members).map_err(|failed| {
             let (sim, launch, _) = launches[failed.member];
-            let place = Place {
-                schedule,
-                ..launch.place()
-            };
+            let place = launch.place().under(schedule);
             let error = sim.failed(&loaded[failed.member], place, &failed.error);
             Box::new((failed.member, error))
         })
@@ -551,29 +547,20 @@ fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, Engi
         module: source.name.clone(),
         log,
     };
-    let module =
-        ptx_sim::Module::parse(source.text()?).map_err(|error| failed(error.to_string()))?;
-    let on_device = device
-        .load(&module)
-        .map_err(|error| failed(error.to_string()))?;
-    let sink = match on_device.global_address(SINK_SYMBOL) {
-        Some(variable) => Some(listen(device, variable)?),
-        None => None,
-    };
+    let module = ptx_sim::Module::parse(source.text()?).map_err(|e| failed(e.to_string()))?;
+    let on_device = device.load(&module).map_err(|e| failed(e.to_string()))?;
+    let variable = on_device.global_address(SINK_SYMBOL);
+    let sink = variable.map(|v| listen(device, v)).transpose()?;
     Ok(Loaded { on_device, sink })
 }
 
 /// Gives the module a place to leave a panic's record.
 fn listen(device: &mut ptx_sim::Device, variable: u64) -> Result<u64, EngineError> {
-    let record = device
-        .alloc(PanicRecord::SIZE_BYTES as u64, "panic record")
-        .map_err(memory)?;
-    device
-        .fill(record, PanicRecord::SIZE_BYTES as u64, 0)
-        .map_err(memory)?;
-    device
-        .write(variable, &record.to_le_bytes())
-        .map_err(memory)?;
+    let n_bytes = PanicRecord::SIZE_BYTES as u64;
+    let record = device.alloc(n_bytes, "panic record").map_err(memory)?;
+    device.fill(record, n_bytes, 0).map_err(memory)?;
+    let address = record.to_le_bytes();
+    device.write(variable, &address).map_err(memory)?;
     Ok(record)
 }
 
@@ -662,20 +649,14 @@ impl Engine for Sim {
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
         self.check_uses(None, || by_host(address, bytes.len() as u64, true))?;
-        self.state
-            .borrow_mut()
-            .device
-            .write(address, bytes)
-            .map_err(memory)
+        let device = &mut self.state.borrow_mut().device;
+        device.write(address, bytes).map_err(memory)
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
         self.check_uses(None, || by_host(address, bytes.len() as u64, false))?;
-        self.state
-            .borrow_mut()
-            .device
-            .read(address, bytes)
-            .map_err(memory)
+        let device = &mut self.state.borrow_mut().device;
+        device.read(address, bytes).map_err(memory)
     }
 
     fn read_values(
@@ -694,20 +675,14 @@ impl Engine for Sim {
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
         self.check_uses(None, || by_host(address, size_bytes, true))?;
-        self.state
-            .borrow_mut()
-            .device
-            .fill(address, size_bytes, value)
-            .map_err(memory)
+        let device = &mut self.state.borrow_mut().device;
+        device.fill(address, size_bytes, value).map_err(memory)
     }
 
     fn poison(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
         self.fill(address, size_bytes, POISON)?;
-        self.state
-            .borrow_mut()
-            .device
-            .mark_unwritten(address, size_bytes)
-            .map_err(memory)
+        let device = &mut self.state.borrow_mut().device;
+        device.mark_unwritten(address, size_bytes).map_err(memory)
     }
 
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
