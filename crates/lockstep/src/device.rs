@@ -163,7 +163,7 @@ impl Device {
         let Machine::Sim(sim) = self.machine() else {
             let what = "the debugger works on the simulator: open the device with \
                         `Device::simulator`";
-            return Err(EngineError::Devices(what.to_owned()).into());
+            return Err(EngineError::Devices(what.to_owned()));
         };
         sim.launch_by(Some(Rc::new(|sim, launch| {
             let talked = sim.debug(launch, None, |session| {

@@ -4,9 +4,8 @@
 //! stay open, so that the end of a process is noticed, which NCCL does not do on one machine: its
 //! kernels would wait forever.
 
-use super::library::UniqueId;
+use super::library::{UniqueId, failed};
 use crate::Error;
-use crate::engine::EngineError;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -173,13 +172,6 @@ impl Drop for Peers {
     }
 }
 
-fn failed(what: String) -> Error {
-    EngineError::Library {
-        library: "NCCL",
-        what,
-    }
-}
-
 /// Rank 0 waits for the others, and gives each the identifier.
 fn listen(ranks: &Ranks, deadline: Instant, id: &UniqueId) -> Result<Vec<Link>, Error> {
     let (host, port) = &ranks.address;
@@ -261,8 +253,7 @@ fn ask(ranks: &Ranks, deadline: Instant) -> Result<(TcpStream, UniqueId), Error>
     let (host, port) = &ranks.address;
     let seconds = ranks.patience.as_secs();
     loop {
-        let met = connect((host, *port), ranks);
-        match met {
+        match connect((host, *port), ranks) {
             Ok(met) => return Ok(met),
             Err(error) if Instant::now() > deadline => {
                 return Err(failed(format!(
