@@ -25,7 +25,6 @@ pub struct Manifest {
     /// The launch.
     pub launch: Geometry,
     /// The launch of `reference.rs`, if not one thread.
-    #[serde(default)]
     pub reference: Option<Geometry>,
     /// The kernel's parameters, in order.
     pub argument: Vec<Argument>,
@@ -64,7 +63,6 @@ pub struct Geometry {
     /// Threads in a block.
     pub block: Vec<Expression>,
     /// Dynamic shared memory of a block.
-    #[serde(default)]
     pub shared_bytes: Option<Expression>,
     /// Blocks in a cluster.
     #[serde(default)]
@@ -111,35 +109,26 @@ pub struct Argument {
     /// Its name in messages; the kernel's own is best.
     pub name: String,
     /// A buffer that the kernel reads: an element's type. It must be left as it was.
-    #[serde(default)]
     pub input: Option<Number>,
     /// A buffer that the kernel writes, and that is unwritten before.
-    #[serde(default)]
     pub output: Option<Number>,
     /// A buffer that is filled, and that the kernel changes.
-    #[serde(default)]
     pub inout: Option<Number>,
     /// A buffer that is filled, and not compared afterwards.
-    #[serde(default)]
     pub scratch: Option<Number>,
     /// A number by value.
-    #[serde(default)]
     pub scalar: Option<Number>,
     /// Elements of a buffer.
-    #[serde(default)]
     pub length: Option<Expression>,
     /// How a buffer is filled.
-    #[serde(default)]
     pub fill: Option<Fill>,
     /// The value of a number.
-    #[serde(default)]
     pub value: Option<Expression>,
     /// How far a result may be off, relative to the expected value or to 1, whichever is
     /// larger; 0 by default.
     #[serde(default)]
     pub tolerance: f64,
     /// Columns of a matrix: results are then named by row and column.
-    #[serde(default)]
     pub columns: Option<Expression>,
 }
 
@@ -201,13 +190,10 @@ pub struct Claim {
     #[serde(default)]
     pub per: Vec<String>,
     /// The sum is no larger.
-    #[serde(default)]
     pub at_most: Option<Bound>,
     /// The sum is no smaller.
-    #[serde(default)]
     pub at_least: Option<Bound>,
     /// The cases that it is about: those for which this is not 0.
-    #[serde(default)]
     pub when: Option<Expression>,
     /// What it teaches if it is not met.
     pub why: String,
@@ -249,7 +235,6 @@ pub struct Contract {
     #[serde(default)]
     pub never: Vec<String>,
     /// The kernel's static shared memory is no larger, in bytes.
-    #[serde(default)]
     pub shared_bytes: Option<u32>,
     /// What it teaches if it is not met.
     pub why: String,
@@ -263,7 +248,6 @@ pub struct Checks {
     #[serde(default)]
     pub schedules: u64,
     /// Warp instructions that a launch may take; two million by default.
-    #[serde(default)]
     pub fuel: Option<u64>,
 }
 

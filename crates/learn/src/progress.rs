@@ -10,7 +10,6 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 pub struct Progress {
     /// The current exercise; the first one by default.
-    #[serde(default)]
     pub current: Option<String>,
     /// Exercises that have passed once.
     #[serde(default)]
