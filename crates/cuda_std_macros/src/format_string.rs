@@ -22,7 +22,7 @@ pub enum Argument {
     Name(String),
 }
 
-/// The form in which a value is written; each is a type in `cuda_std::print::form`.
+/// The form in which a value is written; each is a type of that name in `cuda_std::print::form`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{}`
@@ -45,24 +45,6 @@ pub enum Form {
     UpperExp,
     /// `{:p}`
     Pointer,
-}
-
-impl Form {
-    /// Name of the type in `cuda_std::print::form`.
-    pub const fn type_name(self) -> &'static str {
-        match self {
-            Self::Standard => "Standard",
-            Self::Precise => "Precise",
-            Self::Signed => "Signed",
-            Self::SignedPrecise => "SignedPrecise",
-            Self::LowerHex => "LowerHex",
-            Self::UpperHex => "UpperHex",
-            Self::Octal => "Octal",
-            Self::LowerExp => "LowerExp",
-            Self::UpperExp => "UpperExp",
-            Self::Pointer => "Pointer",
-        }
-    }
 }
 
 /// A value's place in the string, as C writes it: `prefix % flags size letters`.

@@ -208,7 +208,7 @@ struct Conversion {
 impl Conversion {
     /// The trait that the argument's type must have.
     fn bound(&self) -> TokenStream {
-        let form = Ident::new(self.placeholder.form.type_name(), Span::call_site());
+        let form = format_ident!("{}", format!("{:?}", self.placeholder.form));
         quote!(::cuda_std::print::Print<::cuda_std::print::form::#form>)
     }
 }
