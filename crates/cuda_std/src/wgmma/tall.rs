@@ -4,7 +4,8 @@ use crate::gpu_only;
 
 use super::operand::{Factor, Operand, Rows};
 #[cfg(target_arch = "nvptx64")]
-use super::registers::{finish, products, with_halves};
+use super::registers::{products, with_halves};
+use super::sums::Multiply;
 
 /// 128 × `REGISTERS` sums, spread over the threads of one warpgroup: the upper 64 rows in the first
 /// half of the registers, the lower in the second, each half as [`Sums`](super::Sums) has them.
@@ -15,22 +16,16 @@ pub struct TallSums<T: Factor, const REGISTERS: usize> {
 }
 
 /// Factors that can be multiplied into tall sums of this many registers.
-pub trait MultiplyTall<const REGISTERS: usize>: Factor {
-    /// As a constant: an array that is filled in a loop is not kept in registers.
-    #[doc(hidden)]
-    const ZEROS: [Self::Sum; REGISTERS];
+pub trait MultiplyTall<const REGISTERS: usize>: Multiply<REGISTERS> {
     /// See [`TallSums::add_product`].
     #[doc(hidden)]
-    unsafe fn add<A: Rows, B: Rows>(
+    unsafe fn add_tall<A: Rows, B: Rows>(
         sums: &mut [Self::Sum; REGISTERS],
         upper: Operand<Self, A>,
         lower: Operand<Self, A>,
         b: Operand<Self, B>,
         keep: bool,
     );
-    /// See [`TallSums::finish`].
-    #[doc(hidden)]
-    unsafe fn finish(sums: &mut [Self::Sum; REGISTERS]);
 }
 
 impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> TallSums<T, REGISTERS> {
@@ -57,7 +52,7 @@ impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> TallSums<T, REGISTERS> 
         keep: bool,
     ) {
         // SAFETY: by this function's own contract.
-        unsafe { T::add(&mut self.registers, upper, lower, b, keep) }
+        unsafe { T::add_tall(&mut self.registers, upper, lower, b, keep) }
     }
 
     /// Waits for all products, and lends this thread's sums, to be read or changed.
@@ -83,11 +78,9 @@ impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> Default for TallSums<T,
 macro_rules! instructions {
     ($($t:ty: $types:literal, $n:tt $name:literal;)*) => { $(
         impl MultiplyTall<$n> for $t {
-            const ZEROS: [f32; $n] = [0.0; $n];
-
             #[gpu_only]
             #[inline(always)]
-            unsafe fn add<A: Rows, B: Rows>(
+            unsafe fn add_tall<A: Rows, B: Rows>(
                 sums: &mut [f32; $n],
                 upper: Operand<Self, A>,
                 lower: Operand<Self, A>,
@@ -102,13 +95,6 @@ macro_rules! instructions {
                         [trans_a = const A::IS_TRANSPOSED, trans_b = const B::IS_TRANSPOSED,]
                     ));
                 }
-            }
-
-            #[gpu_only]
-            #[inline(always)]
-            unsafe fn finish(sums: &mut [f32; $n]) {
-                // SAFETY: it waits.
-                unsafe { with_halves!($n, finish!(sums)) }
             }
         }
     )* };
