@@ -59,7 +59,7 @@ macro_rules! places {
             unsafe fn load(self, shared: u32, map: &TensorMap, barrier: u32) {
                 // SAFETY: by the contract of `load_box`.
                 unsafe {
-                    core::arch::asm!(
+                    ptx!(
                         concat!(
                             "cp.async.bulk.tensor.", $n, "d.shared::cluster.global.tile\
                              .mbarrier::complete_tx::bytes [{shared}], [{map}, {{", $axes,
@@ -68,8 +68,7 @@ macro_rules! places {
                         shared = in(reg32) shared,
                         map = in(reg64) map.address(),
                         barrier = in(reg32) barrier,
-                        $($name = in(reg32) self[$i],)*
-                        options(nostack, preserves_flags)
+                        $($name = in(reg32) self[$i]),*
                     );
                 }
             }
@@ -79,7 +78,7 @@ macro_rules! places {
             unsafe fn load_to_all(self, shared: u32, map: &TensorMap, barrier: u32, blocks: u16) {
                 // SAFETY: by the contract of `load_box_to_all`.
                 unsafe {
-                    core::arch::asm!(
+                    ptx!(
                         concat!(
                             "cp.async.bulk.tensor.", $n, "d.shared::cluster.global.tile\
                              .mbarrier::complete_tx::bytes.multicast::cluster [{shared}], [{map}, {{",
@@ -89,8 +88,7 @@ macro_rules! places {
                         map = in(reg64) map.address(),
                         barrier = in(reg32) barrier,
                         blocks = in(reg16) blocks,
-                        $($name = in(reg32) self[$i],)*
-                        options(nostack, preserves_flags)
+                        $($name = in(reg32) self[$i]),*
                     );
                 }
             }
@@ -100,15 +98,14 @@ macro_rules! places {
             unsafe fn store(self, map: &TensorMap, shared: u32) {
                 // SAFETY: by the contract of `store_box`.
                 unsafe {
-                    core::arch::asm!(
+                    ptx!(
                         concat!(
                             "cp.async.bulk.tensor.", $n, "d.global.shared::cta.tile.bulk_group \
                              [{map}, {{", $axes, "}}], [{shared}];"
                         ),
                         map = in(reg64) map.address(),
                         shared = in(reg32) shared,
-                        $($name = in(reg32) self[$i],)*
-                        options(nostack, preserves_flags)
+                        $($name = in(reg32) self[$i]),*
                     );
                 }
             }
@@ -129,13 +126,7 @@ places! {
 #[inline(always)]
 pub fn prefetch_map(map: &TensorMap) {
     // SAFETY: a hint.
-    unsafe {
-        core::arch::asm!(
-            "prefetch.tensormap [{map}];",
-            map = in(reg64) map.address(),
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("prefetch.tensormap [{map}];", map = in(reg64) map.address()) }
 }
 
 /// Starts the copy of a box to `shared`. The copy counts its bytes, including those outside the
@@ -195,17 +186,14 @@ pub unsafe fn store_box(map: &TensorMap, place: impl Coordinates, shared: u32) {
 pub unsafe fn load<T>(shared: u32, from: *const T, n_bytes: u32, barrier: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .b64 global;",
             "cvta.to.global.u64 global, {from};",
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{shared}], [global], {n_bytes}, [{barrier}];",
             "}}",
-            shared = in(reg32) shared,
-            from = in(reg64) from,
-            n_bytes = in(reg32) n_bytes,
-            barrier = in(reg32) barrier,
-            options(nostack, preserves_flags)
+            shared = in(reg32) shared, from = in(reg64) from, n_bytes = in(reg32) n_bytes,
+            barrier = in(reg32) barrier
         );
     }
 }
@@ -220,16 +208,13 @@ pub unsafe fn load<T>(shared: u32, from: *const T, n_bytes: u32, barrier: u32) {
 pub unsafe fn store<T>(to: *mut T, shared: u32, n_bytes: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .b64 global;",
             "cvta.to.global.u64 global, {to};",
             "cp.async.bulk.global.shared::cta.bulk_group [global], [{shared}], {n_bytes};",
             "}}",
-            to = in(reg64) to,
-            shared = in(reg32) shared,
-            n_bytes = in(reg32) n_bytes,
-            options(nostack, preserves_flags)
+            to = in(reg64) to, shared = in(reg32) shared, n_bytes = in(reg32) n_bytes
         );
     }
 }
@@ -239,12 +224,7 @@ pub unsafe fn store<T>(to: *mut T, shared: u32, n_bytes: u32) {
 #[inline(always)]
 pub fn commit_group() {
     // SAFETY: touches no memory.
-    unsafe {
-        core::arch::asm!(
-            "cp.async.bulk.commit_group;",
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("cp.async.bulk.commit_group;") }
 }
 
 /// Waits until no more than `N` of the thread's groups still read shared memory.
@@ -252,13 +232,7 @@ pub fn commit_group() {
 #[inline(always)]
 pub fn wait_group_read<const N: u32>() {
     // SAFETY: waits.
-    unsafe {
-        core::arch::asm!(
-            "cp.async.bulk.wait_group.read {n};",
-            n = const N,
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("cp.async.bulk.wait_group.read {n};", n = const N) }
 }
 
 /// Waits until no more than `N` of the thread's groups are in flight.
@@ -266,13 +240,7 @@ pub fn wait_group_read<const N: u32>() {
 #[inline(always)]
 pub fn wait_group<const N: u32>() {
     // SAFETY: waits.
-    unsafe {
-        core::arch::asm!(
-            "cp.async.bulk.wait_group {n};",
-            n = const N,
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("cp.async.bulk.wait_group {n};", n = const N) }
 }
 
 /// Makes what this thread has written to shared memory visible to copies and
@@ -281,10 +249,5 @@ pub fn wait_group<const N: u32>() {
 #[inline(always)]
 pub fn fence() {
     // SAFETY: it only orders accesses.
-    unsafe {
-        core::arch::asm!(
-            "fence.proxy.async.shared::cta;",
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("fence.proxy.async.shared::cta;") }
 }

@@ -20,11 +20,7 @@ macro_rules! clocks {
             let now;
             // SAFETY: reads a register. Neither `pure` nor `nomem`, so that it stays in its place.
             unsafe {
-                core::arch::asm!(
-                    $instruction,
-                    out($register) now,
-                    options(nostack, preserves_flags)
-                );
+                ptx!($instruction, out($register) now);
             }
             now
         }

@@ -108,12 +108,10 @@ pub fn address_at(address: u32, rank: u32) -> u32 {
     let theirs: u32;
     // SAFETY: arithmetic on an address; no memory is touched.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "mapa.shared::cluster.u32 {theirs}, {address}, {rank};",
-            theirs = out(reg32) theirs,
-            address = in(reg32) address,
-            rank = in(reg32) rank,
-            options(pure, nomem, nostack, preserves_flags)
+            theirs = out(reg32) theirs, address = in(reg32) address, rank = in(reg32) rank,
+            options(pure, nomem)
         );
     }
     theirs
@@ -131,11 +129,9 @@ pub unsafe fn load_u32(theirs: u32) -> u32 {
     let value: u32;
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "ld.shared::cluster.u32 {value}, [{theirs}];",
-            value = out(reg32) value,
-            theirs = in(reg32) theirs,
-            options(readonly, nostack, preserves_flags)
+            value = out(reg32) value, theirs = in(reg32) theirs, options(readonly)
         );
     }
     value
@@ -152,14 +148,10 @@ pub unsafe fn load_float4(theirs: u32) -> Float4 {
     let (x, y, z, w): (f32, f32, f32, f32);
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "ld.shared::cluster.v4.f32 {{{x}, {y}, {z}, {w}}}, [{theirs}];",
-            x = out(reg32) x,
-            y = out(reg32) y,
-            z = out(reg32) z,
-            w = out(reg32) w,
-            theirs = in(reg32) theirs,
-            options(readonly, nostack, preserves_flags)
+            x = out(reg32) x, y = out(reg32) y, z = out(reg32) z, w = out(reg32) w,
+            theirs = in(reg32) theirs, options(readonly)
         );
     }
     Float4::new(x, y, z, w)
@@ -176,11 +168,9 @@ pub unsafe fn load_float4(theirs: u32) -> Float4 {
 pub unsafe fn store_u32(theirs: u32, value: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "st.shared::cluster.u32 [{theirs}], {value};",
-            theirs = in(reg32) theirs,
-            value = in(reg32) value,
-            options(nostack, preserves_flags)
+            theirs = in(reg32) theirs, value = in(reg32) value
         );
     }
 }

@@ -174,7 +174,7 @@ pub unsafe fn cg_first<V: Copy>(shared: u32, global: *const V, n_bytes: u32) {
 pub fn commit_group() {
     // SAFETY: touches no memory itself; ordered with the copies as an
     // instruction with effects.
-    unsafe { core::arch::asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
+    unsafe { ptx!("cp.async.commit_group;") }
 }
 
 /// Waits until at most the `N` most recent of this thread's groups are in flight.
@@ -183,9 +183,7 @@ pub fn commit_group() {
 pub fn wait_group<const N: u32>() {
     // SAFETY: after it, shared memory has changed, which the compiler expects
     // of assembly that is not marked otherwise.
-    unsafe {
-        core::arch::asm!("cp.async.wait_group {n};", n = const N, options(nostack, preserves_flags));
-    }
+    unsafe { ptx!("cp.async.wait_group {n};", n = const N) }
 }
 
 /// Waits for all copies that this thread started, in groups or not.
@@ -193,5 +191,5 @@ pub fn wait_group<const N: u32>() {
 #[inline(always)]
 pub fn wait_all() {
     // SAFETY: as in `wait_group`.
-    unsafe { core::arch::asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
+    unsafe { ptx!("cp.async.wait_all;") }
 }

@@ -50,7 +50,7 @@ pub fn wait_for_previous() {
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
     // SAFETY: waits. Not `nomem`, so that no access moves before it.
     unsafe {
-        core::arch::asm!("griddepcontrol.wait;", options(nostack, preserves_flags));
+        ptx!("griddepcontrol.wait;")
     }
 }
 
@@ -62,9 +62,6 @@ pub fn let_next_start() {
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
     // SAFETY: touches no memory of the kernel's.
     unsafe {
-        core::arch::asm!(
-            "griddepcontrol.launch_dependents;",
-            options(nostack, preserves_flags)
-        );
+        ptx!("griddepcontrol.launch_dependents;")
     }
 }

@@ -86,14 +86,13 @@ pub unsafe fn prefetch_l2<T>(address: *const T) {
     // SAFETY: changes nothing that a program can see. Not `nomem`, so that it stays
     // in place.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .b64 global;",
             "cvta.to.global.u64 global, {address};",
             "prefetch.global.L2 [global];",
             "}}",
-            address = in(reg64) address,
-            options(nostack, preserves_flags)
+            address = in(reg64) address
         );
     }
 }
@@ -147,7 +146,7 @@ macro_rules! read_only {
     (@asm $suffix:expr, $destination:literal, $address:ident, $($out:tt)*) => {
         // SAFETY: reads memory that the caller vouches for.
         unsafe {
-            core::arch::asm!(
+            ptx!(
                 "{{",
                 ".reg .b64 global;",
                 "cvta.to.global.u64 global, {address};",
@@ -155,7 +154,7 @@ macro_rules! read_only {
                 "}}",
                 $($out)*,
                 address = in(reg64) $address,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, readonly)
             );
         }
     };

@@ -27,6 +27,14 @@ extern crate self as cuda_std;
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate alloc;
 
+/// Assembly that leaves the stack and the flags alone.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! ptx {
+    ($($assembly:tt)*) => {
+        ::core::arch::asm!($($assembly)*, options(nostack, preserves_flags))
+    };
+}
+
 pub mod atomic;
 pub mod block;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]

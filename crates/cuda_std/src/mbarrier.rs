@@ -31,7 +31,7 @@ use crate::gpu_only;
 macro_rules! ask {
     ($instruction:literal, $barrier:expr, $parity:expr) => {{
         let ended: u32;
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .pred ended;",
             concat!("mbarrier.", $instruction, ".parity.shared.b64 ended, [{barrier}], {parity};"),
@@ -39,8 +39,7 @@ macro_rules! ask {
             "}}",
             barrier = in(reg32) $barrier,
             parity = in(reg32) $parity,
-            ended = out(reg32) ended,
-            options(nostack, preserves_flags)
+            ended = out(reg32) ended
         );
         ended != 0
     }};
@@ -58,11 +57,9 @@ macro_rules! ask {
 pub unsafe fn init(barrier: u32, n_arrivals: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "mbarrier.init.shared.b64 [{barrier}], {n};",
-            barrier = in(reg32) barrier,
-            n = in(reg32) n_arrivals,
-            options(nostack, preserves_flags)
+            barrier = in(reg32) barrier, n = in(reg32) n_arrivals
         );
     }
 }
@@ -77,13 +74,12 @@ pub unsafe fn init(barrier: u32, n_arrivals: u32) {
 pub unsafe fn arrive(barrier: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .b64 state;",
             "mbarrier.arrive.shared.b64 state, [{barrier}];",
             "}}",
-            barrier = in(reg32) barrier,
-            options(nostack, preserves_flags)
+            barrier = in(reg32) barrier
         );
     }
 }
@@ -99,11 +95,7 @@ pub unsafe fn arrive(barrier: u32) {
 pub unsafe fn arrive_after_copies(barrier: u32) {
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
-            "cp.async.mbarrier.arrive.noinc.shared.b64 [{barrier}];",
-            barrier = in(reg32) barrier,
-            options(nostack, preserves_flags)
-        );
+        ptx!("cp.async.mbarrier.arrive.noinc.shared.b64 [{barrier}];", barrier = in(reg32) barrier);
     }
 }
 
@@ -156,11 +148,7 @@ mod since_sm_90 {
     pub fn publish() {
         // SAFETY: it only orders accesses.
         unsafe {
-            core::arch::asm!(
-                "fence.mbarrier_init.release.cluster;",
-                "fence.proxy.async;",
-                options(nostack, preserves_flags)
-            );
+            ptx!("fence.mbarrier_init.release.cluster;", "fence.proxy.async;");
         }
     }
 
@@ -176,11 +164,9 @@ mod since_sm_90 {
     pub unsafe fn arrive_expecting(barrier: u32, n_bytes: u32) {
         // SAFETY: by this function's own contract.
         unsafe {
-            core::arch::asm!(
+            ptx!(
                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [{barrier}], {n_bytes};",
-                barrier = in(reg32) barrier,
-                n_bytes = in(reg32) n_bytes,
-                options(nostack, preserves_flags)
+                barrier = in(reg32) barrier, n_bytes = in(reg32) n_bytes
             );
         }
     }
@@ -195,15 +181,13 @@ mod since_sm_90 {
     pub unsafe fn arrive_if(condition: bool, barrier: u32) {
         // SAFETY: by this function's own contract.
         unsafe {
-            core::arch::asm!(
+            ptx!(
                 "{{",
                 ".reg .pred p;",
                 "setp.ne.u32 p, {condition}, 0;",
                 "@p mbarrier.arrive.shared::cta.b64 _, [{barrier}];",
                 "}}",
-                condition = in(reg32) condition as u32,
-                barrier = in(reg32) barrier,
-                options(nostack, preserves_flags)
+                condition = in(reg32) condition as u32, barrier = in(reg32) barrier
             );
         }
     }
@@ -219,7 +203,7 @@ mod since_sm_90 {
     pub unsafe fn arrive_at_if(condition: bool, barrier: u32, rank: u32) {
         // SAFETY: by this function's own contract.
         unsafe {
-            core::arch::asm!(
+            ptx!(
                 "{{",
                 ".reg .pred p;",
                 ".reg .b32 theirs;",
@@ -227,10 +211,8 @@ mod since_sm_90 {
                 "@p mapa.shared::cluster.u32 theirs, {barrier}, {rank};",
                 "@p mbarrier.arrive.shared::cluster.b64 _, [theirs];",
                 "}}",
-                condition = in(reg32) condition as u32,
-                barrier = in(reg32) barrier,
-                rank = in(reg32) rank,
-                options(nostack, preserves_flags)
+                condition = in(reg32) condition as u32, barrier = in(reg32) barrier,
+                rank = in(reg32) rank
             );
         }
     }

@@ -32,15 +32,13 @@ pub fn address_in_space<T>(pointer: *const T) -> u32 {
     let address: u32;
     // SAFETY: arithmetic on an address; no memory is touched.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .b64 shared;",
             "cvta.to.shared.u64 shared, {pointer};",
             "cvt.u32.u64 {address}, shared;",
             "}}",
-            pointer = in(reg64) pointer,
-            address = out(reg32) address,
-            options(pure, nomem, nostack, preserves_flags)
+            pointer = in(reg64) pointer, address = out(reg32) address, options(pure, nomem)
         );
     }
     address
@@ -63,14 +61,10 @@ pub unsafe fn load_float4(address: u32) -> crate::vector::Float4 {
     // SAFETY: by this function's own contract. It reads memory, so that it stays
     // on its side of barriers and stores.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "ld.shared.v4.f32 {{{x}, {y}, {z}, {w}}}, [{address}];",
-            x = out(reg32) x,
-            y = out(reg32) y,
-            z = out(reg32) z,
-            w = out(reg32) w,
-            address = in(reg32) address,
-            options(pure, readonly, nostack, preserves_flags)
+            x = out(reg32) x, y = out(reg32) y, z = out(reg32) z, w = out(reg32) w,
+            address = in(reg32) address, options(pure, readonly)
         );
     }
     crate::vector::Float4::new(x, y, z, w)
@@ -87,14 +81,10 @@ pub unsafe fn store_float4(address: u32, value: crate::vector::Float4) {
     let crate::vector::Float4 { x, y, z, w } = value;
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "st.shared.v4.f32 [{address}], {{{x}, {y}, {z}, {w}}};",
-            x = in(reg32) x,
-            y = in(reg32) y,
-            z = in(reg32) z,
-            w = in(reg32) w,
-            address = in(reg32) address,
-            options(nostack, preserves_flags)
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, w = in(reg32) w,
+            address = in(reg32) address
         );
     }
 }

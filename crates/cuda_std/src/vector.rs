@@ -92,18 +92,14 @@ impl Float4 {
     pub unsafe fn store_streaming(self, address: *mut Self) {
         // SAFETY: writes memory that the caller vouches for.
         unsafe {
-            core::arch::asm!(
+            ptx!(
                 "{{",
                 ".reg .b64 global;",
                 "cvta.to.global.u64 global, {address};",
                 "st.global.cs.v4.f32 [global], {{{x}, {y}, {z}, {w}}};",
                 "}}",
-                address = in(reg64) address,
-                x = in(reg32) self.x,
-                y = in(reg32) self.y,
-                z = in(reg32) self.z,
-                w = in(reg32) self.w,
-                options(nostack, preserves_flags)
+                address = in(reg64) address, x = in(reg32) self.x, y = in(reg32) self.y,
+                z = in(reg32) self.z, w = in(reg32) self.w
             );
         }
     }

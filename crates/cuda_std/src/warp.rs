@@ -474,14 +474,13 @@ pub unsafe fn is_elected() -> bool {
     let elected: u32;
     // SAFETY: by this function's own contract. Not `pure`: all lanes take part.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "{{",
             ".reg .pred p;",
             "elect.sync _|p, 0xFFFFFFFF;",
             "selp.u32 {elected}, 1, 0, p;",
             "}}",
-            elected = out(reg32) elected,
-            options(nomem, nostack, preserves_flags)
+            elected = out(reg32) elected, options(nomem)
         );
     }
     elected != 0

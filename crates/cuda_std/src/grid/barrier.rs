@@ -63,12 +63,10 @@ fn barrier() -> *mut u32 {
     let (high, low): (u32, u32);
     // SAFETY: reads registers.
     unsafe {
-        core::arch::asm!(
+        ptx!(
             "mov.u32 {high}, %envreg1;",
             "mov.u32 {low}, %envreg2;",
-            high = out(reg32) high,
-            low = out(reg32) low,
-            options(pure, nomem, nostack, preserves_flags)
+            high = out(reg32) high, low = out(reg32) low, options(pure, nomem)
         );
     }
     let workspace = (u64::from(high) << 32 | u64::from(low)) as *mut u32;

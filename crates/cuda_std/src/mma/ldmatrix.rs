@@ -52,7 +52,7 @@ macro_rules! ldmatrix {
             // SAFETY: by this function's own contract. Never `pure`: the whole
             // warp takes part, so it must not be moved into a branch.
             unsafe {
-                core::arch::asm!(
+                ptx!(
                     concat!(
                         "ldmatrix.sync.aligned.m8n8.", $suffix, ".shared.b16 {{",
                         register_list!($($register)*),
@@ -60,7 +60,7 @@ macro_rules! ldmatrix {
                     ),
                     $($register = out(reg32) $register,)*
                     address = in(reg32) address,
-                    options(readonly, nostack, preserves_flags)
+                    options(readonly)
                 );
             }
             [$($register),*]

@@ -57,12 +57,12 @@ macro_rules! instructions {
                 // SAFETY: only registers are involved. Never `pure`: the whole warp takes
                 // part, so it must not be moved into a branch.
                 unsafe {
-                    core::arch::asm!(
+                    ptx!(
                         concat!("mma.sync.aligned.", $name, " ", $a, ";"),
                         $($ci = inout(reg32) $ci,)*
                         $($ai = in(reg32) $ai,)*
                         $($bi = in(reg32) $bi,)*
-                        options(nomem, nostack, preserves_flags)
+                        options(nomem)
                     );
                 }
                 FragmentC::new([$($ci),*])

@@ -45,15 +45,14 @@ mod instructions {
             pub unsafe fn $at(address: u32, [$($register),*]: [u32; $n]) {
                 // SAFETY: by this function's own contract.
                 unsafe {
-                    core::arch::asm!(
+                    ptx!(
                         concat!(
                             "stmatrix.sync.aligned.m8n8.", $suffix, ".shared.b16 [{address}], {{",
                             register_list!($($register)*),
                             "}};"
                         ),
                         $($register = in(reg32) $register,)*
-                        address = in(reg32) address,
-                        options(nostack, preserves_flags)
+                        address = in(reg32) address
                     );
                 }
             }

@@ -105,13 +105,7 @@ pub const fn position(thread: u32, register: u32) -> Position {
 #[inline(always)]
 pub unsafe fn wait_for_all_but<const N: u32>() {
     // SAFETY: by this function's own contract.
-    unsafe {
-        core::arch::asm!(
-            "wgmma.wait_group.sync.aligned {n};",
-            n = const N,
-            options(nostack, preserves_flags)
-        );
-    }
+    unsafe { ptx!("wgmma.wait_group.sync.aligned {n};", n = const N) }
 }
 
 macro_rules! instructions {
