@@ -172,10 +172,10 @@ macro_rules! in_every_way {
 
 /// An operation on one type: `atom.….OPERATION`.
 macro_rules! operation {
-    ($name:ident, $operation:expr, $register:ident) => {
+    ($visibility:vis $name:ident of $type:ty: $operation:expr, $register:ident) => {
         #[gpu_only]
         #[inline(always)]
-        unsafe fn $name<P: Space, C: Scope, O: Order>(address: *mut Self, value: Self) -> Self {
+        $visibility unsafe fn $name<P: Space, C: Scope, O: Order>(address: *mut $type, value: $type) -> $type {
             let old;
             // SAFETY: by the public function's contract.
             unsafe {
@@ -244,7 +244,7 @@ macro_rules! atomic_bits {
                 }
             }
 
-            operation!(exch, concat!("exch.", $bits), $register);
+            operation!(exch of Self: concat!("exch.", $bits), $register);
 
             #[gpu_only]
             #[inline(always)]
@@ -319,7 +319,7 @@ pub trait AtomicAdd: AtomicValue {
 macro_rules! atomic_add {
     ($($type:ty: $operation:literal, $register:ident, |$value:ident| $negated:expr;)*) => { $(
         impl AtomicAdd for $type {
-            operation!(add, $operation, $register);
+            operation!(add of Self: $operation, $register);
             #[inline(always)]
             fn negated(self) -> Self {
                 let $value = self;
@@ -338,43 +338,15 @@ atomic_add! {
     f64: "add.f64", reg64, |value| -value;
 }
 
-/// The sign bits of both halves.
-const PACKED_SIGNS: u32 = 0x8000_8000;
-
 /// [`AtomicAdd`] for packed halves, on their bits.
 mod packed {
     #[allow(clippy::wildcard_imports)]
     use super::*;
 
-    #[gpu_only]
-    #[inline(always)]
-    pub unsafe fn add_f16x2<P: Space, C: Scope, O: Order>(address: *mut u32, value: u32) -> u32 {
-        let old;
-        // SAFETY: by the public function's contract.
-        unsafe {
-            in_every_way!(
-                "atom", ["relaxed" RELAXED, "acquire" ACQUIRE, "release" RELEASE, "acq_rel" ACQ_REL],
-                "add.noftz.f16x2 {old}, [place], {value};",
-                address, old = out(reg32) old, value = in(reg32) value,
-            );
-        }
-        old
-    }
+    operation!(pub add_f16x2 of u32: "add.noftz.f16x2", reg32);
 
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
-    #[inline(always)]
-    pub unsafe fn add_bf16x2<P: Space, C: Scope, O: Order>(address: *mut u32, value: u32) -> u32 {
-        let old;
-        // SAFETY: by the public function's contract.
-        unsafe {
-            in_every_way!(
-                "atom", ["relaxed" RELAXED, "acquire" ACQUIRE, "release" RELEASE, "acq_rel" ACQ_REL],
-                "add.noftz.bf16x2 {old}, [place], {value};",
-                address, old = out(reg32) old, value = in(reg32) value,
-            );
-        }
-        old
-    }
+    operation!(pub add_bf16x2 of u32: "add.noftz.bf16x2", reg32);
 
     /// Before sm_90: a CAS loop, which adds in registers.
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_90")))]
@@ -404,28 +376,25 @@ mod packed {
     }
 }
 
-impl AtomicAdd for F16x2 {
-    #[inline(always)]
-    unsafe fn add<P: Space, C: Scope, O: Order>(address: *mut Self, value: Self) -> Self {
-        // SAFETY: by the public function's contract.
-        Self::from_bits(unsafe { packed::add_f16x2::<P, C, O>(address.cast(), value.to_bits()) })
-    }
-    #[inline(always)]
-    fn negated(self) -> Self {
-        Self::from_bits(self.to_bits() ^ PACKED_SIGNS)
-    }
+macro_rules! atomic_add_packed {
+    ($($type:ident: $add:ident;)*) => { $(
+        impl AtomicAdd for $type {
+            #[inline(always)]
+            unsafe fn add<P: Space, C: Scope, O: Order>(address: *mut Self, value: Self) -> Self {
+                // SAFETY: by the public function's contract.
+                Self::from_bits(unsafe { packed::$add::<P, C, O>(address.cast(), value.to_bits()) })
+            }
+            #[inline(always)]
+            fn negated(self) -> Self {
+                const SIGNS_OF_BOTH: u32 = 0x8000_8000;
+                Self::from_bits(self.to_bits() ^ SIGNS_OF_BOTH)
+            }
+        }
+    )* };
 }
-
-impl AtomicAdd for Bf16x2 {
-    #[inline(always)]
-    unsafe fn add<P: Space, C: Scope, O: Order>(address: *mut Self, value: Self) -> Self {
-        // SAFETY: by the public function's contract.
-        Self::from_bits(unsafe { packed::add_bf16x2::<P, C, O>(address.cast(), value.to_bits()) })
-    }
-    #[inline(always)]
-    fn negated(self) -> Self {
-        Self::from_bits(self.to_bits() ^ PACKED_SIGNS)
-    }
+atomic_add_packed! {
+    F16x2: add_f16x2;
+    Bf16x2: add_bf16x2;
 }
 
 /// An integer that [`min`], [`max`], [`and`], [`or`] and [`xor`] take.
@@ -450,11 +419,11 @@ pub trait AtomicInteger: AtomicAdd {
 macro_rules! atomic_integer {
     ($($type:ty: $min:literal $max:literal $and:literal $or:literal $xor:literal, $register:ident;)*) => { $(
         impl AtomicInteger for $type {
-            operation!(min, $min, $register);
-            operation!(max, $max, $register);
-            operation!(and, $and, $register);
-            operation!(or, $or, $register);
-            operation!(xor, $xor, $register);
+            operation!(min of Self: $min, $register);
+            operation!(max of Self: $max, $register);
+            operation!(and of Self: $and, $register);
+            operation!(or of Self: $or, $register);
+            operation!(xor of Self: $xor, $register);
         }
     )* };
 }
@@ -478,8 +447,8 @@ pub trait AtomicCounter: AtomicInteger {
 }
 
 impl AtomicCounter for u32 {
-    operation!(inc, "inc.u32", reg32);
-    operation!(dec, "dec.u32", reg32);
+    operation!(inc of Self: "inc.u32", reg32);
+    operation!(dec of Self: "dec.u32", reg32);
 }
 
 // ---------------------------------------------------------------------------
@@ -613,7 +582,7 @@ pub fn fence<C: Scope, O: FenceOrder>(_: C, _: O) {
     macro_rules! fence {
         ($instruction:literal) => {
             // SAFETY: a fence touches no memory itself.
-            unsafe { asm!($instruction, options(nostack, preserves_flags)) }
+            unsafe { ptx!($instruction) }
         };
     }
     match (C::SCOPE, O::FENCE_ORDER) {
