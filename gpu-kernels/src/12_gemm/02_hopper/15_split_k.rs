@@ -222,7 +222,11 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
     }
     cluster::sync();
     if role != N_MULTIPLIERS {
-        add_up::<REGISTERS>(ring.base, rank, n_blocks, store, row, column);
+        let left = |block, chunk| {
+            let place = chunk_at(ring.base, thread::thread_idx_x(), chunk);
+            cluster::load_float4(cluster::address_at(place, block))
+        };
+        add_up::<REGISTERS>(rank, n_blocks, left, store, row, column);
     }
     // No block ends while others may still read its sums.
     cluster::sync();
@@ -311,31 +315,30 @@ unsafe fn put<const REGISTERS: usize>(base: u32, sums: &[f32; REGISTERS]) {
 }
 
 /// Adds up the block's share of the sums of all blocks, and stores it. A thread has elements
-/// that it computed itself, in groups, with gaps between them.
+/// that it computed itself, in groups, with gaps between them: `left` has a block's sums of a
+/// group.
 #[inline(always)]
-unsafe fn add_up<const REGISTERS: usize>(
-    base: u32,
+pub(super) unsafe fn add_up<const REGISTERS: usize>(
     rank: u32,
     n_blocks: u32,
+    left: impl Fn(u32, u32) -> Float4,
     store: Direct<f16, AsItIs>,
     row: u32,
     column: u32,
 ) {
-    let thread = thread::thread_idx_x();
     let mut chunk = rank;
     while chunk < REGISTERS as u32 / 4 {
-        let mine = chunk_at(base, thread, chunk);
         let mut sums = [0.0; 4];
         let mut block = 0;
         while block < n_blocks {
-            let theirs = cluster::load_float4(cluster::address_at(mine, block));
+            let theirs = left(block, chunk);
             sums[0] += theirs.x;
             sums[1] += theirs.y;
             sums[2] += theirs.z;
             sums[3] += theirs.w;
             block += 1;
         }
-        let at = position(thread % WARPGROUP, 4 * chunk);
+        let at = position(thread::thread_idx_x() % WARPGROUP, 4 * chunk);
         let (row, column) = (row + at.row, column + at.column);
         store.store_pair([sums[0], sums[1]], row, column);
         // The third and the fourth are those of the row eight further down.

@@ -24,13 +24,13 @@ use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 use cuda_std::warp::FULL_MASK;
-use cuda_std::wgmma::{M, Sums, WARPGROUP, position};
+use cuda_std::wgmma::{M, Sums, WARPGROUP};
 use cuda_std::{TensorMap, grid as launches, warpgroup};
 
 use super::epilogue::{AsItIs, Direct, Store};
 use super::pipeline::Ring;
 use super::split_k::{
-    BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, is_filled, multiply,
+    BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, add_up, copy, is_filled, multiply,
 };
 use super::{Sizes, depth};
 use cuda_std::unrolled;
@@ -159,32 +159,6 @@ fn tile() -> u32 {
     thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
 }
 
-/// Adds up the block's share of the sums of all parts, and stores it: each thread's own
-/// elements in groups, with gaps between them.
-#[inline(always)]
-unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) {
-    let n_parts = thread::grid_dim_x();
-    let mut chunk = thread::block_idx_x();
-    while chunk < CHUNKS {
-        let mut sums = [0.0; 4];
-        let mut part = 0;
-        while part < n_parts {
-            let theirs = Float4::load(left.chunk(part, chunk));
-            sums[0] += theirs.x;
-            sums[1] += theirs.y;
-            sums[2] += theirs.z;
-            sums[3] += theirs.w;
-            part += 1;
-        }
-        let at = position(thread::thread_idx_x() % WARPGROUP, 4 * chunk);
-        let (row, column) = (row + at.row, column + at.column);
-        store.store_pair([sums[0], sums[1]], row, column);
-        // The third and the fourth are those of the row eight further down.
-        store.store_pair([sums[2], sums[3]], row + 8, column);
-        chunk += n_parts;
-    }
-}
-
 /// Few tiles with long sums: each by blocks that meet in global memory.
 ///
 /// # Safety
@@ -246,7 +220,9 @@ pub unsafe fn gemm_spread(
     }
     left.put(product.finish());
     left.wait_for_all(role);
-    add_up(left, store, row, column);
+    let (part, n_parts) = (thread::block_idx_x(), thread::grid_dim_x());
+    let from = |part, chunk| Float4::load(left.chunk(part, chunk));
+    add_up::<REGISTERS>(part, n_parts, from, store, row, column);
     left.done(role);
 }
 
