@@ -116,19 +116,14 @@ pub unsafe fn probe_stmatrix(input: *const u32, output: *mut f16) {
 
 /// Registers as [`FragmentC<f32>`] has them.
 #[inline(always)]
-const fn floats([a, b, c, d]: [u32; 4]) -> [f32; 4] {
-    [
-        f32::from_bits(a),
-        f32::from_bits(b),
-        f32::from_bits(c),
-        f32::from_bits(d),
-    ]
+fn floats(registers: [u32; 4]) -> [f32; 4] {
+    registers.map(f32::from_bits)
 }
 
 /// And back.
 #[inline(always)]
-const fn bits([a, b, c, d]: [f32; 4]) -> [u32; 4] {
-    [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]
+fn bits(floats: [f32; 4]) -> [u32; 4] {
+    floats.map(f32::to_bits)
 }
 
 /// Registers as [`FragmentC<f16>`] has them: unchanged.
