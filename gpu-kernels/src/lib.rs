@@ -69,6 +69,9 @@ mod matrix;
 pub mod banks;
 #[path = "parts/swizzle.rs"]
 pub mod swizzle;
-#[cfg(feature = "gemm")]
+#[cfg(any(feature = "gemm", feature = "sgemm"))]
 #[path = "parts/quotient.rs"]
 mod quotient;
+#[cfg(any(feature = "gemm", feature = "sgemm"))]
+#[path = "parts/shares.rs"]
+pub mod shares;

@@ -21,70 +21,51 @@
 //! one with a higher number, so any number of blocks may run at once, as long as
 //! lower ones start first. The order of the additions is fixed, and so is the result.
 
-/// Consecutive steps of one tile, done by one block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Which tile.
-    pub tile: u32,
-    /// The first step.
-    pub first: u32,
-    /// One past the last step.
-    pub end: u32,
-}
+use crate::shares::Division;
+pub use crate::shares::{Part, Parts};
 
 /// A product's tiles and steps, divided among blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct StreamK {
-    /// Steps of a tile, at least 1.
-    pub n_steps: u32,
-    n_tiles: u32,
-    n_blocks: u32,
-    /// Tiles that are cut up: 0 to `n_shared` − 1.
-    n_shared: u32,
-}
+pub struct StreamK(Division);
 
 impl StreamK {
     /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, none of them 0.
     #[inline(always)]
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32) -> Self {
-        Self {
+        Self(Division {
             n_steps,
             n_tiles,
             n_blocks,
             n_shared: n_tiles - quotient(n_tiles as u64, n_blocks as u64) as u32 * n_blocks,
-        }
+        })
     }
 
     /// Where the share of a block begins in the line of steps; the previous block's
     /// ends there.
     #[inline(always)]
     pub const fn start(&self, block: u32) -> u32 {
-        let line = self.n_shared as u64 * self.n_steps as u64;
-        quotient(line * block as u64, self.n_blocks as u64) as u32
+        let line = self.0.n_shared as u64 * self.0.n_steps as u64;
+        quotient(line * block as u64, self.0.n_blocks as u64) as u32
     }
 
     /// The block's parts, in the order in which it does them.
     #[inline(always)]
     pub const fn parts(&self, block: u32) -> Parts {
-        Parts {
-            stream_k: *self,
-            start: self.start(block),
-            end: self.start(block + 1),
-            next_tile: self.n_shared + block,
-        }
+        self.0
+            .parts(block, self.start(block), self.start(block + 1))
     }
 
     /// Whether the part lacks the tile's end: its sums are for another block.
     #[inline(always)]
     pub const fn is_left(&self, part: Part) -> bool {
-        part.end < self.n_steps
+        part.end < self.0.n_steps
     }
 
     /// Whether the share of `block`, a lower one than the part's, ends within the
     /// part's tile. If so it has left sums for it, unless it has no steps.
     #[inline(always)]
     pub const fn reaches(&self, block: u32, part: Part) -> bool {
-        self.start(block + 1) > part.tile * self.n_steps
+        self.start(block + 1) > part.tile * self.0.n_steps
     }
 
     /// Whether the share of `block` has no steps, as happens if there are fewer steps than
@@ -105,59 +86,13 @@ pub(super) const fn quotient(x: u64, y: u64) -> u64 {
     }
 }
 
-/// The parts that a block has yet to do.
-#[derive(Clone, Copy, Debug)]
-pub struct Parts {
-    stream_k: StreamK,
-    /// What is left of its share of the line of steps.
-    start: u32,
-    end: u32,
-    /// Its next whole tile.
-    next_tile: u32,
-}
-
-impl Parts {
-    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
-    /// less well.)
-    #[inline(always)]
-    pub const fn next(&mut self) -> Option<Part> {
-        let n_steps = self.stream_k.n_steps;
-        if self.start < self.end {
-            let tile = quotient(self.end as u64 - 1, n_steps as u64) as u32;
-            let first_of_tile = tile * n_steps;
-            let first = if self.start > first_of_tile {
-                self.start
-            } else {
-                first_of_tile
-            };
-            let part = Part {
-                tile,
-                first: first - first_of_tile,
-                end: self.end - first_of_tile,
-            };
-            self.end = first;
-            return Some(part);
-        }
-        if self.next_tile < self.stream_k.n_tiles {
-            let part = Part {
-                tile: self.next_tile,
-                first: 0,
-                end: n_steps,
-            };
-            self.next_tile += self.stream_k.n_blocks;
-            return Some(part);
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shares::checks::{all, every_step_is_done_once, work_is_even};
 
     fn parts(stream_k: &StreamK, block: u32) -> impl Iterator<Item = Part> {
-        let mut parts = stream_k.parts(block);
-        core::iter::from_fn(move || parts.next())
+        all(stream_k.parts(block)).into_iter()
     }
 
     /// Tiles, steps, blocks: more blocks than tiles, fewer, as many, and a single one
@@ -177,40 +112,12 @@ mod tests {
     ];
 
     #[test]
-    fn every_step_is_done_once() {
+    fn every_step_is_done_once_and_work_is_even() {
         for (n_tiles, n_steps, n_blocks) in CASES {
             let stream_k = StreamK::new(n_tiles, n_steps, n_blocks);
-            for tile in 0..n_tiles {
-                for step in 0..n_steps {
-                    let n_times = (0..n_blocks)
-                        .flat_map(|block| parts(&stream_k, block))
-                        .filter(|p| p.tile == tile && p.first <= step && step < p.end)
-                        .count();
-                    assert_eq!(n_times, 1, "tile {tile}, step {step} of {stream_k:?}");
-                }
-                if n_tiles * n_steps > 5000 {
-                    break;
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn work_is_even() {
-        for (n_tiles, n_steps, n_blocks) in CASES {
-            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks);
-            let steps = |block| -> u32 {
-                parts(&stream_k, block)
-                    .map(|part| part.end - part.first)
-                    .sum()
-            };
-            let most = (0..n_blocks).map(steps).max();
-            let least = (0..n_blocks).map(steps).min();
-            assert!(
-                most.zip(least)
-                    .is_some_and(|(most, least)| most <= least + 1),
-                "{stream_k:?}: {most:?} and {least:?}"
-            );
+            let blocks: Vec<_> = (0..n_blocks).map(|block| stream_k.parts(block)).collect();
+            every_step_is_done_once(&blocks);
+            work_is_even(&blocks);
         }
     }
 

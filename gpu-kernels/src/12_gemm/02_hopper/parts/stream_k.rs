@@ -24,27 +24,12 @@
 //! that a value is the same in all lanes.
 
 use crate::quotient::quotient;
-
-/// Consecutive steps of one tile, done by one block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Which tile.
-    pub tile: u32,
-    /// The first step.
-    pub first: u32,
-    /// One past the last step.
-    pub end: u32,
-}
+use crate::shares::Division;
+pub use crate::shares::{Part, Parts};
 
 /// A product's tiles and steps, divided among blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct StreamK {
-    n_steps: u32,
-    n_tiles: u32,
-    n_blocks: u32,
-    /// Tiles that are cut up: 0 to `n_shared` − 1.
-    n_shared: u32,
-}
+pub struct StreamK(Division);
 
 impl StreamK {
     /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, which is not 0: cut up, if
@@ -53,7 +38,7 @@ impl StreamK {
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32, is_cut: bool) -> Self {
         let rounds = quotient(n_tiles, n_blocks);
         let rest = n_tiles - rounds * n_blocks;
-        Self {
+        Self(Division {
             n_steps,
             n_tiles,
             n_blocks,
@@ -62,7 +47,7 @@ impl StreamK {
             } else {
                 0
             },
-        }
+        })
     }
 
     /// Whether cutting pays off: whether a block saves more steps than leaving and adding sums
@@ -78,87 +63,37 @@ impl StreamK {
 
     /// Whether places on the line, times blocks, stay below 2³².
     pub const fn fits(n_tiles: u32, n_steps: u32, n_blocks: u32) -> bool {
-        let stream_k = Self::new(n_tiles, n_steps, n_blocks, true);
-        (stream_k.n_shared as u64 * n_steps as u64).saturating_mul(n_blocks as u64) < 1 << 32
+        let Self(division) = Self::new(n_tiles, n_steps, n_blocks, true);
+        (division.n_shared as u64 * n_steps as u64).saturating_mul(n_blocks as u64) < 1 << 32
     }
 
     /// Where the share of a block begins in the line of steps.
     #[inline(always)]
     const fn start(&self, block: u32) -> u32 {
-        quotient(self.n_shared * self.n_steps * block, self.n_blocks)
+        quotient(self.0.n_shared * self.0.n_steps * block, self.0.n_blocks)
     }
 
     /// The block's parts, in the order in which it does them.
     #[inline(always)]
     pub const fn parts(&self, block: u32) -> Parts {
-        Parts {
-            stream_k: *self,
-            start: self.start(block),
-            end: self.start(block + 1),
-            next_tile: self.n_shared + block,
-        }
+        self.0
+            .parts(block, self.start(block), self.start(block + 1))
     }
 
     /// Whether the part lacks the tile's end: its sums are for the next block.
     #[inline(always)]
     pub const fn is_left(&self, part: Part) -> bool {
-        part.end < self.n_steps
-    }
-}
-
-/// The parts that a block has yet to do.
-#[derive(Clone, Copy, Debug)]
-pub struct Parts {
-    stream_k: StreamK,
-    /// What is left of its share of the line of steps.
-    start: u32,
-    end: u32,
-    /// Its next whole tile.
-    next_tile: u32,
-}
-
-impl Parts {
-    /// The next part, if there is one. (Not an `Iterator`: LLVM breaks up its `for` loops
-    /// less well.)
-    #[inline(always)]
-    pub const fn next(&mut self) -> Option<Part> {
-        let n_steps = self.stream_k.n_steps;
-        if self.start < self.end {
-            let tile = quotient(self.end - 1, n_steps);
-            let first_of_tile = tile * n_steps;
-            let first = if self.start > first_of_tile {
-                self.start
-            } else {
-                first_of_tile
-            };
-            let part = Part {
-                tile,
-                first: first - first_of_tile,
-                end: self.end - first_of_tile,
-            };
-            self.end = first;
-            return Some(part);
-        }
-        if self.next_tile < self.stream_k.n_tiles {
-            let part = Part {
-                tile: self.next_tile,
-                first: 0,
-                end: n_steps,
-            };
-            self.next_tile += self.stream_k.n_blocks;
-            return Some(part);
-        }
-        None
+        part.end < self.0.n_steps
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shares::checks::{all, every_step_is_done_once, work_is_even};
 
     fn parts(stream_k: &StreamK, block: u32) -> Vec<Part> {
-        let mut parts = stream_k.parts(block);
-        core::iter::from_fn(|| parts.next()).collect()
+        all(stream_k.parts(block))
     }
 
     /// Tiles, steps, blocks: fewer tiles than blocks, as many, more, and a single one of each.
@@ -175,17 +110,14 @@ mod tests {
     ];
 
     #[test]
-    fn every_step_is_done_once() {
+    fn every_step_is_done_once_and_work_is_even_where_there_is_enough() {
         for (n_tiles, n_steps, n_blocks) in CASES {
             let stream_k = StreamK::new(n_tiles, n_steps, n_blocks, true);
-            let mut n_times = vec![0; (n_tiles * n_steps) as usize];
-            for part in (0..n_blocks).flat_map(|block| parts(&stream_k, block)) {
-                assert!(part.first < part.end && part.end <= n_steps);
-                for step in part.first..part.end {
-                    n_times[(part.tile * n_steps + step) as usize] += 1;
-                }
+            let blocks: Vec<_> = (0..n_blocks).map(|block| stream_k.parts(block)).collect();
+            every_step_is_done_once(&blocks);
+            if n_tiles >= n_blocks {
+                work_is_even(&blocks);
             }
-            assert!(n_times.iter().all(|&n| n == 1), "{stream_k:?}");
         }
     }
 
@@ -233,20 +165,5 @@ mod tests {
             !StreamK::is_worth_it(64, 512, 132),
             "there is no full round"
         );
-    }
-
-    #[test]
-    fn work_is_even_where_there_is_enough() {
-        for (n_tiles, n_steps, n_blocks) in CASES.into_iter().filter(|case| case.0 >= case.2) {
-            let stream_k = StreamK::new(n_tiles, n_steps, n_blocks, true);
-            let steps = (0..n_blocks).map(|block| {
-                let steps = parts(&stream_k, block).into_iter();
-                steps.map(|part| part.end - part.first).sum::<u32>()
-            });
-            let (least, most) = steps.fold((u32::MAX, 0), |(least, most), n| {
-                (least.min(n), most.max(n))
-            });
-            assert!(most <= least + 1, "{stream_k:?}: {least} and {most}");
-        }
     }
 }
