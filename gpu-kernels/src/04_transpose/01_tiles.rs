@@ -275,17 +275,11 @@ mod tests {
         )
     }
 
-    const FREE: Cost = Cost {
-        wavefronts: 1,
-        conflicts: 0,
-        ways: 1,
-    };
-
     #[test]
     fn columns_of_the_plain_tile_are_32_way_conflicts() {
         for line in 0..TILE {
             let (row, column) = row_and_column(plain, line);
-            assert_eq!(row, FREE);
+            assert_eq!(row, Cost::FREE);
             assert_eq!(
                 column,
                 Cost {
@@ -300,8 +294,8 @@ mod tests {
     #[test]
     fn padded_and_swizzled_tiles_have_no_conflicts() {
         for line in 0..TILE {
-            assert_eq!(row_and_column(padded, line), (FREE, FREE));
-            assert_eq!(row_and_column(swizzled, line), (FREE, FREE));
+            assert_eq!(row_and_column(padded, line), (Cost::FREE, Cost::FREE));
+            assert_eq!(row_and_column(swizzled, line), (Cost::FREE, Cost::FREE));
         }
     }
 

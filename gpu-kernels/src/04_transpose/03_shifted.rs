@@ -238,12 +238,6 @@ mod tests {
     extern crate std;
     use std::collections::BTreeSet;
 
-    const FREE: Cost = Cost {
-        wavefronts: 1,
-        conflicts: 0,
-        ways: 1,
-    };
-
     #[test]
     fn the_shifted_tile_has_no_conflicts_from_any_row_on() {
         let stores = cost(16, |lane| 4 * shifted_place(5, 4 * lane));
@@ -258,7 +252,11 @@ mod tests {
                         let row = row + i.wrapping_sub(row) % CHUNK;
                         4 * shifted_place(row, column + lead)
                     });
-                    assert_eq!(loads, FREE, "group {group}, shifts {shifts:?}, lead {lead}");
+                    assert_eq!(
+                        loads,
+                        Cost::FREE,
+                        "group {group}, shifts {shifts:?}, lead {lead}"
+                    );
                 }
             }
         }

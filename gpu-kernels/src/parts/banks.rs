@@ -35,6 +35,15 @@ pub struct Cost {
     pub ways: u32,
 }
 
+impl Cost {
+    /// One wavefront: nothing collides.
+    pub const FREE: Self = Self {
+        wavefronts: 1,
+        conflicts: 0,
+        ways: 1,
+    };
+}
+
 /// The cost of a warp's access of `lane_bytes` (4, 8 or 16) per lane, where lane
 /// `l` accesses the bytes from `offset_bytes(l)` on, a multiple of `lane_bytes`.
 pub fn cost(lane_bytes: u32, offset_bytes: impl Fn(u32) -> u32) -> Cost {
@@ -77,18 +86,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_word_for_all_lanes_is_one_wavefront() {
-        assert_eq!(
-            cost(4, |_| 128),
-            Cost {
-                wavefronts: 1,
-                conflicts: 0,
-                ways: 1
-            }
-        );
-    }
-
-    #[test]
     fn a_stride_of_n_words_conflicts_by_its_common_divisor_with_32() {
         for stride in 1..=64u32 {
             let ways = 1 << stride.trailing_zeros().min(5);
@@ -106,50 +103,23 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bytes_a_lane_take_four_wavefronts_at_best() {
-        assert_eq!(
-            cost(16, |lane| lane * 16),
-            Cost {
-                wavefronts: 4,
-                conflicts: 0,
-                ways: 1
-            }
-        );
-        assert_eq!(
-            cost(16, |lane| lane * 32),
-            Cost {
-                wavefronts: 8,
-                conflicts: 4,
-                ways: 2
-            }
-        );
-        assert_eq!(
-            cost(16, |lane| lane * 128),
-            Cost {
-                wavefronts: 32,
-                conflicts: 28,
-                ways: 8
-            }
-        );
-    }
-
-    #[test]
-    fn eight_bytes_a_lane_go_in_two_groups() {
-        assert_eq!(
-            cost(8, |lane| lane * 8),
-            Cost {
-                wavefronts: 2,
-                conflicts: 0,
-                ways: 1
-            }
-        );
-        assert_eq!(
-            cost(8, |lane| lane * 128),
-            Cost {
-                wavefronts: 32,
-                conflicts: 30,
-                ways: 16
-            }
-        );
+    fn wide_accesses_go_in_groups() {
+        // Bytes of a lane, the distance between lanes, and the cost.
+        for (lane_bytes, distance, wavefronts, conflicts, ways) in [
+            (4, 0, 1, 0, 1),
+            (8, 8, 2, 0, 1),
+            (8, 128, 32, 30, 16),
+            (16, 16, 4, 0, 1),
+            (16, 32, 8, 4, 2),
+            (16, 128, 32, 28, 8),
+        ] {
+            let expected = Cost {
+                wavefronts,
+                conflicts,
+                ways,
+            };
+            let found = cost(lane_bytes, |lane| lane * distance);
+            assert_eq!(found, expected, "{lane_bytes} bytes, {distance} apart");
+        }
     }
 }
