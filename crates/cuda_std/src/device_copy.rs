@@ -15,22 +15,7 @@ macro_rules! device_copy {
         unsafe impl DeviceCopy for $t {}
     )* };
 }
-device_copy!(
-    u8,
-    i8,
-    u16,
-    i16,
-    u32,
-    i32,
-    u64,
-    i64,
-    usize,
-    isize,
-    f32,
-    f64,
-    half::f16,
-    half::bf16
-);
+device_copy! { u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, half::f16, half::bf16 }
 
 // SAFETY: an array has no padding beyond its elements'.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}

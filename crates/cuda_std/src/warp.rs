@@ -127,52 +127,31 @@ pub unsafe fn sync_warp(mask: u32) {
 // Votes
 // ---------------------------------------------------------------------------
 
-/// Whether `predicate` holds for all lanes in `mask`.
-///
-/// # Safety
-///
-/// As [`sync_warp`].
-#[gpu_only]
-#[inline(always)]
-pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
-    // SAFETY: by this function's own contract.
-    unsafe { llvm::vote_all(mask, predicate) }
+macro_rules! votes {
+    ($($(#[$doc:meta])* $name:ident = $vote:ident -> $t:ty;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// As [`sync_warp`].
+        #[gpu_only]
+        #[inline(always)]
+        pub unsafe fn $name(mask: u32, predicate: bool) -> $t {
+            // SAFETY: by this function's own contract.
+            unsafe { llvm::$vote(mask, predicate) }
+        }
+    )* };
 }
 
-/// Whether `predicate` holds for any lane in `mask`.
-///
-/// # Safety
-///
-/// As [`sync_warp`].
-#[gpu_only]
-#[inline(always)]
-pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
-    // SAFETY: by this function's own contract.
-    unsafe { llvm::vote_any(mask, predicate) }
-}
-
-/// Whether `predicate` is the same for all lanes in `mask`.
-///
-/// # Safety
-///
-/// As [`sync_warp`].
-#[gpu_only]
-#[inline(always)]
-pub unsafe fn warp_vote_uniform(mask: u32, predicate: bool) -> bool {
-    // SAFETY: by this function's own contract.
-    unsafe { llvm::vote_uni(mask, predicate) }
-}
-
-/// The lanes in `mask` for which `predicate` holds, as a mask.
-///
-/// # Safety
-///
-/// As [`sync_warp`].
-#[gpu_only]
-#[inline(always)]
-pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
-    // SAFETY: by this function's own contract.
-    unsafe { llvm::ballot(mask, predicate) }
+votes! {
+    /// Whether `predicate` holds for all lanes in `mask`.
+    warp_vote_all = vote_all -> bool;
+    /// Whether `predicate` holds for any lane in `mask`.
+    warp_vote_any = vote_any -> bool;
+    /// Whether `predicate` is the same for all lanes in `mask`.
+    warp_vote_uniform = vote_uni -> bool;
+    /// The lanes in `mask` for which `predicate` holds, as a mask.
+    warp_vote_ballot = ballot -> u32;
 }
 
 // ---------------------------------------------------------------------------
