@@ -49,18 +49,10 @@ macro_rules! elements {
         }
     )* };
 }
-elements!(
-    u8: U8,
-    u16: U16,
-    u32: U32,
-    i32: S32,
-    u64: U64,
-    i64: S64,
-    f32: F32,
-    f64: F64,
-    cuda_std::half::f16: F16,
-    cuda_std::half::bf16: Bf16
-);
+elements! {
+    u8: U8, u16: U16, u32: U32, i32: S32, u64: U64, i64: S64, f32: F32, f64: F64,
+    cuda_std::half::f16: F16, cuda_std::half::bf16: Bf16
+}
 
 /// A tensor map of a buffer, which it borrows.
 #[derive(Clone, Copy, Debug)]
