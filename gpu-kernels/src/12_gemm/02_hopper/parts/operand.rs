@@ -31,18 +31,28 @@ pub trait Layout: Rows {
         }
     }
 
+    /// Calls `copy` for each box of a tile of `rows` rows from `row` on, at depth `k`: with the
+    /// bytes from the tile's first box to this one, and its place in the map.
+    fn each_box(rows: u32, row: u32, k: u32, copy: impl Fn(u32, [i32; 2]));
+
     /// Starts the copies of a tile of `rows` rows from `row` on, at depth `k`.
     ///
     /// # Safety
     ///
     /// As [`load_box`].
-    unsafe fn load(to: u32, map: &TensorMap, rows: u32, row: u32, k: u32, barrier: u32);
+    #[inline(always)]
+    unsafe fn load(to: u32, map: &TensorMap, rows: u32, row: u32, k: u32, barrier: u32) {
+        Self::each_box(rows, row, k, |further, place| {
+            load_box(to + further, map, place, barrier);
+        });
+    }
 
     /// [`load`](Self::load) into all `blocks` of the cluster.
     ///
     /// # Safety
     ///
     /// As [`load_box_to_all`].
+    #[inline(always)]
     unsafe fn load_to_all(
         to: u32,
         map: &TensorMap,
@@ -51,28 +61,19 @@ pub trait Layout: Rows {
         k: u32,
         barrier: u32,
         blocks: u16,
-    );
+    ) {
+        Self::each_box(rows, row, k, |further, place| {
+            load_box_to_all(to + further, map, place, barrier, blocks);
+        });
+    }
 }
 
 impl Layout for AlongK {
     const IS_ALONG_K: bool = true;
 
     #[inline(always)]
-    unsafe fn load(to: u32, map: &TensorMap, _rows: u32, row: u32, k: u32, barrier: u32) {
-        load_box(to, map, [k as i32, row as i32], barrier);
-    }
-
-    #[inline(always)]
-    unsafe fn load_to_all(
-        to: u32,
-        map: &TensorMap,
-        _rows: u32,
-        row: u32,
-        k: u32,
-        barrier: u32,
-        blocks: u16,
-    ) {
-        load_box_to_all(to, map, [k as i32, row as i32], barrier, blocks);
+    fn each_box(_rows: u32, row: u32, k: u32, copy: impl Fn(u32, [i32; 2])) {
+        copy(0, [k as i32, row as i32]);
     }
 }
 
@@ -80,29 +81,10 @@ impl Layout for AcrossK {
     const IS_ALONG_K: bool = false;
 
     #[inline(always)]
-    unsafe fn load(to: u32, map: &TensorMap, rows: u32, row: u32, k: u32, barrier: u32) {
+    fn each_box(rows: u32, row: u32, k: u32, copy: impl Fn(u32, [i32; 2])) {
         let mut i = 0;
         while i < rows / ACROSS {
-            let place = [(row + i * ACROSS) as i32, k as i32];
-            load_box(to + i * ACROSS_BYTES, map, place, barrier);
-            i += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn load_to_all(
-        to: u32,
-        map: &TensorMap,
-        rows: u32,
-        row: u32,
-        k: u32,
-        barrier: u32,
-        blocks: u16,
-    ) {
-        let mut i = 0;
-        while i < rows / ACROSS {
-            let place = [(row + i * ACROSS) as i32, k as i32];
-            load_box_to_all(to + i * ACROSS_BYTES, map, place, barrier, blocks);
+            copy(i * ACROSS_BYTES, [(row + i * ACROSS) as i32, k as i32]);
             i += 1;
         }
     }
