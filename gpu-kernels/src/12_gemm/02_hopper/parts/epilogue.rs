@@ -13,8 +13,9 @@ use cuda_std::bulk;
 use cuda_std::half::{bf16, f16};
 use cuda_std::mma::stmatrix::x4_at;
 use cuda_std::prelude::*;
+use cuda_std::vector::{Bf16x2, F16x2, Float2};
+use cuda_std::warpgroup;
 use cuda_std::wgmma::{M, ROW_BYTES, WARPGROUP, position};
-use cuda_std::{gpu_only, warpgroup};
 
 use super::Sizes;
 use cuda_std::unrolled;
@@ -40,23 +41,11 @@ pub trait Half: Element {
 }
 
 macro_rules! halves {
-    ($($t:ident = $cvt:literal;)*) => { $(
+    ($($t:ident = $pair:ident;)*) => { $(
         impl Half for $t {
-            #[gpu_only]
             #[inline(always)]
             fn pack([low, high]: [f32; 2]) -> u32 {
-                let both: u32;
-                // SAFETY: only computes.
-                unsafe {
-                    core::arch::asm!(
-                        concat!($cvt, " {both}, {high}, {low};"),
-                        both = out(reg32) both,
-                        high = in(reg32) high,
-                        low = in(reg32) low,
-                        options(pure, nomem, nostack, preserves_flags)
-                    );
-                }
-                both
+                $pair::narrow(low, high).to_bits()
             }
         }
 
@@ -78,14 +67,14 @@ macro_rules! halves {
 }
 
 halves! {
-    f16 = "cvt.rn.f16x2.f32";
-    bf16 = "cvt.rn.bf16x2.f32";
+    f16 = F16x2;
+    bf16 = Bf16x2;
 }
 
 impl Element for f32 {
     #[inline(always)]
     unsafe fn store_pair(to: *mut Self, pair: [f32; 2]) {
-        *to.cast::<cuda_std::vector::Float2>() = cuda_std::vector::Float2::new(pair[0], pair[1]);
+        *to.cast::<Float2>() = Float2::new(pair[0], pair[1]);
     }
     #[inline(always)]
     fn narrow(value: f32) -> Self {

@@ -5,7 +5,6 @@
 //! behind the other warpgroup's products ([`ping_pong`](super::ping_pong)).
 
 use cuda_std::TensorMap;
-use cuda_std::float::GpuFloat;
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::wgmma::AlongK;
@@ -32,18 +31,12 @@ pub fn gelu(x: f32) -> f32 {
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn tanh(x: f32) -> f32 {
-    let y: f32;
-    // SAFETY: only computes.
-    unsafe {
-        core::arch::asm!("tanh.approx.f32 {y}, {x};", y = out(reg32) y, x = in(reg32) x,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    y
+    cuda_std::float::GpuFloatApprox::tanh_approx(x)
 }
 
 #[cfg(not(target_arch = "nvptx64"))]
 fn tanh(x: f32) -> f32 {
-    GpuFloat::tanh(x)
+    cuda_std::float::GpuFloat::tanh(x)
 }
 
 impl Finish for BiasAndGelu {
