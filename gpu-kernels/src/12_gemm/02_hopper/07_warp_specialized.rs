@@ -338,33 +338,25 @@ from_registers! {
     gemm_persistent;
 }
 
-macro_rules! tma_epilogue {
-    ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// As [`gemm_roles`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
-        /// n with [`C_BOX`] and a swizzle of 128 bytes.
-        #[kernel(launch_bounds(BLOCK_THREADS, 1))]
-        pub unsafe fn $name(
-            a: &TensorMap,
-            b: &TensorMap,
-            c: &TensorMap,
-            m: u32,
-            n: u32,
-            k: u32,
-            group: u32,
-        ) {
-            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
-            work::<f16, $blocks, REGISTERS, true, _>(a, b, Sizes { m, n, k }, group, store);
-        }
-    )* };
-}
-
-tma_epilogue! {
-    /// Results as tiles.
-    gemm_staged, 1;
-    /// Pairs of blocks; the grid is a multiple of 2, in clusters of 2.
-    gemm_cluster, 2;
+/// Results as tiles: by one block, or by pairs, of which the grid is a multiple, in clusters of 2.
+///
+/// # Safety
+///
+/// As [`gemm_roles`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
+/// n with [`C_BOX`] and a swizzle of 128 bytes.
+#[kernel(
+    launch_bounds(BLOCK_THREADS, 1),
+    instances(gemm_staged = gemm_by_tiles::<1>, gemm_cluster = gemm_by_tiles::<2>)
+)]
+pub unsafe fn gemm_by_tiles<const BLOCKS: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: &TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+    group: u32,
+) {
+    let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
+    work::<f16, BLOCKS, REGISTERS, true, _>(a, b, Sizes { m, n, k }, group, store);
 }

@@ -394,84 +394,75 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
     }
 }
 
-macro_rules! ladder {
-    ($($(#[$doc:meta])* $name:ident: $t:ident, $blocks:literal;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these
-        /// [`boxes`] and [`C_BOX`] and a swizzle of 128 bytes. Launch with [`grid`], [`BLOCK`] and
-        /// [`SHARED_BYTES`]; `group` is not 0.
-        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
-        pub unsafe fn $name(
-            a: &TensorMap,
-            b: &TensorMap,
-            c: &TensorMap,
-            m: u32,
-            n: u32,
-            k: u32,
-            group: u32,
-        ) {
-            let plan = Plan {
-                sizes: Sizes { m, n, k },
-                group,
-                is_cut: false,
-                left: Left::NOWHERE,
-            };
-            let store = TmaEpilogue::<$t, _>::new(c, AsItIs);
-            work::<$t, AlongK, AlongK, $blocks, false, _>(a, b, plan, store);
-        }
-    )* };
+/// Ping-pong, alone or by pairs of blocks: then the grid is in clusters of 2.
+///
+/// # Safety
+///
+/// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these
+/// [`boxes`] and [`C_BOX`] and a swizzle of 128 bytes. Launch with [`grid`], [`BLOCK`] and
+/// [`SHARED_BYTES`]; `group` is not 0.
+#[kernel(
+    pdl,
+    launch_bounds(BLOCK_THREADS, 1),
+    instances(
+        gemm_turns = gemm_in_turns::<f16, 1>,
+        gemm_turns_pairs = gemm_in_turns::<f16, 2>,
+        gemm_bf16_turns = gemm_in_turns::<bf16, 1>,
+    )
+)]
+pub unsafe fn gemm_in_turns<T: Half + MultiplyTall<128, Sum = f32>, const BLOCKS: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: &TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+    group: u32,
+) {
+    let plan = Plan {
+        sizes: Sizes { m, n, k },
+        group,
+        is_cut: false,
+        left: Left::NOWHERE,
+    };
+    let store = TmaEpilogue::<T, _>::new(c, AsItIs);
+    work::<T, AlongK, AlongK, BLOCKS, false, _>(a, b, plan, store);
 }
 
-ladder! {
-    /// Ping-pong.
-    gemm_turns: f16, 1;
-    /// Ping-pong by pairs of blocks: the grid is in clusters of 2.
-    gemm_turns_pairs: f16, 2;
-    /// Ping-pong, for bf16.
-    gemm_bf16_turns: bf16, 1;
-}
-
-macro_rules! stream_k {
-    ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
-        /// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
-        /// Blocks with lower numbers start first, and [`StreamK::fits`].
-        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
-        pub unsafe fn $name(
-            a: &TensorMap,
-            b: &TensorMap,
-            c: &TensorMap,
-            m: u32,
-            n: u32,
-            k: u32,
-            group: u32,
-            sums: *mut f32,
-            flags: *mut u32,
-        ) {
-            let plan = Plan {
-                sizes: Sizes { m, n, k },
-                group,
-                is_cut: true,
-                left: Left { sums, flags },
-            };
-            let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
-            work::<f16, AlongK, AlongK, $blocks, true, _>(a, b, plan, store);
-        }
-    )* };
-}
-
-stream_k! {
-    /// Stream-K.
-    gemm_balanced, 1;
-    /// Stream-K by pairs of blocks: the grid is in clusters of 2.
-    gemm_balanced_pairs, 2;
+/// Stream-K, alone or by pairs of blocks: then the grid is in clusters of 2.
+///
+/// # Safety
+///
+/// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
+/// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
+/// Blocks with lower numbers start first, and [`StreamK::fits`].
+#[kernel(
+    pdl,
+    launch_bounds(BLOCK_THREADS, 1),
+    instances(
+        gemm_balanced = gemm_in_shares::<1>,
+        gemm_balanced_pairs = gemm_in_shares::<2>,
+    )
+)]
+pub unsafe fn gemm_in_shares<const BLOCKS: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: &TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+    group: u32,
+    sums: *mut f32,
+    flags: *mut u32,
+) {
+    let plan = Plan {
+        sizes: Sizes { m, n, k },
+        group,
+        is_cut: true,
+        left: Left { sums, flags },
+    };
+    let store = TmaEpilogue::<f16, _>::new(c, AsItIs);
+    work::<f16, AlongK, AlongK, BLOCKS, true, _>(a, b, plan, store);
 }
 
 /// alpha·A·B + beta·C in the elements of A and B, by pairs of blocks, by stream-K if `is_cut`

@@ -40,11 +40,15 @@ pub struct Width {
     registers: usize,
 }
 
+/// Registers for 256 columns, and for 192.
+const N256: usize = 128;
+const N192: usize = 96;
+
 impl Width {
     /// 256 columns.
-    pub const N256: Self = Self { registers: 128 };
+    pub const N256: Self = Self { registers: N256 };
     /// 192 columns.
-    pub const N192: Self = Self { registers: 96 };
+    pub const N192: Self = Self { registers: N192 };
 
     /// Columns of a tile.
     pub const fn columns(self) -> u32 {
@@ -74,59 +78,40 @@ impl Width {
     }
 }
 
-/// A block of `BLOCKS` that share what they copy.
-#[inline(always)]
-unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize>(
+/// Tiles of a width, by blocks of which `BLOCKS` share what they copy: then the grid is a multiple of
+/// that, in clusters.
+///
+/// # Safety
+///
+/// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
+/// [`Width`]'s boxes, [`warp_specialized::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
+/// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
+#[kernel(
+    pdl,
+    launch_bounds(BLOCK_THREADS, 1),
+    instances(
+        gemm_width_256 = gemm_of_width::<f16, 1, N256>,
+        gemm_width_192 = gemm_of_width::<f16, 1, N192>,
+        gemm_width_192_pairs = gemm_of_width::<f16, 2, N192>,
+        gemm_bf16_width_256 = gemm_of_width::<bf16, 1, N256>,
+        gemm_bf16_width_192 = gemm_of_width::<bf16, 1, N192>,
+    )
+)]
+pub unsafe fn gemm_of_width<T, const BLOCKS: u32, const REGISTERS: usize>(
     a: &TensorMap,
     b: &TensorMap,
     c: &TensorMap,
-    sizes: Sizes,
+    m: u32,
+    n: u32,
+    k: u32,
     group: u32,
 ) where
     T: Half + Multiply<REGISTERS, Sum = f32>,
 {
     launches::let_next_start();
     launches::wait_for_previous();
-    let store = TmaEpilogue::<T, _>::new(c, AsItIs);
+    let (sizes, store) = (Sizes { m, n, k }, TmaEpilogue::<T, _>::new(c, AsItIs));
     warp_specialized::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
-}
-
-macro_rules! widths {
-    ($($(#[$doc:meta])* $name:ident: $t:ident, $blocks:literal, $width:ident;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
-        /// [`Width`]'s boxes, [`warp_specialized::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
-        /// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
-        #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
-        pub unsafe fn $name(
-            a: &TensorMap,
-            b: &TensorMap,
-            c: &TensorMap,
-            m: u32,
-            n: u32,
-            k: u32,
-            group: u32,
-        ) {
-            let sizes = Sizes { m, n, k };
-            work::<$t, $blocks, { Width::$width.registers }>(a, b, c, sizes, group);
-        }
-    )* };
-}
-
-widths! {
-    /// Tiles of 256 columns.
-    gemm_width_256: f16, 1, N256;
-    /// Tiles of 192 columns.
-    gemm_width_192: f16, 1, N192;
-    /// The same by pairs of blocks; the grid is a multiple of 2, in clusters of 2.
-    gemm_width_192_pairs: f16, 2, N192;
-    /// Tiles of 256 columns, of bf16.
-    gemm_bf16_width_256: bf16, 1, N256;
-    /// Tiles of 192 columns, of bf16.
-    gemm_bf16_width_192: bf16, 1, N192;
 }
 
 #[cfg(test)]
