@@ -362,18 +362,15 @@ impl<'a, O: Half, F: Finish> TmaEpilogue<'a, O, F> {
         // of 16 columns.
         let to = to + (warp * 16 + lane % 16) * ROW_BYTES;
         let chunk = (lane / 16) ^ (lane % 8);
-        macro_rules! quarters {
-            ($($quarter:literal)*) => { $( {
-                let pairs = [
-                    Self::pair(finish, sums, first, $quarter * 8, row, column),
-                    Self::pair(finish, sums, first, $quarter * 8 + 2, row, column),
-                    Self::pair(finish, sums, first, $quarter * 8 + 4, row, column),
-                    Self::pair(finish, sums, first, $quarter * 8 + 6, row, column),
-                ];
-                x4_at(to + ((chunk ^ (2 * $quarter)) << 4), pairs);
-            } )* };
-        }
-        quarters!(0 1 2 3);
+        unrolled!(QUARTER in [0 1 2 3] {
+            let pairs = [
+                Self::pair(finish, sums, first, QUARTER * 8, row, column),
+                Self::pair(finish, sums, first, QUARTER * 8 + 2, row, column),
+                Self::pair(finish, sums, first, QUARTER * 8 + 4, row, column),
+                Self::pair(finish, sums, first, QUARTER * 8 + 6, row, column),
+            ];
+            x4_at(to + ((chunk ^ (2 * QUARTER as u32)) << 4), pairs);
+        });
     }
 }
 
@@ -443,21 +440,18 @@ impl<O: Half, F: Finish> Store for TmaEpilogue<'_, O, F> {
         row: u32,
         column: u32,
     ) {
-        macro_rules! boxes {
-            ($($i:literal)*) => { $(
-                if $i * BOX_REGISTERS < if TALL { REGISTERS / 2 } else { REGISTERS } {
-                    match self.finish.less() {
-                        Some(less) => self.store_box::<TALL, REGISTERS>(
-                            less, staging, warpgroup, sums, $i, row, column,
-                        ),
-                        None => self.store_box::<TALL, REGISTERS>(
-                            self.finish, staging, warpgroup, sums, $i, row, column,
-                        ),
-                    }
+        unrolled!(I in [0 1 2 3] {
+            if I * BOX_REGISTERS < if TALL { REGISTERS / 2 } else { REGISTERS } {
+                match self.finish.less() {
+                    Some(less) => self.store_box::<TALL, REGISTERS>(
+                        less, staging, warpgroup, sums, I, row, column,
+                    ),
+                    None => self.store_box::<TALL, REGISTERS>(
+                        self.finish, staging, warpgroup, sums, I, row, column,
+                    ),
                 }
-            )* };
-        }
-        boxes!(0 1 2 3);
+            }
+        });
     }
 
     #[inline(always)]
