@@ -1,6 +1,7 @@
 //! The shape of a problem, as a user writes it.
 
 use lesson::{Registered, Shape};
+use std::num::NonZeroU32;
 
 /// The requested shape, else a default.
 ///
@@ -21,15 +22,9 @@ pub fn among(
             )
         });
     };
-    let dims: Option<Vec<u32>> = asked
-        .split(['x', '×'])
-        .map(|side| side.parse().ok().filter(|&side| side > 0))
-        .collect();
-    let dims = dims.ok_or_else(|| {
-        format!("--shape {asked}: numbers above 0, separated by x, are expected: 1024x1024")
-    })?;
+    let shape = parse(asked).map_err(|error| format!("--shape {asked}: {error}"))?;
     if let Some(example) = default
-        && example.dims().len() != dims.len()
+        && example.dims().len() != shape.dims().len()
     {
         return Err(format!(
             "--shape {asked}: the lesson {} has sizes such as {}",
@@ -37,5 +32,28 @@ pub fn among(
             example.name()
         ));
     }
-    Ok(Shape::of(&dims))
+    Ok(shape)
+}
+
+/// A shape as a user writes it: `8192x8192`.
+///
+/// # Errors
+///
+/// In words: these are not numbers above 0.
+pub fn parse(text: &str) -> Result<Shape, String> {
+    let extents: Result<Vec<NonZeroU32>, _> = text.split(['x', '×']).map(str::parse).collect();
+    let extents = extents
+        .map_err(|_| "numbers above 0, separated by x, are expected: 1024x1024".to_owned())?;
+    Ok(Shape::of(
+        &extents.into_iter().map(u32::from).collect::<Vec<_>>(),
+    ))
+}
+
+#[test]
+fn shapes_are_numbers_with_x_between() {
+    assert_eq!(parse("8192x41"), Ok(Shape::of(&[8192, 41])));
+    assert_eq!(parse("1000"), Ok(Shape::of(&[1000])));
+    for wrong in ["8192x", "big", "0x4"] {
+        assert!(parse(wrong).is_err(), "{wrong}");
+    }
 }

@@ -2,12 +2,9 @@
 //! kernels, and running one kernel as `run-all` would.
 
 use lesson::run::run;
-use lesson::{
-    Case, CaseError, CaseResult, Effort, Footprint, KernelEntry, Lesson, Registered, Shape, Trial,
-    Work,
-};
+use lesson::{Case, CaseResult, Footprint, KernelEntry, Lesson, Registered, Shape, Work};
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{EngineKind, PtxModule, Timing};
+use lockstep::engine::{PtxModule, Timing};
 
 pub mod debugged;
 pub mod ptx;
@@ -24,20 +21,14 @@ pub fn simulator(text: &str) -> Sim {
 
 /// A lesson of one kernel; it lives as long as the test, as lessons do.
 pub fn lesson_of(kernel: KernelEntry) -> Registered {
-    fn no_shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
-        Vec::new()
-    }
-    fn no_work(_: &Shape) -> Work {
-        Work { bytes: 0, flops: 0 }
-    }
     let lesson: &'static Lesson = Box::leak(Box::new(Lesson {
         id: "broken",
         title: "Broken",
         idea: "each has one defect",
         source: "tests/broken-kernels/src/lib.rs",
         kernels: Box::leak(Box::new([kernel])),
-        shapes: no_shapes,
-        work: no_work,
+        shapes: |_, _| Vec::new(),
+        work: |_| Work::new(0, 0),
         memory: |_| Footprint::SMALL,
         expects_at: |_| true,
         targets: &[],
@@ -62,9 +53,6 @@ pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
     };
     shapes.iter().map(case_at).collect()
 }
-
-/// The function that a kernel's entry runs.
-pub type Runner = fn(&mut Trial<'_>) -> Result<(), CaseError>;
 
 /// The macros' README, tested here: their crate cannot depend on `cuda_std`, which needs it.
 #[cfg(doctest)]

@@ -99,12 +99,15 @@ fn first_wrong(
     let id = registered.kernel.id;
     let counted = n_launches.clone();
     sim.launch_by(Some(launcher(registered, asked.schedule, counted, None)));
-    match cli::profile::run_case(registered, shape, &sim) {
-        Err(CaseError::Wrong(what)) => eprintln!("{id} at {shape}: {what}"),
+    let index = match cli::profile::run_case(registered, shape, &sim) {
+        Err(CaseError::Wrong { what, index }) => {
+            eprintln!("{id} at {shape}: {what}");
+            index
+        }
         Err(error) => bail!("{id} at {shape}: {error}"),
         Ok(()) => bail!("the result of {id} at {shape} is right: there is no wrong element"),
-    }
-    let (Some(index), Some((address, n_bytes))) = (lesson::first_wrong(), sim.last_read()) else {
+    };
+    let (Some(index), Some((address, n_bytes))) = (index, sim.last_read()) else {
         bail!("the lesson does not say which element is wrong: begin with --at-end");
     };
     let at = address + (index * n_bytes) as u64;

@@ -55,7 +55,7 @@ pub struct Args {
     filter: Vec<String>,
 
     /// Shapes instead of the kernels' own: 8192x8192,4096x4096.
-    #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = parse_shape)]
+    #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = crate::shape::parse)]
     sizes: Vec<Shape>,
 
     /// Timed runs of each kernel and baseline; at least 30. Slow ones may get
@@ -100,14 +100,6 @@ pub struct Args {
     /// this JSON file.
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
-}
-
-fn parse_shape(text: &str) -> Result<Shape, String> {
-    let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(str::parse).collect();
-    match extents {
-        Ok(extents) => Ok(Shape::of(&extents)),
-        Err(_) => Err("a shape is numbers separated by x, such as 8192x8192".to_owned()),
-    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
@@ -487,23 +479,14 @@ fn read_saved(name: &str) -> Result<BenchReport, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cases, exit_of, parse_shape, saved_file};
+    use super::{cases, exit_of, saved_file};
     use crate::commands::exit::Exit;
     use crate::report::bench::tests::{case, report};
     use crate::report::compare::Comparison;
     use host::registry::matching;
-    use lesson::figures::Figures;
+    use lesson::made_up::result;
     use lesson::measure::Side;
-    use lesson::{CaseResult, Shape, Status};
-    use std::time::Duration;
-
-    #[test]
-    fn shapes_are_numbers_with_x_between() {
-        assert_eq!(parse_shape("8192x41"), Ok(Shape::of(&[8192, 41])));
-        assert_eq!(parse_shape("1000"), Ok(Shape::of(&[1000])));
-        assert!(parse_shape("8192x").is_err());
-        assert!(parse_shape("big").is_err());
-    }
+    use lesson::{Shape, Status};
 
     #[test]
     fn sizes_must_suit_the_kernels() {
@@ -535,18 +518,7 @@ mod tests {
 
     #[test]
     fn something_slower_is_a_failure_and_a_missed_target_is_none() {
-        let result = |status| CaseResult {
-            lesson: "l",
-            kernel: "k",
-            shape: Shape::of(&[8]),
-            status,
-            reason: None,
-            can_be_profiled: false,
-            figures: Figures::default(),
-            elapsed: Duration::ZERO,
-            schedule: None,
-            n_schedules_passed: None,
-        };
+        let result = |status| result("k", &[8], status);
         let passed = [result(Status::Passed)];
         assert_eq!(exit_of(&passed, None), Exit::Passed);
         assert_eq!(exit_of(&[], None), Exit::NothingRan);

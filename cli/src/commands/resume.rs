@@ -9,8 +9,7 @@
 //! fault are not run there.
 
 use super::progress::say;
-use lesson::figures::Figures;
-use lesson::{Case, CaseResult, Status};
+use lesson::{Case, CaseResult};
 use lockstep::engine::Engine;
 use lockstep::engine::gpu::Gpu;
 use serde::{Deserialize, Serialize};
@@ -27,16 +26,12 @@ struct SoFar {
     results: Vec<Saved>,
 }
 
-/// A result, without the parts that its case already has.
+/// A result, with the names of its case.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     kernel: String,
     shape: String,
-    status: Status,
-    reason: Option<String>,
-    can_be_profiled: bool,
-    figures: Figures,
-    elapsed_s: f64,
+    result: CaseResult,
 }
 
 impl Saved {
@@ -44,31 +39,19 @@ impl Saved {
         Self {
             kernel: result.kernel.to_owned(),
             shape: result.shape.name(),
-            status: result.status,
-            reason: result.reason.clone(),
-            can_be_profiled: result.can_be_profiled,
-            figures: result.figures.clone(),
-            elapsed_s: result.elapsed.as_secs_f64(),
+            result: result.clone(),
         }
     }
 
     /// The full result, if it belongs to the case.
     fn into_result(self, case: &Case) -> Option<CaseResult> {
         let lesson::Registered { lesson, kernel } = case.registered;
-        if (self.kernel.as_str(), &self.shape) != (kernel.id, &case.shape.name()) {
-            return None;
-        }
-        Some(CaseResult {
+        let is_its = (self.kernel.as_str(), &self.shape) == (kernel.id, &case.shape.name());
+        is_its.then(|| CaseResult {
             lesson: lesson.id,
             kernel: kernel.id,
             shape: case.shape.clone(),
-            status: self.status,
-            reason: self.reason,
-            can_be_profiled: self.can_be_profiled,
-            figures: self.figures,
-            elapsed: Duration::try_from_secs_f64(self.elapsed_s).ok()?,
-            schedule: None,
-            n_schedules_passed: None,
+            ..self.result
         })
     }
 }

@@ -201,7 +201,7 @@ pub fn simulate(
         // The lesson could not report the differences.
         Err(error) => {
             profile.trouble = Some(match &error {
-                CaseError::Wrong(what) => Trouble::WrongResult(what.clone()),
+                CaseError::Wrong { what, .. } => Trouble::WrongResult(what.clone()),
                 other if other.is_not_run() => Trouble::NotRun(other.to_string()),
                 other => Trouble::Stopped(other.to_string()),
             });

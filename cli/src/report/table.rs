@@ -146,52 +146,19 @@ mod tests {
     use super::labelled;
     use crate::report::style::BAD;
     use crate::report::width::{Width, columns_of};
-    use lesson::figures::Figures;
+    use lesson::made_up::result;
     use lesson::measure::{Side, Times};
-    use lesson::{CaseResult, Shape, Status, Work};
-    use lockstep_page::numbers::{grouped, quotient};
-    use std::time::Duration;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_015_808), "1,015,808");
-    }
-
-    #[test]
-    fn quotients_are_short() {
-        assert_eq!(quotient(62, 2), "31");
-        assert_eq!(quotient(5, 2), "2.5");
-        assert_eq!(quotient(100, 10), "10");
-        assert_eq!(quotient(0, 0), "–");
-    }
+    use lesson::{CaseResult, Status, Work};
 
     /// A case that a GPU has timed.
     fn timed(kernel: &'static str, shape: &[u32]) -> CaseResult {
         let times = Times::of(&[1.25, 1.26, 1.27]).expect("three runs");
-        let mut figures = Figures {
-            work: Some(Work {
-                bytes: 1 << 30,
-                flops: 0,
-            }),
-            ..Figures::default()
-        };
-        figures.timings.sides = [Side::Kernel, Side::Copy, Side::Baseline]
+        let mut result = result(kernel, shape, Status::Passed);
+        result.figures.work = Some(Work::new(1 << 30, 0));
+        result.figures.timings.sides = [Side::Kernel, Side::Copy, Side::Baseline]
             .map(|side| (side, times))
             .to_vec();
-        CaseResult {
-            lesson: "transpose",
-            kernel,
-            shape: Shape::of(shape),
-            status: Status::Passed,
-            reason: None,
-            can_be_profiled: false,
-            figures,
-            elapsed: Duration::ZERO,
-            schedule: None,
-            n_schedules_passed: None,
-        }
+        result
     }
 
     #[test]

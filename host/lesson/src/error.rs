@@ -3,7 +3,8 @@
 use crate::differences::{self, Difference};
 use crate::verify::Mismatch;
 use lockstep::engine::EngineError;
-use std::cell::Cell;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// The reason why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -12,19 +13,41 @@ pub enum CaseError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// It ran, and its result is wrong.
-    #[error("{0}")]
-    Wrong(String),
+    #[error("{what}")]
+    Wrong {
+        /// What is wrong, and where.
+        what: String,
+        /// The first wrong element, by its index in what the lesson has last read, if it is known.
+        index: Option<usize>,
+    },
     /// Its result is right, but its cost is not.
     #[error("{at}{}", differences::told(.differences))]
     Counts {
-        /// The size of a sweep at which it happened, or nothing.
+        /// Where it happened, such as the size of a sweep, or nothing.
         at: String,
         /// The differences from the catalogue.
         differences: Vec<Difference>,
     },
 }
 
+/// Where the debugger shows what has failed on the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lead {
+    /// At the first wrong element.
+    WrongElement,
+    /// At what the simulator has found.
+    Finding,
+}
+
 impl CaseError {
+    /// A wrong result, in words.
+    pub fn wrong(what: impl Into<String>) -> Self {
+        Self::Wrong {
+            what: what.into(),
+            index: None,
+        }
+    }
+
     /// Whether the kernel did not get to run: it neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(self, Self::Engine(error) if error.is_not_run())
@@ -35,39 +58,55 @@ impl CaseError {
     pub fn can_be_profiled(&self) -> bool {
         matches!(
             self,
-            Self::Wrong(_)
+            Self::Wrong { .. }
                 | Self::Counts { .. }
                 | Self::Engine(EngineError::Fault { .. } | EngineError::Unwritten(_))
         )
     }
 
-    /// The same error, with the size of a sweep at which it happened.
-    #[must_use]
-    pub fn at(self, size: impl std::fmt::Display) -> Self {
+    /// Where the debugger shows it; nowhere if only the cost is wrong, or no place is known.
+    pub fn lead(&self) -> Option<Lead> {
         match self {
-            Self::Wrong(what) => Self::Wrong(format!("size {size}: {what}")),
-            Self::Counts { at, differences } => Self::Counts {
-                at: format!("size {size}: {at}"),
-                differences,
-            },
-            other => other,
+            Self::Wrong { index, .. } => index.map(|_| Lead::WrongElement),
+            Self::Engine(
+                EngineError::Fault { report, .. } | EngineError::NeverEnds { report, .. },
+            ) => report.contains("  in kernel `").then_some(Lead::Finding),
+            Self::Engine(_) | Self::Counts { .. } => None,
         }
     }
-}
 
-thread_local! {
-    static FIRST_WRONG: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-/// The first wrong element that a lesson has last found on this thread, by its index in what it
-/// had read.
-pub fn first_wrong() -> Option<usize> {
-    FIRST_WRONG.get()
+    /// The same error, with the place at which it happened, such as a size of a sweep.
+    #[must_use]
+    pub fn at(mut self, place: impl Display) -> Self {
+        if let Self::Wrong { what: at, .. } | Self::Counts { at, .. } = &mut self {
+            *at = format!("{place}: {at}");
+        }
+        self
+    }
 }
 
 impl From<Mismatch> for CaseError {
     fn from(mismatch: Mismatch) -> Self {
-        FIRST_WRONG.set(Some(mismatch.index));
-        Self::Wrong(mismatch.to_string())
+        Self::Wrong {
+            what: mismatch.to_string(),
+            index: Some(mismatch.index),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CaseError, Lead};
+    use crate::verify::{Tolerance, compare};
+    use lockstep::engine::EngineError;
+
+    #[test]
+    fn wrong_elements_and_reports_lead_to_their_places() {
+        let mismatch = compare(&[1.0, 2.0], |_| 1.0, Tolerance::Exact).expect_err("the second");
+        let wrong = CaseError::from(mismatch).at("size 2");
+        assert!(wrong.to_string().starts_with("size 2: 1 of 2 elements"));
+        assert_eq!(wrong.lead(), Some(Lead::WrongElement));
+        assert_eq!(CaseError::wrong("a flag is not 0").lead(), None);
+        assert_eq!(CaseError::from(EngineError::NoGpu).lead(), None);
     }
 }

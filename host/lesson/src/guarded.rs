@@ -5,8 +5,8 @@
 //! compared after the launch.
 
 use crate::error::CaseError;
+use crate::verify::Element;
 use cuda_std::launch::{DevicePtrMut, Output};
-use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, Engine, EngineError};
 
 /// Elements of a guard: as many bytes as the alignment of an allocation, so that
@@ -44,23 +44,23 @@ impl<'e> Guarded<'e> {
     /// [`CaseError::Wrong`] when something was written to a guard.
     pub fn read(&self) -> Result<Vec<f32>, CaseError> {
         let mut values = self.buffer.read_with_gaps()?;
-        check(&values.split_off(GUARD + self.len), "after")?;
+        check(&values.split_off(GUARD + self.len), "after the output")?;
         let output = values.split_off(GUARD);
-        check(&values, "before")?;
+        check(&values, "before the output")?;
         Ok(output)
     }
 }
 
-/// Whether `value` is still what [`Guarded::poisoned`] stored.
-pub fn is_poison(value: f32) -> bool {
-    value.to_le_bytes() == [POISON; 4]
-}
-
-fn check(guard: &[f32], side: &str) -> Result<(), CaseError> {
-    match guard.iter().position(|&value| !is_poison(value)) {
+/// Checks that a guard is still poison; `side` says where it is: `after the output`.
+///
+/// # Errors
+///
+/// [`CaseError::Wrong`] if something was written to it.
+pub fn check<T: Element>(guard: &[T], side: &str) -> Result<(), CaseError> {
+    match guard.iter().position(|value| !value.is_poison()) {
         None => Ok(()),
-        Some(index) => Err(CaseError::Wrong(format!(
-            "it wrote {} {side} the output, where it must not write (element {index} of the guard)",
+        Some(index) => Err(CaseError::wrong(format!(
+            "it wrote {:?} {side}, where it must not write (element {index} of the guard)",
             guard[index]
         ))),
     }
@@ -68,16 +68,19 @@ fn check(guard: &[f32], side: &str) -> Result<(), CaseError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GUARD, check, is_poison};
+    use super::{GUARD, check};
+    use crate::verify::Element;
     use lockstep::engine::buffer::POISON;
 
     #[test]
     fn a_written_guard_is_found() {
         let mut guard = [f32::from_le_bytes([POISON; 4]); GUARD];
-        assert!(check(&guard, "after").is_ok());
+        assert!(check(&guard, "after the output").is_ok());
         guard[3] = f32::NAN;
-        assert!(!is_poison(guard[3]), "another NaN is not poison");
-        let error = check(&guard, "after").expect_err("written").to_string();
+        assert!(!guard[3].is_poison(), "another NaN is not poison");
+        let error = check(&guard, "after the output")
+            .expect_err("written")
+            .to_string();
         assert!(
             error.contains("after the output") && error.contains("element 3"),
             "{error}"

@@ -43,10 +43,10 @@ pub mod trial;
 pub mod verify;
 
 pub use clocking::Clocking;
-pub use error::{CaseError, first_wrong};
+pub use error::{CaseError, Lead};
 pub use footprint::Footprint;
 pub use measurement::Measurement;
-pub use registry::{KernelEntry, KnownAlarm, Lesson, Published, Registered};
+pub use registry::{KernelEntry, KnownAlarm, Lesson, Published, Registered, exactly};
 pub use run::{Case, CaseResult};
 pub use shape::{Effort, Shape, Work};
 pub use status::Status;

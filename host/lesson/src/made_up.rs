@@ -1,8 +1,27 @@
 //! Made-up measurements, for tests of code that reads them.
 
+use crate::figures::Figures;
 use crate::measure::{Alone, Ratio, Side, Times};
-use crate::{Measurement, Status};
+use crate::{CaseResult, Measurement, Shape, Status};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A result of a kernel on a shape.
+pub fn result(kernel: &'static str, shape: &[u32], status: Status) -> CaseResult {
+    CaseResult {
+        lesson: "lesson",
+        kernel,
+        shape: Shape::of(shape),
+        status,
+        reason: None,
+        can_be_profiled: false,
+        lead: None,
+        figures: Figures::default(),
+        elapsed: Duration::ZERO,
+        schedule: None,
+        n_schedules_passed: None,
+    }
+}
 
 /// Times around a median.
 pub fn times(median_ms: f64) -> Times {

@@ -13,7 +13,7 @@ use crate::target::Target;
 use crate::trial::{Subject, Trial};
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
-use lockstep::counts::Expectation;
+use lockstep::counts::{Expectation, Metric};
 use lockstep::engine::launch::topic_of;
 use lockstep::engine::{EngineKind, Timing};
 
@@ -156,6 +156,31 @@ impl KernelEntry {
     pub const fn since_sm(self, min_sm: u32) -> Self {
         Self { min_sm, ..self }
     }
+}
+
+/// The claim that a metric has exactly this value.
+pub const fn exactly(metric: Metric, value: f64) -> Expectation {
+    Expectation::exactly(metric, value)
+}
+
+/// The table of a lesson's kernels, `KERNELS`: each with its technique, how it runs, and what else
+/// [`KernelEntry`] says about it. The row
+///
+/// ```text
+/// copy: "one element per thread", run(one_a_thread), expecting(&claims(4.0));
+/// ```
+///
+/// is `KernelEntry::of(copy, "…", |trial| run(trial, copy, one_a_thread)).expecting(&claims(4.0))`.
+#[macro_export]
+macro_rules! kernels {
+    ($($kernel:path: $technique:expr, $run:ident($($argument:expr),*) $(, $says:ident($what:expr))*;)*) => {
+        static KERNELS: &[$crate::KernelEntry] = &[$(
+            $crate::KernelEntry::of($kernel, $technique, |trial| {
+                $run(trial, $kernel $(, $argument)*)
+            })
+            $(.$says($what))*
+        ),*];
+    };
 }
 
 fn param_sizes<K: Kernel>() -> Vec<u32> {

@@ -1,6 +1,7 @@
 //! One walk over the registry: every selected kernel on every shape.
 
 use crate::clocking::Clocking;
+use crate::error::Lead;
 use crate::figures::Figures;
 use crate::measurement::Measurement;
 use crate::registry::Registered;
@@ -8,16 +9,20 @@ use crate::shape::{Effort, Shape};
 use crate::status::Status;
 use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The result of one kernel on one shape.
-#[derive(Clone, Debug)]
+/// The result of one kernel on one shape. A file has it without the case and the order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The lesson's id.
+    #[serde(skip)]
     pub lesson: &'static str,
     /// The kernel's id.
+    #[serde(skip)]
     pub kernel: &'static str,
     /// The shape.
+    #[serde(skip)]
     pub shape: Shape,
     /// How it ended.
     pub status: Status,
@@ -25,13 +30,17 @@ pub struct CaseResult {
     pub reason: Option<String>,
     /// Whether a profile shows more of why it failed.
     pub can_be_profiled: bool,
+    /// Where the debugger shows why it failed.
+    pub lead: Option<Lead>,
     /// Its measurements.
     pub figures: Figures,
     /// The total time of the case.
     pub elapsed: Duration,
     /// The order that it ran in, if not the usual one.
+    #[serde(skip)]
     pub schedule: Option<Schedule>,
     /// Schedules that it passed under, in addition to the usual order, if some were tried.
+    #[serde(skip)]
     pub n_schedules_passed: Option<u64>,
 }
 
@@ -111,7 +120,7 @@ pub fn run(
 pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
-    let mut can_be_profiled = false;
+    let (mut can_be_profiled, mut lead) = (false, None);
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
@@ -126,7 +135,7 @@ pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) ->
                 ),
                 Ok(()) => (Status::Passed, None, figures),
                 Err(error) => {
-                    can_be_profiled = error.can_be_profiled();
+                    (can_be_profiled, lead) = (error.can_be_profiled(), error.lead());
                     let status = if error.is_not_run() {
                         Status::NotRun
                     } else {
@@ -144,6 +153,7 @@ pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) ->
         status,
         reason,
         can_be_profiled,
+        lead,
         figures,
         elapsed: started.elapsed(),
         schedule: None,

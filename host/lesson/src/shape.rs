@@ -1,10 +1,11 @@
 //! The size of a problem, its work, and the amount to run.
 
+use lockstep::engine::EngineKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The size of a problem, or all sizes up to one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
     dims: Vec<u32>,
     sweep: bool,
@@ -19,6 +20,22 @@ impl Shape {
         }
     }
 
+    /// One problem, and as many as suit the engine and the effort, or a sample alone: few for a first
+    /// look, `n_simulated` on the simulator, `n_full` on a GPU.
+    pub fn problems(
+        [n_quick, n_simulated, n_full]: [u32; 3],
+        engine: EngineKind,
+        effort: Effort,
+    ) -> Vec<Self> {
+        let many = match (engine, effort) {
+            (_, Effort::Quick) => n_quick,
+            (_, Effort::Sample) => return vec![Self::of(&[n_simulated])],
+            (EngineKind::Sim, Effort::Default) => n_simulated,
+            (EngineKind::Gpu, _) | (_, Effort::Full) => n_full,
+        };
+        vec![Self::of(&[1]), Self::of(&[many])]
+    }
+
     /// Every size from 1 to this, along every axis.
     pub fn every(dims: &[u32]) -> Self {
         Self {
@@ -30,6 +47,11 @@ impl Shape {
     /// The extents, or the largest ones of a sweep.
     pub fn dims(&self) -> &[u32] {
         &self.dims
+    }
+
+    /// The first extent: the length of an array, the number of problems.
+    pub fn n(&self) -> u32 {
+        self.dims[0]
     }
 
     /// The product of the extents. Users choose sizes, so it is wide.
@@ -47,6 +69,18 @@ impl Shape {
         match self.dims[..] {
             [rows, columns] => (rows, columns),
             _ => panic!("the shape {self} is not a matrix"),
+        }
+    }
+
+    /// m, n and k of a product of matrices.
+    ///
+    /// # Panics
+    ///
+    /// If it does not have three axes, which is a mistake in the lesson.
+    pub fn product(&self) -> [u32; 3] {
+        match self.dims[..] {
+            [m, n, k] => [m, n, k],
+            _ => panic!("the shape {self} is not a product"),
         }
     }
 
@@ -98,6 +132,13 @@ pub struct Work {
     pub bytes: u64,
     /// Floating-point operations.
     pub flops: u64,
+}
+
+impl Work {
+    /// This many bytes and operations.
+    pub const fn new(bytes: u64, flops: u64) -> Self {
+        Self { bytes, flops }
+    }
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl<'e> Trial<'e> {
         if error <= bound {
             return Ok(());
         }
-        Err(CaseError::Wrong(format!(
+        Err(CaseError::wrong(format!(
             "expected {expected} within {bound}, got {got}"
         )))
     }
@@ -247,6 +247,33 @@ impl<'e> Trial<'e> {
         if self.has_references() {
             self.beside.push((Side::Clear, Timed::Fills(output.into())));
         }
+    }
+
+    /// Checks every product of a sweep: m, n, k.
+    pub fn each_product(
+        &mut self,
+        mut check: impl FnMut(&mut Self, [u32; 3]) -> Result<(), CaseError>,
+    ) -> Result<(), CaseError> {
+        let [max_m, max_n, max_k] = self.shape.product();
+        for m in 1..=max_m {
+            for n in 1..=max_n {
+                for k in 1..=max_k {
+                    check(self, [m, n, k])
+                        .map_err(|error| error.at(format_args!("size {m}×{n}×{k}")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a case whose result is right: its counts are checked, and it is timed. Nothing
+    /// more is done for one of many sizes.
+    pub fn finish(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        if self.shape.is_sweep() {
+            return Ok(());
+        }
+        self.check_counts()?;
+        self.time(launch)
     }
 
     /// Times the launch in alternation with a copy of as many bytes, with its CUDA C++

@@ -88,6 +88,16 @@ pub struct Verified {
     pub max_abs_error: f64,
 }
 
+impl Verified {
+    /// That many elements, all of them exact.
+    pub const fn exact(n_checked: usize) -> Self {
+        Self {
+            n_checked,
+            max_abs_error: 0.0,
+        }
+    }
+}
+
 /// A comparison with errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {

@@ -8,10 +8,10 @@ use gpu_kernels::bank_conflicts::{
 use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::verify::compare;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{CaseError, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -19,59 +19,30 @@ pub static LESSON: Lesson = Lesson {
     title: "Bank conflicts",
     idea: "a warp that reads down a column of rows of 32 words finds all of it in one bank",
     source: "gpu-kernels/src/03_bank_conflicts/01_columns.rs",
-    kernels: &KERNELS,
-    shapes,
-    work,
+    kernels: KERNELS,
+    shapes: |_, _| vec![Shape::of(&[ROWS, COLUMNS])],
+    work: |_| Work::new(2 * 4 * u64::from(ELEMENTS), 0),
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 5] = [
-    KernelEntry::of(
-        bank_warm_up,
-        "runs before the first kernel that is timed",
-        |trial| run(trial, bank_warm_up, upside_down),
-    )
-    .expecting(&conflicts(0.0, 0.0)),
-    KernelEntry::of(bank_store_rows, "stores along rows", |trial| {
-        run(trial, bank_store_rows, upside_down)
-    })
-    .expecting(&conflicts(0.0, 0.0)),
-    KernelEntry::of(
-        bank_store_columns,
-        "stores along columns: 31 conflicts per warp",
-        |trial| run(trial, bank_store_columns, transposed),
-    )
-    .expecting(&conflicts(992.0, 0.0)),
-    KernelEntry::of(bank_load_rows, "loads along rows", |trial| {
-        run(trial, bank_load_rows, upside_down)
-    })
-    .expecting(&conflicts(0.0, 0.0)),
-    KernelEntry::of(
-        bank_load_columns,
-        "loads along columns: 31 conflicts per warp",
-        |trial| run(trial, bank_load_columns, transposed),
-    )
-    .expecting(&conflicts(0.0, 992.0)),
-];
+lesson::kernels! {
+    bank_warm_up: "runs before the first kernel that is timed",
+        run(upside_down), expecting(&conflicts(0.0, 0.0));
+    bank_store_rows: "stores along rows", run(upside_down), expecting(&conflicts(0.0, 0.0));
+    bank_store_columns: "stores along columns: 31 conflicts per warp",
+        run(transposed), expecting(&conflicts(992.0, 0.0));
+    bank_load_rows: "loads along rows", run(upside_down), expecting(&conflicts(0.0, 0.0));
+    bank_load_columns: "loads along columns: 31 conflicts per warp",
+        run(transposed), expecting(&conflicts(0.0, 992.0));
+}
 
 const fn conflicts(of_stores: f64, of_loads: f64) -> [Expectation; 2] {
     [
-        Expectation::exactly(SharedStoreConflicts, of_stores),
-        Expectation::exactly(SharedLoadConflicts, of_loads),
+        exactly(SharedStoreConflicts, of_stores),
+        exactly(SharedLoadConflicts, of_loads),
     ]
-}
-
-fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
-    vec![Shape::of(&[ROWS, COLUMNS])]
-}
-
-fn work(_: &Shape) -> Work {
-    Work {
-        bytes: 2 * 4 * u64::from(ELEMENTS),
-        flops: 0,
-    }
 }
 
 /// The input element that belongs at `(row, column)` of the output.
@@ -114,6 +85,5 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
         compare(&output.read()?, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_columns)),
     )?;
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }

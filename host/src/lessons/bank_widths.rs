@@ -5,11 +5,10 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, MAX_WIDTH, ROWS, bank_load_width, bank_store_width, strip_words,
 };
-use lesson::guarded::{Guarded, is_poison};
+use lesson::guarded::Guarded;
 use lesson::inputs;
-use lesson::verify::compare;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
-use lockstep::counts::Expectation;
+use lesson::verify::{Element, compare};
+use lesson::{CaseError, Effort, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
@@ -19,25 +18,20 @@ pub static LESSON: Lesson = Lesson {
     title: "Bank conflicts by row width",
     idea: "a column of rows of w words conflicts gcd(w, 32)-way: odd widths are free",
     source: "gpu-kernels/src/03_bank_conflicts/02_widths.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    // About shared memory; global memory is read and written once.
+    work: |shape| Work::new(2 * 4 * u64::from(ELEMENTS), shape.dims()[1].into()),
     // What is expected depends on the width: `run_one` checks it.
-    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 140, 440),
+    memory: |shape| Footprint::of(shape.n().into(), 140, 440),
     expects_at: |_| false,
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 2] = [
-    KernelEntry::of(
-        bank_store_width,
-        "stores each column, repeatedly",
-        |trial| run(trial, bank_store_width, &STORE),
-    ),
-    KernelEntry::of(bank_load_width, "loads each column, repeatedly", |trial| {
-        run(trial, bank_load_width, &LOAD)
-    }),
-];
+lesson::kernels! {
+    bank_store_width: "stores each column, repeatedly", run(&STORE);
+    bank_load_width: "loads each column, repeatedly", run(&LOAD);
+}
 
 /// Accesses per thread, where times matter.
 const TIMED_ROUNDS: u32 = 10_000;
@@ -57,23 +51,16 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         (EngineKind::Gpu, Effort::Full) => ((1..=MAX_WIDTH).collect(), TIMED_ROUNDS),
     };
     let one = |width| Shape::of(&[width, n_rounds]);
-    [sweep]
-        .into_iter()
+    std::iter::once(sweep)
         .chain(widths.into_iter().map(one))
         .collect()
-}
-
-/// The lesson is about shared memory; global memory is read and written once.
-fn work(shape: &Shape) -> Work {
-    Work {
-        bytes: 2 * 4 * u64::from(ELEMENTS),
-        flops: u64::from(shape.dims()[1]),
-    }
 }
 
 /// The differences between the two kernels.
 struct Access {
     metric: Metric,
+    /// Counts the accesses along rows, which have no conflicts.
+    free: Metric,
     /// Lengths of input and output.
     lens: fn(u32) -> (usize, usize),
     /// The output, from the input; `None` for words that must not be written.
@@ -82,6 +69,7 @@ struct Access {
 
 const STORE: Access = Access {
     metric: SharedStoreConflicts,
+    free: SharedLoadConflicts,
     lens: |width| (ELEMENTS as usize, strip_words(width) as usize),
     reference: |input, width, _| {
         let mut output = vec![None; strip_words(width) as usize];
@@ -94,6 +82,7 @@ const STORE: Access = Access {
 
 const LOAD: Access = Access {
     metric: SharedLoadConflicts,
+    free: SharedStoreConflicts,
     lens: |width| (strip_words(width) as usize, ELEMENTS as usize),
     reference: |input, width, n_rounds| {
         let mut output = vec![None; ELEMENTS as usize];
@@ -131,53 +120,40 @@ fn run<K: Kernel<Args = Args>>(
 ) -> Result<(), CaseError> {
     let (max_width, max_rounds) = trial.shape().matrix();
     if !trial.shape().is_sweep() {
-        let launch = run_one(trial, kernel, access, max_width, max_rounds)?;
-        return trial.time(&launch.prepared);
+        return run_one(trial, kernel, access, [max_width, max_rounds]);
     }
     for width in 1..=max_width {
         for n_rounds in 1..=max_rounds {
-            run_one(trial, kernel, access, width, n_rounds)
-                .map_err(|error| error.at(format_args!("{width} × {n_rounds} rounds")))?;
+            run_one(trial, kernel, access, [width, n_rounds])
+                .map_err(|error| error.at(format_args!("size {width} × {n_rounds} rounds")))?;
         }
     }
     Ok(())
 }
 
-/// A launch with the memory it works on.
-struct Launch<'e> {
-    prepared: Prepared,
-    _input: Buffer<'e, f32>,
-    _output: Guarded<'e>,
-}
-
-fn run_one<'e, K: Kernel<Args = Args>>(
-    trial: &mut Trial<'e>,
+fn run_one<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
     _kernel: K,
     access: &Access,
-    width: u32,
-    n_rounds: u32,
-) -> Result<Launch<'e>, CaseError> {
+    [width, n_rounds]: [u32; 2],
+) -> Result<(), CaseError> {
     let (n_inputs, n_outputs) = (access.lens)(width);
     let values = inputs::uniform(3, n_inputs);
     let input = Buffer::of(trial.engine(), "input", &values)?;
     let output = Guarded::poisoned(trial.engine(), "output", n_outputs)?;
+    let args = (input.as_ptr(), output.as_mut_ptr(), width, n_rounds);
     // SAFETY: the lengths are those the kernel asks for at this width, which is
     // in its range; both outlive the launches; one block.
-    let prepared = unsafe {
-        Prepared::of::<K>(
-            LaunchConfig::new(GRID, BLOCK),
-            (input.as_ptr(), output.as_mut_ptr(), width, n_rounds),
-        )
-    }?;
-    trial.launch(&prepared)?;
+    let launch = unsafe { Prepared::of::<K>(LaunchConfig::new(GRID, BLOCK), args) }?;
+    trial.launch(&launch)?;
 
     let (got, expected) = (output.read()?, (access.reference)(&values, width, n_rounds));
-    let unused = got
+    let mut unused = got
         .iter()
         .zip(&expected)
         .filter(|(_, expected)| expected.is_none());
-    if let Some((value, _)) = unused.into_iter().find(|&(&value, _)| !is_poison(value)) {
-        return Err(CaseError::Wrong(format!(
+    if let Some((value, _)) = unused.find(|(value, _)| !value.is_poison()) {
+        return Err(CaseError::wrong(format!(
             "it wrote {value} to a word of no column"
         )));
     }
@@ -186,12 +162,9 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     trial.verdict(compare(&got, or_as_it_is, trial.tolerance()))?;
 
     let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
-    trial.check_claims(&[Expectation::exactly(access.metric, conflicts.into())])?;
-    Ok(Launch {
-        prepared,
-        _input: input,
-        _output: output,
-    })
+    let claims = [(access.metric, conflicts), (access.free, 0)];
+    trial.check_claims(&claims.map(|(metric, n)| exactly(metric, n.into())))?;
+    trial.finish(&launch)
 }
 
 fn gcd(a: u32, b: u32) -> u32 {

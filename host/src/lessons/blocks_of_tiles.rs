@@ -13,10 +13,10 @@ use lesson::half_matrices::{
     MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
 };
 use lesson::verify::{Tolerance, compare_slices};
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{CaseError, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -24,8 +24,8 @@ pub static LESSON: Lesson = Lesson {
     title: "Blocks of wider tiles",
     idea: "the wider the tile, the more rows of a block share a bank; one swizzle per width ends it",
     source: "gpu-kernels/src/10_tensor/03_wide.rs",
-    kernels: &KERNELS,
-    shapes,
+    kernels: KERNELS,
+    shapes: |engine, effort| Shape::problems([3, 64, 16384], engine, effort),
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 3072, 12_288),
     expects_at: |shape| shape.dims() == [1],
@@ -35,97 +35,40 @@ pub static LESSON: Lesson = Lesson {
 const SUM_OF_16: Tolerance = Tolerance::Absolute(f32_sum_error(16));
 const SUM_OF_64: Tolerance = Tolerance::Absolute(f32_sum_error(64));
 
-static KERNELS: [KernelEntry; 10] = [
-    KernelEntry::of(
-        address_order_plain,
-        "16 columns, A·Aᵀ, addresses as usual",
-        |trial| run(trial, address_order_plain, 16, own_transpose),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(4.0)),
-    KernelEntry::of(
-        address_order_swapped,
-        "16 columns, A·Aᵀ, half of the lanes ask for the other half of their row",
-        |trial| run(trial, address_order_swapped, 16, own_transpose),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile32_plain, "32 columns, L·Rᵀ, two loads", |trial| {
-        run(trial, tile32_plain, 32, left_times_right_transposed)
-    })
-    .within(SUM_OF_16)
-    .expecting(&conflicts(24.0)),
-    KernelEntry::of(
-        tile32_swizzled,
-        "32 columns, L·Rᵀ, Swizzle<2, 3, 3>",
-        |trial| run(trial, tile32_swizzled, 32, left_times_right_transposed),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile64_one_plain, "64 columns, one load", |trial| {
-        run(trial, tile64_one_plain, 64, own_transpose)
-    })
-    .within(SUM_OF_16)
-    .expecting(&conflicts(28.0)),
-    KernelEntry::of(
-        tile64_one_swizzled,
-        "64 columns, one load, Swizzle<3, 3, 3>",
-        |trial| run(trial, tile64_one_swizzled, 64, own_transpose),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile64_all_plain, "64 columns, four loads", |trial| {
-        run(trial, tile64_all_plain, 64, own_transpose_of_four)
-    })
-    .within(SUM_OF_64)
-    .expecting(&conflicts(112.0)),
-    KernelEntry::of(
-        tile64_all_swizzled,
-        "64 columns, four loads, Swizzle<3, 3, 3>",
-        |trial| run(trial, tile64_all_swizzled, 64, own_transpose_of_four),
-    )
-    .within(SUM_OF_64)
-    .expecting(&conflicts(0.0)),
-    KernelEntry::of(
-        tile32_product_plain,
-        "A·B out of one tile, B through .trans",
-        |trial| run(trial, tile32_product_plain, 32, left_times_right),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(24.0)),
-    KernelEntry::of(
-        tile32_product_swizzled,
-        "A·B out of one tile, B through .trans, Swizzle<2, 3, 3>",
-        |trial| run(trial, tile32_product_swizzled, 32, left_times_right),
-    )
-    .within(SUM_OF_16)
-    .expecting(&conflicts(0.0)),
-];
+lesson::kernels! {
+    address_order_plain: "16 columns, A·Aᵀ, addresses as usual",
+        run(16, own_transpose), within(SUM_OF_16), expecting(&conflicts(4.0));
+    address_order_swapped: "16 columns, A·Aᵀ, half of the lanes ask for the other half of their row",
+        run(16, own_transpose), within(SUM_OF_16), expecting(&conflicts(0.0));
+    tile32_plain: "32 columns, L·Rᵀ, two loads",
+        run(32, left_times_right_transposed), within(SUM_OF_16), expecting(&conflicts(24.0));
+    tile32_swizzled: "32 columns, L·Rᵀ, Swizzle<2, 3, 3>",
+        run(32, left_times_right_transposed), within(SUM_OF_16), expecting(&conflicts(0.0));
+    tile64_one_plain: "64 columns, one load",
+        run(64, own_transpose), within(SUM_OF_16), expecting(&conflicts(28.0));
+    tile64_one_swizzled: "64 columns, one load, Swizzle<3, 3, 3>",
+        run(64, own_transpose), within(SUM_OF_16), expecting(&conflicts(0.0));
+    tile64_all_plain: "64 columns, four loads",
+        run(64, own_transpose_of_four), within(SUM_OF_64), expecting(&conflicts(112.0));
+    tile64_all_swizzled: "64 columns, four loads, Swizzle<3, 3, 3>",
+        run(64, own_transpose_of_four), within(SUM_OF_64), expecting(&conflicts(0.0));
+    tile32_product_plain: "A·B out of one tile, B through .trans",
+        run(32, left_times_right), within(SUM_OF_16), expecting(&conflicts(24.0));
+    tile32_product_swizzled: "A·B out of one tile, B through .trans, Swizzle<2, 3, 3>",
+        run(32, left_times_right), within(SUM_OF_16), expecting(&conflicts(0.0));
+}
 
 const fn conflicts(ldmatrix: f64) -> [Expectation; 2] {
     [
-        Expectation::exactly(LdmatrixConflicts, ldmatrix),
-        Expectation::exactly(SharedStoreConflicts, 0.0),
+        exactly(LdmatrixConflicts, ldmatrix),
+        exactly(SharedStoreConflicts, 0.0),
     ]
-}
-
-fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
-    let many = match (engine, effort) {
-        (_, Effort::Quick) => 3,
-        (_, Effort::Sample) => return vec![Shape::of(&[64])],
-        (EngineKind::Sim, Effort::Default) => 64,
-        (EngineKind::Gpu, _) | (_, Effort::Full) => 16384,
-    };
-    vec![Shape::of(&[1]), Shape::of(&[many])]
 }
 
 /// For the widest tile; the others move less.
 fn work(shape: &Shape) -> Work {
-    let n = u64::from(shape.dims()[0]);
-    Work {
-        bytes: n * (2 * 4 + 4) * MATRIX as u64,
-        flops: n * 4 * 2 * (MATRIX * SIDE) as u64,
-    }
+    let n = u64::from(shape.n()) * MATRIX as u64;
+    Work::new(n * (2 * 4 + 4), n * 4 * 2 * SIDE as u64)
 }
 
 /// From a tile and its number of columns to the 16×16 result.
@@ -172,19 +115,16 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
     n_columns: usize,
     reference: Reference,
 ) -> Result<(), CaseError> {
-    let n_problems = trial.shape().dims()[0] as usize;
+    let n_problems = trial.shape().n() as usize;
     let tile_elements = SIDE * n_columns;
     let input = uniform_f16(0x71, n_problems * tile_elements);
     let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
     let output = Buffer::<f32>::poisoned(trial.engine(), "output", n_problems * MATRIX)?;
+    let config = LaunchConfig::new(grid(n_problems as u32), BLOCK);
+    let args = (input_buffer.as_ptr(), output.as_mut_ptr());
     // SAFETY: a tile and a matrix per problem, aligned to 256 bytes; a block per
     // problem.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            LaunchConfig::new(grid(n_problems as u32), BLOCK),
-            (input_buffer.as_ptr(), output.as_mut_ptr()),
-        )
-    }?;
+    let launch = unsafe { Prepared::of::<K>(config, args) }?;
     trial.launch(&launch)?;
     let got: Vec<f64> = output.read()?.into_iter().map(f64::from).collect();
     for (tile, got) in widened(&input)
@@ -195,6 +135,5 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
         let compared = compare_slices(got, &expected, trial.tolerance());
         trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }

@@ -4,21 +4,21 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::coalescing::{
     self, add, add_broadcast, add_offset, add_permuted, add_safe, add_stride, add_vectorized,
 };
-use lesson::guarded::{Guarded, is_poison};
+use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::measure::Side;
 use lesson::target::most;
-use lesson::verify::compare;
+use lesson::verify::{Element, compare};
 use lesson::{
-    Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target,
-    Trial, Work,
+    Act, CaseError, Effort, Footprint, Found, Lesson, Measurement, Shape, Target, Trial, Work,
+    exactly,
 };
+use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors,
 };
-use lockstep::counts::{Expectation, Metric};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
@@ -27,9 +27,9 @@ pub static LESSON: Lesson = Lesson {
     title: "Coalescing",
     idea: "lanes side by side share sectors of memory; lanes far apart fetch eight times the bytes they use",
     source: "gpu-kernels/src/02_coalescing.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    work: |shape| Work::new(3 * 4 * u64::from(shape.n()), shape.n().into()),
     memory: |shape| Footprint::of(shape.n_elements(), 12, 16),
     expects_at,
     targets: &TARGETS,
@@ -51,54 +51,27 @@ fn vector_add(measured: &[Measurement]) -> Option<Found> {
     most(meant.filter_map(|one| Found::speed(one, Side::Copy)))
 }
 
-static KERNELS: [KernelEntry; 7] = [
-    KernelEntry::of(add, "one element per thread, lanes side by side", |trial| {
-        run(trial, &IN_PLACE, &by_pointers(add))
-    })
-    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
-    KernelEntry::of(
-        add_permuted,
-        "neighbouring lanes change places: no loss",
-        |trial| run(trial, &IN_PLACE, &by_pointers(add_permuted)),
-    )
-    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
-    KernelEntry::of(add_offset, "one element later: a fifth sector", |trial| {
-        run(trial, &ONE_LATER, &by_pointers(add_offset))
-    })
-    .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
-    KernelEntry::of(
-        add_stride,
-        "lanes a grid apart: one sector per lane",
-        |trial| run(trial, &IN_PLACE, &by_pointers(add_stride)),
-    )
-    .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
+lesson::kernels! {
+    add: "one element per thread, lanes side by side",
+        run(&IN_PLACE), expecting(&claims([4.0, 100.0], [4.0, 100.0]));
+    add_permuted: "neighbouring lanes change places: no loss",
+        run(&IN_PLACE), expecting(&claims([4.0, 100.0], [4.0, 100.0]));
+    add_offset: "one element later: a fifth sector",
+        run(&ONE_LATER), expecting(&claims([5.0, 80.0], [5.0, 80.0]));
+    add_stride: "lanes a grid apart: one sector per lane",
+        run(&IN_PLACE), expecting(&claims([32.0, 12.5], [32.0, 12.5]));
     // Half of the loads are of x (one sector for one word), half of y (four).
-    KernelEntry::of(
-        add_broadcast,
-        "x[0] for all lanes: one sector, one word of it",
-        |trial| run(trial, &BROADCAST, &by_pointers(add_broadcast)),
-    )
-    .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
-    KernelEntry::of(
-        add_vectorized,
-        "16 bytes per access, four elements per thread",
-        |trial| run(trial, &VECTORIZED, &by_pointers(add_vectorized)),
-    )
-    .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
-    .timed_at(&[&[TIMED], &[1 << 28]]),
-    KernelEntry::of(
-        add_safe,
-        "lanes side by side, as a safe function",
-        |trial| run(trial, &IN_PLACE, &safely),
-    )
-    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
-];
+    add_broadcast: "x[0] for all lanes: one sector, one word of it",
+        run(&BROADCAST), expecting(&claims([2.5, 82.5], [4.0, 100.0]));
+    add_vectorized: "16 bytes per access, four elements per thread",
+        run(&VECTORIZED),
+        expecting(&claims([16.0, 100.0], [16.0, 100.0])), timed_at(&[&[TIMED], &[1 << 28]]);
+    add_safe: "lanes side by side, as a safe function",
+        run_safely(&IN_PLACE), expecting(&claims([4.0, 100.0], [4.0, 100.0]));
+}
 
 /// Sectors per request and degree, of loads and of stores.
 const fn claims(load: [f64; 2], store: [f64; 2]) -> [Expectation; 5] {
-    const fn exactly(metric: Metric, value: f64) -> Expectation {
-        Expectation::exactly(metric, value)
-    }
     [
         exactly(LoadSectors, load[0]),
         exactly(LoadDegree, load[1]),
@@ -132,17 +105,9 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     }
 }
 
-fn work(shape: &Shape) -> Work {
-    let n = u64::from(shape.dims()[0]);
-    Work {
-        bytes: 3 * 4 * n,
-        flops: n,
-    }
-}
-
 /// The counts are for whole warps and whole sectors, and 8 blocks or more.
 fn expects_at(shape: &Shape) -> bool {
-    let n = shape.dims()[0];
+    let n = shape.n();
     !shape.is_sweep() && n >= COUNTED && n.is_multiple_of(coalescing::VECTORIZED_BLOCK_ELEMENTS)
 }
 
@@ -204,32 +169,36 @@ struct Vectors<'e> {
 /// How a kernel is launched.
 type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> + 'l;
 
-fn by_pointers<K: Kernel<Args = Args>>(
+fn run<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
     _kernel: K,
-) -> impl Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> {
-    |trial, act, vectors| {
+    pattern: &Pattern,
+) -> Result<(), CaseError> {
+    run_by(trial, pattern, &|trial, act, vectors| {
         let Vectors { x, y, z, len, .. } = vectors;
         let args = (x.as_ptr(), y.as_ptr(), z.as_mut_ptr(), *len);
         // SAFETY: all three vectors hold `len` elements, start at multiples of 256
         // bytes and outlive the launches; the grid is the kernel's own.
         let launch = unsafe { Prepared::of::<K>(vectors.config, args) }?;
         trial.act(act, &launch)
-    }
+    })
 }
 
-fn safely(trial: &mut Trial<'_>, act: Act, vectors: &mut Vectors<'_>) -> Result<(), CaseError> {
-    let Vectors { x, y, z, len, .. } = vectors;
-    let views = (x.input(), y.input(), z.output(), *len);
-    trial.act_safely(act, add_safe, vectors.config, views)
+fn run_safely(trial: &mut Trial<'_>, _: add_safe, pattern: &Pattern) -> Result<(), CaseError> {
+    run_by(trial, pattern, &|trial, act, vectors| {
+        let Vectors { x, y, z, len, .. } = vectors;
+        let views = (x.input(), y.input(), z.output(), *len);
+        trial.act_safely(act, add_safe, vectors.config, views)
+    })
 }
 
-fn run(trial: &mut Trial<'_>, pattern: &Pattern, launch: &Launch<'_>) -> Result<(), CaseError> {
-    let n = trial.shape().dims()[0];
+fn run_by(trial: &mut Trial<'_>, pattern: &Pattern, launch: &Launch<'_>) -> Result<(), CaseError> {
+    let n = trial.shape().n();
     if !trial.shape().is_sweep() {
         return run_one(trial, pattern, launch, n);
     }
     for n in 0..=n {
-        run_one(trial, pattern, launch, n).map_err(|error| error.at(n))?;
+        run_one(trial, pattern, launch, n).map_err(|error| error.at(format_args!("size {n}")))?;
     }
     Ok(())
 }
@@ -250,16 +219,15 @@ fn run_one(
         len: len as u32,
         config: (pattern.config)(n),
     };
-    let first = if is_sweep {
-        Act::Verified
-    } else {
-        Act::Counted
+    let first = match is_sweep {
+        true => Act::Verified,
+        false => Act::Counted,
     };
     launch(trial, first, &mut vectors)?;
     let got = vectors.z.read()?;
     let (before, got) = got.split_at(pattern.first as usize);
-    if let Some(written) = before.iter().find(|&&value| !is_poison(value)) {
-        return Err(CaseError::Wrong(format!(
+    if let Some(written) = before.iter().find(|value| !value.is_poison()) {
+        return Err(CaseError::wrong(format!(
             "it wrote {written} before its first element"
         )));
     }

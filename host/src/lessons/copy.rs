@@ -6,7 +6,7 @@ use gpu_kernels::copy::{copy, copy_safe, copy_vectorized};
 use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::verify::compare_slices;
-use lesson::{Act, CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{Act, CaseError, Effort, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -20,41 +20,29 @@ pub static LESSON: Lesson = Lesson {
     title: "Copy",
     idea: "the memory's own speed: enough bytes must be in flight to keep it busy",
     source: "gpu-kernels/src/01_copy.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    work: |shape| Work::new(2 * 4 * u64::from(shape.n()), 0),
     memory: |shape| Footprint::of(shape.n_elements(), 8, 12),
     expects_at: |shape| {
-        !shape.is_sweep() && shape.dims()[0].is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
+        !shape.is_sweep() && shape.n().is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
     },
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 3] = [
-    KernelEntry::of(copy, "one element per thread", |trial| {
-        run(trial, &by_pointers(copy, one_a_thread))
-    })
-    .expecting(&claims(4.0)),
-    KernelEntry::of(
-        copy_vectorized,
-        "16 bytes per access, four elements per thread",
-        |trial| run(trial, &by_pointers(copy_vectorized, vectorized)),
-    )
-    .expecting(&claims(16.0))
-    .timed_at(&[&[TIMED], &[LARGE]]),
-    KernelEntry::of(
-        copy_safe,
-        "one element per thread, as a safe function",
-        |trial| run(trial, &safely),
-    )
-    .expecting(&claims(4.0)),
-];
+lesson::kernels! {
+    copy: "one element per thread", run(one_a_thread), expecting(&claims(4.0));
+    copy_vectorized: "16 bytes per access, four elements per thread",
+        run(vectorized), expecting(&claims(16.0)),
+        timed_at(&[&[TIMED], &[LARGE]]);
+    copy_safe: "one element per thread, as a safe function", run_safely(), expecting(&claims(4.0));
+}
 
 const fn claims(sectors: f64) -> [Expectation; 3] {
     [
-        Expectation::exactly(LoadSectors, sectors),
-        Expectation::exactly(StoreSectors, sectors),
-        Expectation::exactly(LocalSectors, 0.0),
+        exactly(LoadSectors, sectors),
+        exactly(StoreSectors, sectors),
+        exactly(LocalSectors, 0.0),
     ]
 }
 
@@ -77,13 +65,6 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
             Shape::of(&[100_003]),
             Shape::of(&[TIMED]),
         ],
-    }
-}
-
-fn work(shape: &Shape) -> Work {
-    Work {
-        bytes: 2 * 4 * u64::from(shape.dims()[0]),
-        flops: 0,
     }
 }
 
@@ -127,35 +108,36 @@ struct Vectors<'e> {
 /// How a kernel is launched.
 type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> + 'l;
 
-fn by_pointers<K: Kernel<Args = Args>>(
+fn run<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32) -> LaunchConfig,
-) -> impl Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> {
-    move |trial, act, vectors| {
-        let n = vectors.n;
-        let args = (vectors.input.as_ptr(), vectors.output.as_mut_ptr(), n);
+) -> Result<(), CaseError> {
+    run_by(trial, &|trial, act, Vectors { input, output, n }| {
+        let args = (input.as_ptr(), output.as_mut_ptr(), *n);
         // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
         // launches; the grid is the kernel's own.
-        let launch = unsafe { Prepared::of::<K>(config(n), args) }?;
+        let launch = unsafe { Prepared::of::<K>(config(*n), args) }?;
         trial.act(act, &launch)
-    }
+    })
 }
 
-fn safely(trial: &mut Trial<'_>, act: Act, vectors: &mut Vectors<'_>) -> Result<(), CaseError> {
-    let n = vectors.n;
-    let views = (vectors.input.input(), vectors.output.output(), n);
-    trial.act_safely(act, copy_safe, one_a_thread(n), views)
+fn run_safely(trial: &mut Trial<'_>, _: copy_safe) -> Result<(), CaseError> {
+    run_by(trial, &|trial, act, Vectors { input, output, n }| {
+        let views = (input.input(), output.output(), *n);
+        trial.act_safely(act, copy_safe, one_a_thread(*n), views)
+    })
 }
 
-fn run(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
-    let n = trial.shape().dims()[0];
+fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
+    let n = trial.shape().n();
     if !trial.shape().is_sweep() {
         return run_one(trial, launch, n);
     }
     // And around the end of one of the larger blocks.
     let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
     for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
-        run_one(trial, launch, n).map_err(|error| error.at(n))?;
+        run_one(trial, launch, n).map_err(|error| error.at(format_args!("size {n}")))?;
     }
     Ok(())
 }
@@ -168,10 +150,9 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch, n: u32) -> Result<(), CaseErr
         output: Guarded::poisoned(trial.engine(), "output", n as usize)?,
         n,
     };
-    let first = if is_sweep {
-        Act::Verified
-    } else {
-        Act::Counted
+    let first = match is_sweep {
+        true => Act::Verified,
+        false => Act::Counted,
     };
     launch(trial, first, &mut vectors)?;
     trial.verdict(compare_slices(

@@ -5,8 +5,7 @@ use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
 use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::verify::compare_slices;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
-use lockstep::counts::Expectation;
+use lesson::{CaseError, Effort, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use rayon::prelude::*;
@@ -17,33 +16,25 @@ pub static LESSON: Lesson = Lesson {
     title: "Local memory",
     idea: "a thread's array lives in registers only if every index is a constant; a single other index sends all of it to memory",
     source: "gpu-kernels/src/06_local_memory/01_own_array.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    work: |shape| Work::new(2 * 4 * u64::from(shape.n()), 0),
     memory: |shape| Footprint::of(shape.n_elements(), 8, 16),
-    expects_at: |shape| !shape.is_sweep() && shape.dims()[0] % 32 == 0,
+    expects_at: |shape| !shape.is_sweep() && shape.n().is_multiple_of(32),
     targets: &[],
 };
 
-/// A kernel with the window in registers, and one with it in local memory, for
-/// each window of the macro's input.
+/// For each window, a kernel with it in registers, and one with it in local memory.
 macro_rules! entries {
     ($($window:literal: $in_registers:ident, $in_local:ident;)*) => {
-        static KERNELS: [KernelEntry; 2 * WINDOWS.len()] = [$(
-            KernelEntry::of(
-                kernels::$in_registers,
-                concat!("window of ", $window, " in registers: constant indices"),
-                |trial| run(trial, kernels::$in_registers, $window),
-            )
-            .expecting(&[Expectation::exactly(LocalSectors, 0.0)]),
-            KernelEntry::of(
-                kernels::$in_local,
-                concat!("window of ", $window, " in local memory: index (j + n) mod ", $window),
-                |trial| run(trial, kernels::$in_local, $window),
-            )
+        lesson::kernels! { $(
+            kernels::$in_registers: concat!("window of ", $window, " in registers: constant indices"),
+                run($window), expecting(&[exactly(LocalSectors, 0.0)]);
             // All lanes use the same index: word j of 32 lanes is four sectors.
-            .expecting(&[Expectation::exactly(LocalSectorsPerRequest, 4.0)]),
-        )*];
+            kernels::$in_local:
+                concat!("window of ", $window, " in local memory: index (j + n) mod ", $window),
+                run($window), expecting(&[exactly(LocalSectorsPerRequest, 4.0)]);
+        )* }
     };
 }
 entries! {
@@ -54,6 +45,8 @@ entries! {
     64: running_mean_registers_64, running_mean_local_64;
     128: running_mean_registers_128, running_mean_local_128;
 }
+
+const _: () = assert!(KERNELS.len() == 2 * WINDOWS.len());
 
 /// The catalogue's size.
 const CATALOGUE: u32 = 8192;
@@ -72,14 +65,6 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         }
     }
     shapes
-}
-
-/// Each element read and written once.
-fn work(shape: &Shape) -> Work {
-    Work {
-        bytes: 2 * 4 * u64::from(shape.dims()[0]),
-        flops: 0,
-    }
 }
 
 /// The running mean in the kernels' order: from the window's first element on,
@@ -102,55 +87,35 @@ fn run<K: Kernel<Args = Args>>(
     kernel: K,
     window: usize,
 ) -> Result<(), CaseError> {
-    let n = trial.shape().dims()[0];
+    let n = trial.shape().n();
     if !trial.shape().is_sweep() {
-        let launch = run_one(trial, kernel, window, n, kernels::grid(n))?;
-        trial.check_counts()?;
-        return trial.time(&launch.prepared);
+        return run_one(trial, kernel, window, n, kernels::grid(n));
     }
     // One block, so that a thread has several outputs where n is large enough.
     for n in 0..=n {
-        run_one(trial, kernel, window, n, [1, 1, 1]).map_err(|error| error.at(n))?;
+        run_one(trial, kernel, window, n, [1, 1, 1])
+            .map_err(|error| error.at(format_args!("size {n}")))?;
     }
     Ok(())
 }
 
-/// A launch with the memory it works on.
-struct Launch<'e> {
-    prepared: Prepared,
-    _input: Buffer<'e, f32>,
-    _output: Guarded<'e>,
-}
-
-fn run_one<'e, K: Kernel<Args = Args>>(
-    trial: &mut Trial<'e>,
+fn run_one<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
     _kernel: K,
     window: usize,
     n: u32,
     grid: [u32; 3],
-) -> Result<Launch<'e>, CaseError> {
+) -> Result<(), CaseError> {
     let values = inputs::uniform(4, n as usize);
     let input = Buffer::of(trial.engine(), "input", &values)?;
     let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
+    let args = (input.as_ptr(), output.as_mut_ptr(), n);
     // SAFETY: both hold n elements and outlive the launches; any grid is right.
-    let prepared = unsafe {
-        Prepared::of::<K>(
-            LaunchConfig::new(grid, BLOCK),
-            (input.as_ptr(), output.as_mut_ptr(), n),
-        )
-    }?;
-    trial.launch(&prepared)?;
-    let expected = reference(&values, window);
-    trial.verdict(compare_slices(
-        &output.read()?,
-        &expected,
-        trial.tolerance(),
-    ))?;
-    Ok(Launch {
-        prepared,
-        _input: input,
-        _output: output,
-    })
+    let launch = unsafe { Prepared::of::<K>(LaunchConfig::new(grid, BLOCK), args) }?;
+    trial.launch(&launch)?;
+    let (got, expected) = (output.read()?, reference(&values, window));
+    trial.verdict(compare_slices(&got, &expected, trial.tolerance()))?;
+    trial.finish(&launch)
 }
 
 // A sweep must reach the second output of a thread.

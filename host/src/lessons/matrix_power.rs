@@ -11,8 +11,7 @@ use half::f16;
 use lesson::half_matrices::{MATRIX, SIDE, f32_sum_error};
 use lesson::inputs::uniform;
 use lesson::verify::Verified;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
-use lockstep::counts::Expectation;
+use lesson::{CaseError, Effort, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Metric::LdmatrixConflicts;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
@@ -22,10 +21,10 @@ pub static LESSON: Lesson = Lesson {
     title: "Matrix power",
     idea: "a product's registers are the next product's left operand; only the right one goes through shared memory",
     source: "gpu-kernels/src/10_tensor/04_power.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
     work,
-    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 1024, 1236),
+    memory: |shape| Footprint::of(shape.n().into(), 1024, 1236),
     expects_at: |shape| shape.dims() == [N_KINDS as u32, CLAIMED_EXPONENT],
     targets: &[],
 };
@@ -34,24 +33,15 @@ pub static LESSON: Lesson = Lesson {
 const N_KINDS: usize = 3;
 /// The exponent that the plain kernel's count is claimed for.
 const CLAIMED_EXPONENT: u32 = 31;
+const CLAIMED_CONFLICTS: u32 = N_KINDS as u32 * plain_conflicts(CLAIMED_EXPONENT);
 
-static KERNELS: [KernelEntry; 2] = [
-    KernelEntry::of(
-        matrix_power_plain,
-        "plain tile: 4 conflicts per load",
-        run::<matrix_power_plain>,
-    )
-    .expecting(&[Expectation::exactly(
-        LdmatrixConflicts,
-        (N_KINDS as u32 * plain_conflicts(CLAIMED_EXPONENT)) as f64,
-    )]),
-    KernelEntry::of(
-        matrix_power_swizzled,
-        "Swizzle<1, 3, 3>: none",
-        run::<matrix_power_swizzled>,
-    )
-    .expecting(&[Expectation::exactly(LdmatrixConflicts, 0.0)]),
-];
+lesson::kernels! {
+    matrix_power_plain: "plain tile: 4 conflicts per load",
+        run(),
+        expecting(&[exactly(LdmatrixConflicts, CLAIMED_CONFLICTS as f64)]);
+    matrix_power_swizzled: "Swizzle<1, 3, 3>: none",
+        run(), expecting(&[exactly(LdmatrixConflicts, 0.0)]);
+}
 
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     if effort == Effort::Sample {
@@ -68,12 +58,9 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
 }
 
 fn work(shape: &Shape) -> Work {
-    let n = u64::from(shape.dims()[0]);
+    let n = u64::from(shape.n()) * MATRIX as u64;
     let n_steps = u64::from(u32::BITS - shape.dims()[1].leading_zeros());
-    Work {
-        bytes: n * 2 * 2 * MATRIX as u64,
-        flops: n * n_steps * 2 * 2 * (MATRIX * SIDE) as u64,
-    }
+    Work::new(n * 2 * 2, n * n_steps * 2 * 2 * SIDE as u64)
 }
 
 type Matrix = [f64; MATRIX];
@@ -91,19 +78,23 @@ fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
     })
 }
 
-/// In f64, in the kernel's order of products, which determines where
-/// infinities and NaN spread.
-fn power(matrix: &Matrix, exponent: u32) -> Matrix {
-    let (mut base, mut digits) = (*matrix, exponent);
-    let mut result: Option<Matrix> = None;
+/// A power by squaring, in the kernel's order of products; nothing for exponent 0.
+fn by_squaring<T: Copy>(base: T, exponent: u32, multiply: impl Fn(T, T) -> T) -> Option<T> {
+    let (mut base, mut digits) = (base, exponent);
+    let mut result = None;
     while digits != 0 {
         if digits % 2 == 1 {
-            result = Some(result.map_or(base, |result| multiply(&result, &base)));
+            result = Some(result.map_or(base, |result| multiply(result, base)));
         }
         digits /= 2;
-        base = multiply(&base, &base);
+        base = multiply(base, base);
     }
-    result.unwrap_or_else(identity)
+    result
+}
+
+/// In f64; the order of products determines where infinities and NaN spread.
+fn power(matrix: &Matrix, exponent: u32) -> Matrix {
+    by_squaring(*matrix, exponent, |a, b| multiply(&a, &b)).unwrap_or_else(identity)
 }
 
 /// A matrix whose powers are signed permutations too: row r has ±1 in column
@@ -166,16 +157,7 @@ fn orthogonal_error(exponent: u32) -> f64 {
         let own = 4.0 * (-11f64).exp2() * size + 16.0 * f32_sum_error(16);
         (m + n, p * (norm(n) + q) + norm(m) * q + own)
     };
-    let (mut base, mut digits) = ((1, 0.0), exponent);
-    let mut result: Option<(u32, f64)> = None;
-    while digits != 0 {
-        if digits % 2 == 1 {
-            result = Some(result.map_or(base, |result| product(result, base)));
-        }
-        digits /= 2;
-        base = product(base, base);
-    }
-    result.map_or(0.0, |(_, error)| error)
+    by_squaring((1, 0.0), exponent, product).map_or(0.0, |(_, error)| error)
 }
 
 /// Whether `got` is `expected`, within `bound` where that is finite.
@@ -191,6 +173,7 @@ fn is_right(got: f64, expected: f64, bound: f64) -> bool {
 
 fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
     trial: &mut Trial<'_>,
+    _kernel: K,
 ) -> Result<(), CaseError> {
     let (n_problems, exponent) = trial.shape().matrix();
     let n_problems = n_problems as usize;
@@ -200,13 +183,10 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
         .collect();
     let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
     let output = Buffer::<f16>::poisoned(trial.engine(), "output", input.len())?;
+    let config = LaunchConfig::new(grid(n_problems as u32), BLOCK);
+    let args = (input_buffer.as_ptr(), output.as_mut_ptr(), exponent);
     // SAFETY: a matrix per problem in both, aligned to 256 bytes; a block per problem.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            LaunchConfig::new(grid(n_problems as u32), BLOCK),
-            (input_buffer.as_ptr(), output.as_mut_ptr(), exponent),
-        )
-    }?;
+    let launch = unsafe { Prepared::of::<K>(config, args) }?;
     trial.launch(&launch)?;
 
     let references: Vec<Matrix> = kinds
@@ -230,7 +210,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
                 bounds[kind]
             };
             if !is_right(got, expected, bound) {
-                return Err(CaseError::Wrong(format!(
+                return Err(CaseError::wrong(format!(
                     "matrix {problem}, row {}, column {}: expected {expected} ±{bound:e}, got {got}",
                     index / SIDE,
                     index % SIDE
@@ -243,8 +223,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
         }
     }
     trial.verdict(Ok(verified))?;
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }
 
 #[cfg(test)]

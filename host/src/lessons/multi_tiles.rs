@@ -13,10 +13,10 @@ use lesson::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
 use lesson::verify::{Element, Tolerance, compare_slices};
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{CaseError, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, EngineError, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -24,8 +24,8 @@ pub static LESSON: Lesson = Lesson {
     title: "One layout for two ways of reading",
     idea: "two swizzles, one after the other, serve blocks of columns and rows read as matrices; neither disturbs the other",
     source: "gpu-kernels/src/10_tensor/05_multi.rs",
-    kernels: &KERNELS,
-    shapes,
+    kernels: KERNELS,
+    shapes: |engine, effort| Shape::problems([2, 8, 2048], engine, effort),
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 49_152, 114_700),
     expects_at: |shape| shape.dims() == [1],
@@ -35,85 +35,34 @@ pub static LESSON: Lesson = Lesson {
 const IN_F32: Tolerance = Tolerance::Absolute(f32_sum_error(16));
 const IN_F16: Tolerance = Tolerance::Absolute(f32_sum_error(16) + f16_rounding(16));
 
-static KERNELS: [KernelEntry; 8] = [
-    KernelEntry::of(multi_columns_plain, "C1 out of plain tiles", |trial| {
-        run_one(trial, multi_columns_plain, by_columns)
-    })
-    .within(IN_F32)
-    .expecting(&[ldmatrix(896.0)]),
-    KernelEntry::of(
-        multi_columns_swizzled,
-        "C1, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
-        |trial| run_one(trial, multi_columns_swizzled, by_columns),
-    )
-    .within(IN_F32)
-    .expecting(&[ldmatrix(0.0)]),
-    KernelEntry::of(multi_rows_plain, "C2 out of plain tiles", |trial| {
-        run_one(trial, multi_rows_plain, by_rows)
-    })
-    .within(IN_F32)
-    .expecting(&[ldmatrix(128.0)]),
-    KernelEntry::of(
-        multi_rows_swizzled,
-        "C2, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
-        |trial| run_one(trial, multi_rows_swizzled, by_rows),
-    )
-    .within(IN_F32)
-    .expecting(&[ldmatrix(0.0)]),
-    KernelEntry::of(
-        multi_both_plain,
-        "C1 and C2 out of the same plain tiles",
-        run_both::<f32, multi_both_plain>,
-    )
-    .within(IN_F32)
-    .expecting(&[ldmatrix(896.0 + 128.0)]),
-    KernelEntry::of(
-        multi_both_swizzled,
-        "C1 and C2 out of the same tiles, one layout for both",
-        run_both::<f32, multi_both_swizzled>,
-    )
-    .within(IN_F32)
-    .expecting(&[ldmatrix(0.0)]),
-    KernelEntry::of(
-        interleaved_plain,
-        "results through shared memory, plain",
-        run_both::<f16, interleaved_plain>,
-    )
-    .within(IN_F16)
-    .expecting(&[ldmatrix(896.0 + 128.0)]),
-    KernelEntry::of(
-        interleaved_swizzled,
-        "results through shared memory, re-laid between the products",
-        run_both::<f16, interleaved_swizzled>,
-    )
-    .within(IN_F16)
-    .expecting(&[
-        ldmatrix(0.0),
-        Expectation::exactly(SharedStoreConflicts, 0.0),
-    ]),
-];
-
-const fn ldmatrix(conflicts: f64) -> Expectation {
-    Expectation::exactly(LdmatrixConflicts, conflicts)
+lesson::kernels! {
+    multi_columns_plain: "C1 out of plain tiles",
+        run_one(by_columns), within(IN_F32), expecting(&[ldmatrix(896.0)]);
+    multi_columns_swizzled: "C1, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
+        run_one(by_columns), within(IN_F32), expecting(&[ldmatrix(0.0)]);
+    multi_rows_plain: "C2 out of plain tiles",
+        run_one(by_rows), within(IN_F32), expecting(&[ldmatrix(128.0)]);
+    multi_rows_swizzled: "C2, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
+        run_one(by_rows), within(IN_F32), expecting(&[ldmatrix(0.0)]);
+    multi_both_plain: "C1 and C2 out of the same plain tiles",
+        run_both(), within(IN_F32), expecting(&[ldmatrix(896.0 + 128.0)]);
+    multi_both_swizzled: "C1 and C2 out of the same tiles, one layout for both",
+        run_both(), within(IN_F32), expecting(&[ldmatrix(0.0)]);
+    interleaved_plain: "results through shared memory, plain",
+        run_both(), within(IN_F16), expecting(&[ldmatrix(896.0 + 128.0)]);
+    interleaved_swizzled: "results through shared memory, re-laid between the products",
+        run_both(), within(IN_F16),
+        expecting(&[ldmatrix(0.0), exactly(SharedStoreConflicts, 0.0)]);
 }
 
-fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
-    let many = match (engine, effort) {
-        (_, Effort::Quick) => 2,
-        (_, Effort::Sample) => return vec![Shape::of(&[8])],
-        (EngineKind::Sim, Effort::Default) => 8,
-        (EngineKind::Gpu, _) | (_, Effort::Full) => 2048,
-    };
-    vec![Shape::of(&[1]), Shape::of(&[many])]
+const fn ldmatrix(conflicts: f64) -> Expectation {
+    exactly(LdmatrixConflicts, conflicts)
 }
 
 /// The work of both products, in f32.
 fn work(shape: &Shape) -> Work {
-    let n = u64::from(shape.dims()[0]) * u64::from(ELEMENTS);
-    Work {
-        bytes: n * (2 * 2 + 2 * 4),
-        flops: n * 2 * 2 * SIDE as u64,
-    }
+    let n = u64::from(shape.n()) * u64::from(ELEMENTS);
+    Work::new(n * (2 * 2 + 2 * 4), n * 2 * 2 * SIDE as u64)
 }
 
 /// From A and B, 16×256 each, to all of a result.
@@ -151,7 +100,7 @@ struct Inputs<'e> {
 
 impl<'e> Inputs<'e> {
     fn new(trial: &Trial<'e>) -> Result<Self, EngineError> {
-        let n_problems = trial.shape().dims()[0] as usize;
+        let n_problems = trial.shape().n() as usize;
         let a = uniform_f16(0xA2, n_problems * ELEMENTS as usize);
         let b = uniform_f16(0xB2, n_problems * ELEMENTS as usize);
         Ok(Self {
@@ -200,53 +149,37 @@ fn run_one<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f32>)>
 ) -> Result<(), CaseError> {
     let inputs = Inputs::new(trial)?;
     let c = inputs.output::<f32>(trial, "c")?;
+    let (a, b) = (inputs.a_buffer.as_ptr(), inputs.b_buffer.as_ptr());
+    let args = (a, b, c.as_mut_ptr());
     // SAFETY: 16×256 elements per problem in each, aligned to 256 bytes; a block per
     // problem.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            inputs.config(),
-            (
-                inputs.a_buffer.as_ptr(),
-                inputs.b_buffer.as_ptr(),
-                c.as_mut_ptr(),
-            ),
-        )
-    }?;
+    let launch = unsafe { Prepared::of::<K>(inputs.config(), args) }?;
     trial.launch(&launch)?;
     inputs.check(trial, &c, reference)?;
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }
 
-fn run_both<T: Element, K>(trial: &mut Trial<'_>) -> Result<(), CaseError>
-where
-    K: Kernel<
-        Args = (
-            DevicePtr<f16>,
-            DevicePtr<f16>,
-            DevicePtrMut<T>,
-            DevicePtrMut<T>,
-        ),
-    >,
-{
+/// Arguments of kernels with both results: A, B, C1, C2.
+type Both<T> = (
+    DevicePtr<f16>,
+    DevicePtr<f16>,
+    DevicePtrMut<T>,
+    DevicePtrMut<T>,
+);
+
+fn run_both<T: Element, K: Kernel<Args = Both<T>>>(
+    trial: &mut Trial<'_>,
+    _kernel: K,
+) -> Result<(), CaseError> {
     let inputs = Inputs::new(trial)?;
     let c1 = inputs.output::<T>(trial, "c1")?;
     let c2 = inputs.output::<T>(trial, "c2")?;
+    let (a, b) = (inputs.a_buffer.as_ptr(), inputs.b_buffer.as_ptr());
+    let args = (a, b, c1.as_mut_ptr(), c2.as_mut_ptr());
     // SAFETY: as in `run_one`.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            inputs.config(),
-            (
-                inputs.a_buffer.as_ptr(),
-                inputs.b_buffer.as_ptr(),
-                c1.as_mut_ptr(),
-                c2.as_mut_ptr(),
-            ),
-        )
-    }?;
+    let launch = unsafe { Prepared::of::<K>(inputs.config(), args) }?;
     trial.launch(&launch)?;
     inputs.check(trial, &c1, by_columns)?;
     inputs.check(trial, &c2, by_rows)?;
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }

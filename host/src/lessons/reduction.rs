@@ -17,8 +17,7 @@ use lesson::references::{repeated_sum_f32, repeated_sum_f64};
 use lesson::target::least;
 use lesson::verify::Tolerance;
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
-    Work,
+    CaseError, Effort, Footprint, Found, Lesson, Measurement, Shape, Target, Trial, Work, exactly,
 };
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
@@ -38,11 +37,16 @@ pub static LESSON: Lesson = Lesson {
     title: "Reduction",
     idea: "many threads, one number: a tree with barriers, shuffles, and a ticket for the last block",
     source: "gpu-kernels/src/08_reduction/mod.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    work: |shape| {
+        Work::new(
+            4 * u64::from(shape.n()),
+            u64::from(shape.n()).saturating_sub(1),
+        )
+    },
     memory: |shape| Footprint::of(shape.n_elements(), 4, 4),
-    expects_at,
+    expects_at: |shape| !shape.is_sweep(),
     targets: &TARGETS,
 };
 
@@ -96,76 +100,33 @@ const fn bound_of(depth: u32) -> Tolerance {
     Tolerance::Relative(error_bound(depth, 1.0))
 }
 
-const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
 const CONFLICT_FREE: &[Expectation] = &[
-    Expectation::exactly(LoadConflicts, 0.0),
-    Expectation::exactly(StoreConflicts, 0.0),
+    exactly(LoadConflicts, 0.0),
+    exactly(StoreConflicts, 0.0),
     NO_LOCAL,
 ];
 
-static KERNELS: [KernelEntry; 6] = [
-    KernelEntry::of(
-        reduce_global,
-        "the tree in global memory, in place",
-        run::<reduce_global>,
-    )
-    .within(bound_of(tree_depth(N_FULL)))
-    .expecting(&[NO_LOCAL]),
-    KernelEntry::of(
-        reduce_shared,
-        "the tree in shared memory",
-        run::<reduce_shared>,
-    )
-    .within(bound_of(tree_depth(N_FULL)))
-    .expecting(CONFLICT_FREE),
-    KernelEntry::of(
-        reduce_shared_dynamic,
-        "the same, in shared memory that the launch sizes",
-        run::<reduce_shared_dynamic>,
-    )
-    .within(bound_of(tree_depth(N_FULL)))
-    .expecting(CONFLICT_FREE),
-    KernelEntry::of(
-        reduce_atomic,
-        "one atomic addition per block, one launch",
-        run::<reduce_atomic>,
-    )
-    .within(bound_of(atomic_depth(N_FULL)))
-    .expecting(CONFLICT_FREE),
-    KernelEntry::of(
-        reduce_shuffle,
-        "the tree in registers, by warp shuffles",
-        run::<reduce_shuffle>,
-    )
-    .within(bound_of(tree_depth(N_FULL)))
-    .expecting(CONFLICT_FREE),
-    KernelEntry::of(
-        reduce_fast,
-        "16-byte loads, many elements per thread, the last block finishes",
-        run::<reduce_fast>,
-    )
-    .within(bound_of(fast_depth(
-        N_FULL,
-        fast_grid(N_FULL, 132)[0],
-        fast_block(N_FULL)[0],
-    )))
-    .expecting(CONFLICT_FREE)
-    .timed_at(&[
-        &[1 << 10],
-        &[1 << 12],
-        &[1 << 14],
-        &[1 << 16],
-        &[1 << 18],
-        &[1 << 20],
-        &[1 << 22],
-        &[1 << 24],
-        &[1 << 26],
-        &[N_FULL],
-        &[1 << 28],
-        &[1 << 29],
-        &[1 << 30],
-    ]),
-];
+lesson::kernels! {
+    reduce_global: "the tree in global memory, in place",
+        run(&global), within(bound_of(tree_depth(N_FULL))), expecting(&[NO_LOCAL]);
+    reduce_shared: "the tree in shared memory",
+        run_by_tree(0), within(bound_of(tree_depth(N_FULL))), expecting(CONFLICT_FREE);
+    reduce_shared_dynamic: "the same, in shared memory that the launch sizes",
+        run_by_tree(shared_bytes()), within(bound_of(tree_depth(N_FULL))), expecting(CONFLICT_FREE);
+    reduce_atomic: "one atomic addition per block, one launch",
+        run(&atomic), within(bound_of(atomic_depth(N_FULL))), expecting(CONFLICT_FREE);
+    reduce_shuffle: "the tree in registers, by warp shuffles",
+        run_by_tree(0), within(bound_of(tree_depth(N_FULL))), expecting(CONFLICT_FREE);
+    reduce_fast: "16-byte loads, many elements per thread, the last block finishes",
+        run(&fast),
+        within(bound_of(fast_depth(N_FULL, fast_grid(N_FULL, 132)[0], fast_block(N_FULL)[0]))),
+        expecting(CONFLICT_FREE),
+        timed_at(&[
+            &[1 << 10], &[1 << 12], &[1 << 14], &[1 << 16], &[1 << 18], &[1 << 20], &[1 << 22],
+            &[1 << 24], &[1 << 26], &[N_FULL], &[1 << 28], &[1 << 29], &[1 << 30],
+        ]);
+}
 
 fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
     let n = match effort {
@@ -174,22 +135,6 @@ fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
         Effort::Default | Effort::Full => N_FULL,
     };
     vec![Shape::every(&[N_SWEEP]), Shape::of(&[n])]
-}
-
-fn len(shape: &Shape) -> u32 {
-    shape.dims()[0]
-}
-
-fn work(shape: &Shape) -> Work {
-    let n = u64::from(len(shape));
-    Work {
-        bytes: 4 * n,
-        flops: n.saturating_sub(1),
-    }
-}
-
-fn expects_at(shape: &Shape) -> bool {
-    !shape.is_sweep()
 }
 
 // ---------------------------------------------------------------------------
@@ -252,29 +197,42 @@ struct Plan<'e> {
     adds_to_sums: bool,
 }
 
-trait Sum: Kernel {
-    /// The launches that add up the first `n` elements of `input`.
-    fn plan<'e>(
-        engine: &'e dyn Engine,
-        input: &Buffer<'e, f32>,
-        n: u32,
-    ) -> Result<Plan<'e>, EngineError>;
+impl<'e> Plan<'e> {
+    /// Launches that need nothing but their sums.
+    fn new(launches: Vec<Prepared>, sums: Buffer<'e, f32>, depth: u32) -> Self {
+        Self {
+            launches,
+            sums,
+            _partial_sums: Vec::new(),
+            counter: None,
+            words: None,
+            depth,
+            destroys_input: false,
+            adds_to_sums: false,
+        }
+    }
 }
+
+/// A plan, unless the engine cannot make it.
+type Made<'e> = Result<Plan<'e>, EngineError>;
+
+/// Makes the launches that add up the first `n` elements of an array.
+type Planner<'p> = &'p dyn for<'e> Fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Made<'e>;
 
 /// Launches of a kernel that leaves one sum per block, repeated over its own sums
 /// until one is left.
-fn tree_plan<'e, K: Kernel>(
+fn tree<'e, K: Kernel>(
     engine: &'e dyn Engine,
     input: &Buffer<'e, f32>,
     n: u32,
-    config: impl Fn(u32) -> LaunchConfig,
+    shared_bytes: u32,
     args: impl Fn(&Buffer<'e, f32>, &Buffer<'e, f32>, u32) -> K::Args,
-) -> Result<Plan<'e>, EngineError> {
+) -> Made<'e> {
     let mut launches = Vec::new();
     let mut levels: Vec<Buffer<'e, f32>> = Vec::new();
     let mut n_left = n;
-    loop {
-        let config = config(n_left);
+    let sums = loop {
+        let config = config(n_left).with_shared(shared_bytes);
         let n_blocks = config.grid[0];
         let sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
         let from = levels.last().unwrap_or(input);
@@ -282,25 +240,15 @@ fn tree_plan<'e, K: Kernel>(
         // the plan's launches, because the plan keeps them (the caller keeps the
         // input). The geometry is the kernel's own.
         launches.push(unsafe { Prepared::of::<K>(config, args(from, &sums, n_left)) }?);
+        if n_blocks == 1 {
+            break sums;
+        }
         levels.push(sums);
         n_left = n_blocks;
-        if n_left == 1 {
-            break;
-        }
-    }
-    let sums = levels.pop().ok_or_else(|| EngineError::Internal {
-        engine: "host",
-        what: "a reduction without a launch".to_owned(),
-    })?;
+    };
     Ok(Plan {
-        launches,
-        sums,
         _partial_sums: levels,
-        counter: None,
-        words: None,
-        depth: tree_depth(n),
-        destroys_input: false,
-        adds_to_sums: false,
+        ..Plan::new(launches, sums, tree_depth(n))
     })
 }
 
@@ -308,119 +256,55 @@ fn config(n: u32) -> LaunchConfig {
     LaunchConfig::new(reduction::grid(n), reduction::BLOCK)
 }
 
-impl Sum for reduce_global {
-    fn plan<'e>(
-        engine: &'e dyn Engine,
-        input: &Buffer<'e, f32>,
-        n: u32,
-    ) -> Result<Plan<'e>, EngineError> {
-        let plan = tree_plan::<Self>(engine, input, n, config, |from, to, n| {
-            (from.as_mut_ptr(), to.as_mut_ptr(), n)
-        })?;
-        Ok(Plan {
-            destroys_input: true,
-            ..plan
-        })
-    }
-}
-
-/// Kernels that read one array and leave sums.
-pub trait ArrayToSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {}
-impl<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>> ArrayToSums for K {}
-
-/// Launches of a kernel that reads one array and leaves one sum per block.
-fn array_to_sums_plan<'e, K: ArrayToSums>(
-    engine: &'e dyn Engine,
-    input: &Buffer<'e, f32>,
-    n: u32,
-    shared_bytes: u32,
-) -> Result<Plan<'e>, EngineError> {
-    let config = |n| config(n).with_shared(shared_bytes);
-    tree_plan::<K>(engine, input, n, config, |from, to, n| {
-        (from.as_ptr(), to.as_mut_ptr(), n)
+fn global<'e>(engine: &'e dyn Engine, input: &Buffer<'e, f32>, n: u32) -> Made<'e> {
+    let plan = tree::<reduce_global>(engine, input, n, 0, |from, to, n| {
+        (from.as_mut_ptr(), to.as_mut_ptr(), n)
+    })?;
+    Ok(Plan {
+        destroys_input: true,
+        ..plan
     })
 }
 
-macro_rules! sum_by_tree {
-    ($($kernel:ident: $shared_bytes:expr;)*) => { $(
-        impl Sum for $kernel {
-            fn plan<'e>(
-                engine: &'e dyn Engine,
-                input: &Buffer<'e, f32>,
-                n: u32,
-            ) -> Result<Plan<'e>, EngineError> {
-                array_to_sums_plan::<Self>(engine, input, n, $shared_bytes)
-            }
-        }
-    )* };
-}
-sum_by_tree! {
-    reduce_shared: 0;
-    reduce_shared_dynamic: shared_bytes();
-    reduce_shuffle: 0;
+fn atomic<'e>(engine: &'e dyn Engine, input: &Buffer<'e, f32>, n: u32) -> Made<'e> {
+    let sums = Buffer::of(engine, "sum", &[0.0])?;
+    let args = (input.as_ptr(), sums.as_mut_ptr(), n);
+    // SAFETY: `input` holds n elements, `sums` one, which is 0; the grid is
+    // the kernel's own.
+    let launch = unsafe { Prepared::of::<reduce_atomic>(config(n), args) }?;
+    Ok(Plan {
+        adds_to_sums: true,
+        ..Plan::new(vec![launch], sums, atomic_depth(n))
+    })
 }
 
-impl Sum for reduce_atomic {
-    fn plan<'e>(
-        engine: &'e dyn Engine,
-        input: &Buffer<'e, f32>,
-        n: u32,
-    ) -> Result<Plan<'e>, EngineError> {
-        let sums = Buffer::of(engine, "sum", &[0.0])?;
-        // SAFETY: `input` holds n elements, `sums` one, which is 0; the grid is
-        // the kernel's own.
-        let launch =
-            unsafe { Prepared::of::<Self>(config(n), (input.as_ptr(), sums.as_mut_ptr(), n)) }?;
-        Ok(Plan {
-            launches: vec![launch],
-            sums,
-            _partial_sums: Vec::new(),
-            counter: None,
-            words: None,
-            depth: atomic_depth(n),
-            destroys_input: false,
-            adds_to_sums: true,
-        })
-    }
-}
-
-impl Sum for reduce_fast {
-    fn plan<'e>(
-        engine: &'e dyn Engine,
-        input: &Buffer<'e, f32>,
-        n: u32,
-    ) -> Result<Plan<'e>, EngineError> {
-        let (grid, block) = (
-            fast_grid(n, engine.device().n_multiprocessors),
-            fast_block(n),
-        );
-        let n_blocks = grid[0];
-        let sums = Buffer::poisoned(engine, "sum", 1)?;
-        let block_sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
-        let counter = Buffer::of(engine, "blocks done", &[0])?;
-        let warp_words = Buffer::of(engine, "sums of warps", &[0; MAX_FEW_WARPS as usize])?;
-        let args = (
-            input.as_ptr(),
-            sums.as_mut_ptr(),
-            n,
-            block_sums.as_mut_ptr(),
-            counter.as_mut_ptr(),
-            warp_words.as_mut_ptr(),
-        );
-        // SAFETY: buffers are aligned to 256 bytes; `input` holds n elements,
-        // `sums` one, `block_sums` one per block; the counter and the words are 0.
-        let launch = unsafe { Prepared::of::<Self>(LaunchConfig::new(grid, block), args) }?;
-        Ok(Plan {
-            launches: vec![launch],
-            sums,
-            _partial_sums: vec![block_sums],
-            counter: Some(counter),
-            words: Some(warp_words),
-            depth: fast_depth(n, n_blocks, block[0]),
-            destroys_input: false,
-            adds_to_sums: false,
-        })
-    }
+fn fast<'e>(engine: &'e dyn Engine, input: &Buffer<'e, f32>, n: u32) -> Made<'e> {
+    let (grid, block) = (
+        fast_grid(n, engine.device().n_multiprocessors),
+        fast_block(n),
+    );
+    let n_blocks = grid[0];
+    let sums = Buffer::poisoned(engine, "sum", 1)?;
+    let block_sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
+    let counter = Buffer::of(engine, "blocks done", &[0])?;
+    let warp_words = Buffer::of(engine, "sums of warps", &[0; MAX_FEW_WARPS as usize])?;
+    let args = (
+        input.as_ptr(),
+        sums.as_mut_ptr(),
+        n,
+        block_sums.as_mut_ptr(),
+        counter.as_mut_ptr(),
+        warp_words.as_mut_ptr(),
+    );
+    // SAFETY: buffers are aligned to 256 bytes; `input` holds n elements,
+    // `sums` one, `block_sums` one per block; the counter and the words are 0.
+    let launch = unsafe { Prepared::of::<reduce_fast>(LaunchConfig::new(grid, block), args) }?;
+    Ok(Plan {
+        _partial_sums: vec![block_sums],
+        counter: Some(counter),
+        words: Some(warp_words),
+        ..Plan::new(vec![launch], sums, fast_depth(n, n_blocks, block[0]))
+    })
 }
 
 impl Plan<'_> {
@@ -439,7 +323,7 @@ impl Plan<'_> {
         if let Some(counter) = &self.counter {
             let n_done = counter.read()?[0];
             if n_done != 0 {
-                return Err(CaseError::Wrong(format!(
+                return Err(CaseError::wrong(format!(
                     "the counter of blocks is {n_done} after the launch, not 0: the next launch would fail"
                 )));
             }
@@ -447,7 +331,7 @@ impl Plan<'_> {
         if let Some(words) = &self.words
             && let Some(left) = words.read()?.iter().position(|&word| word != 0)
         {
-            return Err(CaseError::Wrong(format!(
+            return Err(CaseError::wrong(format!(
                 "word {left} between the warps is not 0 after the launch: the next launch would fail"
             )));
         }
@@ -461,21 +345,20 @@ impl Plan<'_> {
 // Cases
 // ---------------------------------------------------------------------------
 
-fn run<K: Sum>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    run_planned(trial, K::plan)
-}
-
-/// Runs a case of a kernel with the arguments of [`reduce_shared`].
-pub fn run_by_tree<K: ArrayToSums>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    run_planned(trial, |engine, input, n| {
-        array_to_sums_plan::<K>(engine, input, n, 0)
+/// Runs a case of a kernel with the arguments of [`reduce_shared`], by the tree.
+pub fn run_by_tree<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>>(
+    trial: &mut Trial<'_>,
+    kernel: K,
+    shared_bytes: u32,
+) -> Result<(), CaseError> {
+    run(trial, kernel, &|engine, input, n| {
+        tree::<K>(engine, input, n, shared_bytes, |from, to, n| {
+            (from.as_ptr(), to.as_mut_ptr(), n)
+        })
     })
 }
 
-/// Makes the launches that add up the first `n` elements of an array.
-type Planner = for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
-
-fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+fn run<K: Kernel>(trial: &mut Trial<'_>, _: K, plan: Planner<'_>) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
         run_sweep(trial, plan)
     } else {
@@ -483,8 +366,8 @@ fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     }
 }
 
-fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
-    let n = len(trial.shape());
+fn run_one(trial: &mut Trial<'_>, plan: Planner<'_>) -> Result<(), CaseError> {
+    let n = trial.shape().n();
     let input = Buffer::of(
         trial.engine(),
         "input",
@@ -579,18 +462,15 @@ fn whole_number(index: u32) -> f32 {
 }
 
 /// Every length up to the trial's and some more, each exact.
-fn run_sweep(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
-    let lengths = (1..=len(trial.shape())).chain(EXTRA_LENGTHS);
+fn run_sweep(trial: &mut Trial<'_>, plan: Planner<'_>) -> Result<(), CaseError> {
+    let lengths = (1..=trial.shape().n()).chain(EXTRA_LENGTHS);
     for n in lengths {
-        check_length(trial, plan, n).map_err(|error| match error {
-            CaseError::Wrong(what) => CaseError::Wrong(format!("{n} elements: {what}")),
-            other => other,
-        })?;
+        check_length(trial, plan, n).map_err(|error| error.at(format_args!("{n} elements")))?;
     }
     Ok(())
 }
 
-fn check_length(trial: &mut Trial<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
+fn check_length(trial: &mut Trial<'_>, plan: Planner<'_>, n: u32) -> Result<(), CaseError> {
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
     // An allocation is never empty; the kernel must not read the element.

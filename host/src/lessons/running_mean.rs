@@ -11,10 +11,8 @@ use lesson::measure::Side;
 use lesson::target::least;
 use lesson::verify::{Tolerance, Verified};
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
-    Work,
+    CaseError, Effort, Footprint, Found, Lesson, Measurement, Shape, Target, Trial, Work, exactly,
 };
-use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
@@ -24,10 +22,10 @@ pub static LESSON: Lesson = Lesson {
     title: "Running mean in shared memory",
     idea: "neighbouring windows share a tile: load it once, then add what enters and subtract what leaves",
     source: "gpu-kernels/src/06_local_memory/02_running_mean.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
-    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 8, 24),
+    work: |shape| Work::new(2 * 4 * u64::from(shape.n()), 3 * u64::from(shape.n())),
+    memory: |shape| Footprint::of(shape.n().into(), 8, 24),
     expects_at: |shape| {
         let (n, window) = shape.matrix();
         !shape.is_sweep() && n >= tile_outputs(window)
@@ -52,25 +50,18 @@ fn short_windows(measured: &[Measurement]) -> Option<Found> {
     least(meant.filter_map(|one| Found::speed(one, Side::Copy)))
 }
 
-static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
-    running_mean_shared,
-    "tile and halo in shared memory, sliding sums, 16-byte accesses, 17 outputs per thread",
-    run,
-)
-.within(Tolerance::Absolute(largest_error()))
-.expecting(&[
-    Expectation::exactly(SharedLoadConflicts, 0.0),
-    Expectation::exactly(SharedStoreConflicts, 0.0),
-    Expectation::exactly(LocalSectors, 0.0),
-])
-.timed_at(&[
-    &[1 << 26, 4],
-    &[1 << 26, 32],
-    &[1 << 26, 128],
-    &[1 << 26, 512],
-    &[1 << 26, 1000],
-    &[1 << 26, 1024],
-])];
+lesson::kernels! {
+    running_mean_shared:
+        "tile and halo in shared memory, sliding sums, 16-byte accesses, 17 outputs per thread",
+        run(), within(Tolerance::Absolute(largest_error())),
+        expecting(&[
+            exactly(SharedLoadConflicts, 0.0), exactly(SharedStoreConflicts, 0.0), exactly(LocalSectors, 0.0),
+        ]),
+        timed_at(&[
+            &[1 << 26, 4], &[1 << 26, 32], &[1 << 26, 128],
+            &[1 << 26, 512], &[1 << 26, 1000], &[1 << 26, 1024],
+        ]);
+}
 
 /// The largest error for inputs below 1 in magnitude, over all windows: the tolerance
 /// of the case. Each element has its own, smaller bound;
@@ -111,56 +102,33 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     shapes
 }
 
-fn work(shape: &Shape) -> Work {
-    let n = u64::from(shape.dims()[0]);
-    Work {
-        bytes: 2 * 4 * n,
-        flops: 3 * n,
-    }
-}
-
-fn run(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run(trial: &mut Trial<'_>, _: running_mean_shared) -> Result<(), CaseError> {
     let (max_n, max_window) = trial.shape().matrix();
     if !trial.shape().is_sweep() {
-        let launch = run_one(trial, max_n, max_window)?;
-        trial.check_counts()?;
-        return trial.time(&launch.prepared);
+        return run_one(trial, max_n, max_window);
     }
     for n in 0..=max_n {
         for window in 1..=max_window {
-            run_one(trial, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
+            run_one(trial, n, window)
+                .map_err(|error| error.at(format_args!("size {n} × {window}")))?;
         }
     }
     Ok(())
 }
 
-/// A launch with the memory it works on.
-struct Launch<'e> {
-    prepared: Prepared,
-    _input: Buffer<'e, f32>,
-    _output: Guarded<'e>,
-}
-
-fn run_one<'e>(trial: &mut Trial<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
+fn run_one(trial: &mut Trial<'_>, n: u32, window: u32) -> Result<(), CaseError> {
     let values = inputs::uniform(5, n as usize);
     let input = Buffer::of(trial.engine(), "input", &values)?;
     let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
+    let config = LaunchConfig::new(shared_grid(n, window), SHARED_BLOCK);
+    let args = (input.as_ptr(), output.as_mut_ptr(), n, window);
     // SAFETY: both hold n elements and outlive the launches, the window is in
     // the kernel's range, and the grid is its own.
-    let prepared = unsafe {
-        Prepared::of::<running_mean_shared>(
-            LaunchConfig::new(shared_grid(n, window), SHARED_BLOCK),
-            (input.as_ptr(), output.as_mut_ptr(), n, window),
-        )
-    }?;
-    trial.launch(&prepared)?;
+    let launch = unsafe { Prepared::of::<running_mean_shared>(config, args) }?;
+    trial.launch(&launch)?;
     let verified = compare(&values, &output.read()?, window)?;
     trial.verdict(Ok(verified))?;
-    Ok(Launch {
-        prepared,
-        _input: input,
-        _output: output,
-    })
+    trial.finish(&launch)
 }
 
 /// Prefix sums in `f64`: entry `i` is the sum of `values[..i]`.
@@ -198,7 +166,7 @@ fn compare(input: &[f32], got: &[f32], window: u32) -> Result<Verified, CaseErro
         // Written so that a NaN, which compares false with everything, is wrong.
         #[allow(clippy::neg_cmp_op_on_partial_ord)]
         if !(error <= bound) {
-            return Err(CaseError::Wrong(format!(
+            return Err(CaseError::wrong(format!(
                 "element {i}: expected {expected} ± {bound:e}, got {got}"
             )));
         }

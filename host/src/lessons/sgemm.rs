@@ -29,12 +29,13 @@ use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
 use gpu_kernels::sgemm::stream_k::{self, sgemm_balanced};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
+use lesson::guarded;
 use lesson::inputs::{self, Stream};
 use lesson::references::{matrix_times_vector, row_times_matrix};
 use lesson::target::most;
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, KnownAlarm, Lesson, Measurement, Shape,
-    Trial, Work,
+    CaseError, Effort, Footprint, Found, KnownAlarm, Lesson, Measurement, Shape, Trial, Work,
+    exactly,
 };
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
@@ -53,11 +54,11 @@ pub static LESSON: Lesson = Lesson {
     title: "SGEMM",
     idea: "every value that was fetched is used many times: by a block, by a thread, and while the next one is being fetched",
     source: "gpu-kernels/src/11_sgemm/mod.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
     work,
     memory: |shape| {
-        let [m, n, k] = dims(shape).map(u128::from);
+        let [m, n, k] = shape.product().map(u128::from);
         Footprint::of(m * k + k * n + m * n, 4, 8)
     },
     expects_at,
@@ -76,95 +77,37 @@ fn beside_cublas(measured: &[Measurement]) -> Option<Found> {
     most(meant.filter_map(|one| Some(Found::of(one, one.speed_of_cublas()?))))
 }
 
-static KERNELS: [KernelEntry; 9] = [
-    KernelEntry::of(
-        sgemm_naive,
-        "one thread per element, from global memory",
-        |trial| {
-            run(trial, sgemm_naive, |m, n| {
-                LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
-            })
-        },
-    )
-    .expecting(&[
+lesson::kernels! {
+    sgemm_naive: "one thread per element, from global memory",
+        run(|m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK)),
         // One sector of A for all lanes, four of B.
-        Expectation::exactly(LoadSectors, 2.5),
-        Expectation::exactly(StoreSectors, 4.0),
-        NO_LOCAL,
-    ]),
-    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |trial| {
-        run(trial, sgemm_tiled, |m, n| {
-            LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
-        })
-    })
-    .expecting(&through_tiles(4.0)),
-    KernelEntry::of(
-        sgemm_column,
-        "a column of 8 elements per thread, in registers",
-        |trial| {
-            run(trial, sgemm_column, |m, n| {
-                LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
-            })
-        },
-    )
-    .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_square, "8×8 elements per thread", |trial| {
-        run(trial, sgemm_square, |m, n| {
-            LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)
-        })
-    })
-    .expecting(&through_tiles(4.0)),
-    KernelEntry::of(
-        sgemm_vectorized,
-        "16 bytes per access; A is transposed on its way into shared memory",
-        |trial| run(trial, sgemm_vectorized, by_squares),
-    )
-    .expecting(&through_tiles(16.0)),
-    KernelEntry::of(
-        sgemm_pipelined,
-        "asynchronous copies, two tiles ahead",
-        |trial| run(trial, sgemm_pipelined, by_squares),
-    )
-    .expecting(&BY_COPIES),
-    KernelEntry::of(
-        sgemm_fast,
-        "8×16 elements per thread, 64×64 per warp, fragments one step ahead",
-        |trial| {
-            run(trial, sgemm_fast, |m, n| {
-                LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)
-            })
-        },
-    )
-    .expecting(&BY_COPIES)
-    .timed_at(BEYOND_4096),
-    KernelEntry::of(
-        sgemm_specialized,
-        "warp-specialized: four warps copy, eight multiply with the registers of all",
-        |trial| {
-            run(trial, sgemm_specialized, |m, n| {
-                LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
-                    .with_shared(specialized::SHARED_BYTES)
-            })
-        },
-    )
-    .expecting(&BY_COPIES)
-    .timed_at(BEYOND_4096)
-    .since_sm(90)
-    .alarming(&[RACECHECK_ON_ROLES]),
-    KernelEntry::of(
-        sgemm_balanced,
-        "stream-K: one block per SM, the partial round of tiles in equal shares",
-        |trial| run_planned(trial, &|engine, matrices| Plan::stream_k(engine, matrices)),
-    )
-    .expecting(&[
-        Expectation::exactly(LoadConflicts, 0.0),
-        Expectation::exactly(CopyConflicts, 0.0),
-        NO_LOCAL,
-    ])
-    .timed_at(BEYOND_4096)
-    .since_sm(90)
-    .alarming(&[RACECHECK_ON_ROLES]),
-];
+        expecting(&[exactly(LoadSectors, 2.5), exactly(StoreSectors, 4.0), NO_LOCAL]);
+    sgemm_tiled: "32×32 tiles in shared memory",
+        run(|m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)),
+        expecting(&through_tiles(4.0));
+    sgemm_column: "a column of 8 elements per thread, in registers",
+        run(|m, n| LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)),
+        expecting(&through_tiles(4.0));
+    sgemm_square: "8×8 elements per thread",
+        run(|m, n| LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)),
+        expecting(&through_tiles(4.0));
+    sgemm_vectorized: "16 bytes per access; A is transposed on its way into shared memory",
+        run(by_squares), expecting(&through_tiles(16.0));
+    sgemm_pipelined: "asynchronous copies, two tiles ahead", run(by_squares), expecting(&BY_COPIES);
+    sgemm_fast: "8×16 elements per thread, 64×64 per warp, fragments one step ahead",
+        run(|m, n| LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)),
+        expecting(&BY_COPIES), timed_at(BEYOND_4096);
+    sgemm_specialized: "warp-specialized: four warps copy, eight multiply with the registers of all",
+        run(|m, n| {
+            LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
+                .with_shared(specialized::SHARED_BYTES)
+        }),
+        expecting(&BY_COPIES), timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);
+    sgemm_balanced: "stream-K: one block per SM, the partial round of tiles in equal shares",
+        run_planned(&|engine, matrices| Plan::stream_k(engine, matrices)),
+        expecting(&[exactly(LoadConflicts, 0.0), exactly(CopyConflicts, 0.0), NO_LOCAL]),
+        timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);
+}
 
 /// Both have the same false positive.
 const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
@@ -183,24 +126,24 @@ const BEYOND_4096: &[&[u32]] = &[
     &[4095, 4097, 4093],
 ];
 
-const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
 
 /// Tiles that threads load and store, with `sectors` per access of a warp to global memory.
 const fn through_tiles(sectors: f64) -> [Expectation; 5] {
     [
-        Expectation::exactly(LoadConflicts, 0.0),
-        Expectation::exactly(StoreConflicts, 0.0),
-        Expectation::exactly(LoadSectors, sectors),
-        Expectation::exactly(StoreSectors, sectors),
+        exactly(LoadConflicts, 0.0),
+        exactly(StoreConflicts, 0.0),
+        exactly(LoadSectors, sectors),
+        exactly(StoreSectors, sectors),
         NO_LOCAL,
     ]
 }
 
 /// Tiles that are copied asynchronously.
 static BY_COPIES: [Expectation; 4] = [
-    Expectation::exactly(LoadConflicts, 0.0),
-    Expectation::exactly(CopyConflicts, 0.0),
-    Expectation::exactly(StoreSectors, 16.0),
+    exactly(LoadConflicts, 0.0),
+    exactly(CopyConflicts, 0.0),
+    exactly(StoreSectors, 16.0),
     NO_LOCAL,
 ];
 
@@ -239,25 +182,14 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         .collect()
 }
 
-/// m, n, k.
-fn dims(shape: &Shape) -> [u32; 3] {
-    match *shape.dims() {
-        [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is not a product"),
-    }
-}
-
 fn work(shape: &Shape) -> Work {
-    let [m, n, k] = dims(shape).map(u64::from);
-    Work {
-        bytes: 4 * (m * k + k * n + m * n),
-        flops: 2 * m * n * k,
-    }
+    let [m, n, k] = shape.product().map(u64::from);
+    Work::new(4 * (m * k + k * n + m * n), 2 * m * n * k)
 }
 
 /// The counts are whole-warp figures: no tile may extend past the edge.
 fn expects_at(shape: &Shape) -> bool {
-    let [m, n, k] = dims(shape);
+    let [m, n, k] = shape.product();
     !shape.is_sweep()
         && m.is_multiple_of(128)
         && n.is_multiple_of(specialized::TILE_COLUMNS)
@@ -340,7 +272,7 @@ impl Factors {
                 let bound = if exact { 0.0 } else { target.bound };
                 trial
                     .verdict_within(got.into(), target.value, bound)
-                    .map_err(|error| at_element(error, row, column))?;
+                    .map_err(|error| error.at(format_args!("row {row}, column {column}")))?;
             }
         }
         Ok(())
@@ -358,18 +290,11 @@ impl Factors {
             if got == expected {
                 continue;
             }
-            return Err(CaseError::Wrong(format!(
+            return Err(CaseError::wrong(format!(
                 "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
             )));
         }
         Ok(())
-    }
-}
-
-fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
-    match error {
-        CaseError::Wrong(what) => CaseError::Wrong(format!("row {row}, column {column}: {what}")),
-        other => other,
     }
 }
 
@@ -474,15 +399,21 @@ impl<'e> Plan<'e> {
 
 fn run<K: Kernel<Args = Args>>(
     trial: &mut Trial<'_>,
-    _kernel: K,
+    kernel: K,
     config: Config,
 ) -> Result<(), CaseError> {
-    run_planned(trial, &|_, matrices| Plan::of::<K>(matrices, config))
+    run_planned(trial, kernel, &|_, matrices| {
+        Plan::of::<K>(matrices, config)
+    })
 }
 
-fn run_planned(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+fn run_planned<K: Kernel>(
+    trial: &mut Trial<'_>,
+    _kernel: K,
+    planner: Planner<'_>,
+) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
-        run_sweep(trial, planner)
+        trial.each_product(|trial, dims| check_size(trial, planner, dims))
     } else {
         run_one(trial, planner)
     }
@@ -516,25 +447,18 @@ impl<'e> OnDevice<'e> {
         if let Some(scratch) = &self.plan.scratch
             && let Some(block) = scratch.flags.read()?.iter().position(|&flag| flag != 0)
         {
-            return Err(CaseError::Wrong(format!(
+            return Err(CaseError::wrong(format!(
                 "the flag of block {block} is not 0 after the launch: the next launch would fail"
             )));
         }
         let mut c = self.matrices.c.read_with_gaps()?;
-        let guard = c.split_off(c.len() - GUARD);
-        let poison = f32::from_le_bytes([lockstep::engine::buffer::POISON; 4]).to_bits();
-        match guard.iter().position(|value| value.to_bits() != poison) {
-            None => Ok(c),
-            Some(index) => Err(CaseError::Wrong(format!(
-                "it wrote {:?} to element {index} after C",
-                guard[index]
-            ))),
-        }
+        guarded::check(&c.split_off(c.len() - GUARD), "after C")?;
+        Ok(c)
     }
 }
 
 fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let dims = dims(trial.shape());
+    let dims = trial.shape().product();
     let exact = Factors::exact(dims, 0xE);
     let on_device = OnDevice::new(trial, planner, &exact)?;
     trial.launch_uncounted(on_device.launch())?;
@@ -548,10 +472,7 @@ fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     let factors = Factors::uniform(dims);
     on_device.matrices.a.write(&factors.a)?;
     on_device.matrices.b.write(&factors.b)?;
-    on_device
-        .matrices
-        .c
-        .fill(lockstep::engine::buffer::POISON)?;
+    on_device.matrices.c.poison()?;
     trial.launch(on_device.launch())?;
     factors.check_rows(trial, &on_device.product()?, false)?;
     trial.check_counts()?;
@@ -572,20 +493,7 @@ fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     trial.time(on_device.launch())
 }
 
-/// Every size up to the trial's, each exact.
-fn run_sweep(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let [max_m, max_n, max_k] = dims(trial.shape());
-    for m in 1..=max_m {
-        for n in 1..=max_n {
-            for k in 1..=max_k {
-                check_size(trial, planner, [m, n, k])
-                    .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
-            }
-        }
-    }
-    Ok(())
-}
-
+/// One size of a sweep, exact.
 fn check_size(
     trial: &mut Trial<'_>,
     planner: Planner<'_>,

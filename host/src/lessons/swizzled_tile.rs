@@ -8,10 +8,10 @@ use gpu_kernels::swizzled_tile::{
 use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::references::compare_with_transpose;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{CaseError, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -19,49 +19,26 @@ pub static LESSON: Lesson = Lesson {
     title: "A swizzled tile",
     idea: "XOR of the column spreads it over the banks; swizzle by what the banks span, not by the row",
     source: "gpu-kernels/src/05_swizzled_tile.rs",
-    kernels: &KERNELS,
-    shapes,
-    work,
+    kernels: KERNELS,
+    shapes: |_, _| vec![Shape::of(&[ROWS, COLUMNS])],
+    work: |_| Work::new(2 * 4 * u64::from(ELEMENTS), 0),
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 3] = [
-    KernelEntry::of(tile_column_plain, "plain column: 16-way", |trial| {
-        run(trial, tile_column_plain)
-    })
-    .expecting(&conflicts(15.0)),
-    KernelEntry::of(
-        tile_column_swizzled_rows,
-        "column XOR row: 2-way",
-        |trial| run(trial, tile_column_swizzled_rows),
-    )
-    .expecting(&conflicts(1.0)),
-    KernelEntry::of(
-        tile_column_swizzled_lines,
-        "column XOR line of 128 bytes: none",
-        |trial| run(trial, tile_column_swizzled_lines),
-    )
-    .expecting(&conflicts(0.0)),
-];
+lesson::kernels! {
+    tile_column_plain: "plain column: 16-way", run(), expecting(&conflicts(15.0));
+    tile_column_swizzled_rows: "column XOR row: 2-way", run(), expecting(&conflicts(1.0));
+    tile_column_swizzled_lines: "column XOR line of 128 bytes: none",
+        run(), expecting(&conflicts(0.0));
+}
 
 const fn conflicts(per_load: f64) -> [Expectation; 2] {
     [
-        Expectation::exactly(SharedLoadConflictsPerRequest, per_load),
-        Expectation::exactly(SharedStoreConflictsPerRequest, 0.0),
+        exactly(SharedLoadConflictsPerRequest, per_load),
+        exactly(SharedStoreConflictsPerRequest, 0.0),
     ]
-}
-
-fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
-    vec![Shape::of(&[ROWS, COLUMNS])]
-}
-
-fn work(_: &Shape) -> Work {
-    Work {
-        bytes: 2 * 4 * u64::from(ELEMENTS),
-        flops: 0,
-    }
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
@@ -85,6 +62,5 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
     trial.launch(&launch)?;
     let (got, shape) = (output.read()?, [ROWS as usize, COLUMNS as usize]);
     trial.verdict(compare_with_transpose(&got, shape, 0, trial.tolerance()))?;
-    trial.check_counts()?;
-    trial.time(&launch)
+    trial.finish(&launch)
 }

@@ -19,7 +19,7 @@ use gpu_kernels::tensor::probe::{
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::{bf16, f16};
 use lesson::verify::{Tolerance, Verified, compare};
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{CaseError, Effort, Footprint, Lesson, Shape, Trial, Work};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use ptx_sim::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
 use rand::rngs::StdRng;
@@ -31,57 +31,29 @@ pub static LESSON: Lesson = Lesson {
     title: "Tensor-core instructions, bare",
     idea: "which lane holds which element, and how the hardware rounds its sums",
     source: "gpu-kernels/src/10_tensor/parts/probe.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work: |_| Work { bytes: 0, flops: 0 },
+    work: |_| Work::new(0, 0),
     memory: |shape| Footprint::of(shape.n_elements(), 13_000, 33_000),
     expects_at: |_| true,
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 8] = [
-    KernelEntry::of(
-        probe_ldmatrix,
-        "ldmatrix x1, x2, x4, each with and without .trans",
-        run_ldmatrix,
-    ),
-    KernelEntry::of(
-        probe_stmatrix,
-        "stmatrix x1, x2, x4, each with and without .trans",
-        run_stmatrix,
-    )
-    .since_sm(90),
-    KernelEntry::of(
-        probe_mma_k8_f16_f16,
-        "m16n8k8, f16 summed in f16",
-        |trial| run_mma::<probe_mma_k8_f16_f16>(trial, 8, Factor::F16, Accumulator::F16),
-    ),
-    KernelEntry::of(
-        probe_mma_k8_f16_f32,
-        "m16n8k8, f16 summed in f32",
-        |trial| run_mma::<probe_mma_k8_f16_f32>(trial, 8, Factor::F16, Accumulator::F32),
-    ),
-    KernelEntry::of(
-        probe_mma_k8_bf16_f32,
-        "m16n8k8, bf16 summed in f32",
-        |trial| run_mma::<probe_mma_k8_bf16_f32>(trial, 8, Factor::Bf16, Accumulator::F32),
-    ),
-    KernelEntry::of(
-        probe_mma_k16_f16_f16,
-        "m16n8k16, f16 summed in f16",
-        |trial| run_mma::<probe_mma_k16_f16_f16>(trial, 16, Factor::F16, Accumulator::F16),
-    ),
-    KernelEntry::of(
-        probe_mma_k16_f16_f32,
-        "m16n8k16, f16 summed in f32",
-        |trial| run_mma::<probe_mma_k16_f16_f32>(trial, 16, Factor::F16, Accumulator::F32),
-    ),
-    KernelEntry::of(
-        probe_mma_k16_bf16_f32,
-        "m16n8k16, bf16 summed in f32",
-        |trial| run_mma::<probe_mma_k16_bf16_f32>(trial, 16, Factor::Bf16, Accumulator::F32),
-    ),
-];
+lesson::kernels! {
+    probe_ldmatrix: "ldmatrix x1, x2, x4, each with and without .trans", run_ldmatrix();
+    probe_stmatrix: "stmatrix x1, x2, x4, each with and without .trans",
+        run_stmatrix(), since_sm(90);
+    probe_mma_k8_f16_f16: "m16n8k8, f16 summed in f16", run_mma(8, Factor::F16, Accumulator::F16);
+    probe_mma_k8_f16_f32: "m16n8k8, f16 summed in f32", run_mma(8, Factor::F16, Accumulator::F32);
+    probe_mma_k8_bf16_f32: "m16n8k8, bf16 summed in f32",
+        run_mma(8, Factor::Bf16, Accumulator::F32);
+    probe_mma_k16_f16_f16: "m16n8k16, f16 summed in f16",
+        run_mma(16, Factor::F16, Accumulator::F16);
+    probe_mma_k16_f16_f32: "m16n8k16, f16 summed in f32",
+        run_mma(16, Factor::F16, Accumulator::F32);
+    probe_mma_k16_bf16_f32: "m16n8k16, bf16 summed in f32",
+        run_mma(16, Factor::Bf16, Accumulator::F32);
+}
 
 /// Random matrices per family.
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
@@ -113,7 +85,7 @@ fn held(matrix: u32, lane: u32, half: u32, transposed: bool) -> u32 {
     matrices_row(8 * matrix + row) * 8 + column
 }
 
-fn run_ldmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run_ldmatrix(trial: &mut Trial<'_>, _: probe_ldmatrix) -> Result<(), CaseError> {
     let lanes = LANES as usize;
     let input = Buffer::of(trial.engine(), "input", &numbered())?;
     let output = Buffer::<u32>::poisoned(trial.engine(), "output", LDMATRIX_REGISTERS * lanes)?;
@@ -136,7 +108,7 @@ fn run_ldmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     trial.verdict(compare(&output.read()?, expected, Tolerance::Exact))
 }
 
-fn run_stmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run_stmatrix(trial: &mut Trial<'_>, _: probe_stmatrix) -> Result<(), CaseError> {
     // The registers that hold the numbered matrices, not transposed.
     let registers: Vec<u32> = (0..4 * LANES)
         .map(|index| {
@@ -454,6 +426,7 @@ fn value(accumulator: Accumulator, bits: u32) -> f64 {
 
 fn run_mma<K>(
     trial: &mut Trial<'_>,
+    _kernel: K,
     k: usize,
     factor: Factor,
     accumulator: Accumulator,
@@ -473,7 +446,7 @@ where
         factor,
         accumulator,
     };
-    let cases = kind.cases(trial.shape().dims()[0] as usize);
+    let cases = kind.cases(trial.shape().n() as usize);
     let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
         a.extend(registers(&case.a, k, kind.a_registers(), 2, map::a));
@@ -500,16 +473,19 @@ where
     }?;
     trial.launch(&launch)?;
 
-    let sm = trial.engine().device().sm;
-    let model = claimed_model(sm).unwrap_or(Model::HOPPER);
-    let d = d.read()?;
+    let claimed = claimed_model(trial.engine().device().sm);
+    let model = claimed.unwrap_or(Model::HOPPER);
+    let families = agreements(kind, &cases, &d.read()?, model);
+    conclude(trial, &families, claimed.is_some())
+}
+
+/// The agreement of the results with the model, family by family.
+fn agreements(kind: Kind, cases: &[Case], d: &[u32], model: Model) -> Vec<(Family, Agreement)> {
     let per_case = kind.c_registers() * LANES as usize;
     let mut families: Vec<(Family, Agreement)> = Vec::new();
     for (case, d) in cases.iter().zip(d.chunks(per_case)) {
-        if families
-            .last()
-            .is_none_or(|(family, _)| *family != case.family)
-        {
+        let last = families.last();
+        if last.is_none_or(|(family, _)| *family != case.family) {
             families.push((case.family, Agreement::default()));
         }
         let (_, agreement) = families.last_mut().expect("just pushed");
@@ -519,7 +495,7 @@ where
             for half in 0..kind.c_halves() {
                 let Position { row, column } = kind.c_position(lane, register, half);
                 let place = row as usize * N + column as usize;
-                let got = match accumulator {
+                let got = match kind.accumulator {
                     Accumulator::F16 => bits >> (16 * half) & 0xFFFF,
                     Accumulator::F32 => bits,
                 };
@@ -527,45 +503,46 @@ where
             }
         }
     }
+    families
+}
 
-    let mut verified = Verified {
-        n_checked: 0,
-        max_abs_error: 0.0,
-    };
+/// Notes where the results differ; they are wrong if the model is claimed to be the device's, or if
+/// even the first family differs.
+fn conclude(
+    trial: &mut Trial<'_>,
+    families: &[(Family, Agreement)],
+    is_claimed: bool,
+) -> Result<(), CaseError> {
+    let mut verified = Verified::exact(0);
     let mut n_wrong = 0;
-    for (family, agreement) in &families {
-        verified.n_checked += agreement.n;
-        n_wrong += agreement.n - agreement.n_equal;
-        if *family == Family::Vanishing && agreement.within(SMALLEST_SUBNORMAL) {
-            n_wrong -= agreement.n - agreement.n_equal;
+    for (family, agreement) in families {
+        let (n, n_equal) = (agreement.n, agreement.n_equal);
+        verified.n_checked += n;
+        if n_equal == n {
+            continue;
         }
-        if agreement.n_equal != agreement.n {
-            let share = 100.0 * agreement.n_equal as f64 / agreement.n as f64;
-            trial.note(format!(
-                "{family:?}: {} of {} sums equal the model's bit for bit ({share:.3}%), largest difference {:e}",
-                agreement.n_equal, agreement.n, agreement.largest_difference
-            ));
-            for example in &agreement.examples {
-                trial.note(example.clone());
-            }
-            verified.max_abs_error = verified.max_abs_error.max(agreement.largest_difference);
+        if *family != Family::Vanishing || !agreement.within(SMALLEST_SUBNORMAL) {
+            n_wrong += n - n_equal;
         }
-    }
-    if families
-        .iter()
-        .all(|(_, agreement)| agreement.n_equal == agreement.n)
-    {
+        let share = 100.0 * n_equal as f64 / n as f64;
         trial.note(format!(
-            "{} sums, each equal to the model's bit for bit",
-            verified.n_checked
+            "{family:?}: {n_equal} of {n} sums equal the model's bit for bit ({share:.3}%), largest difference {:e}",
+            agreement.largest_difference
         ));
-    } else if n_wrong != 0 && claimed_model(sm).is_some()
-        || families[0].1.n_equal != families[0].1.n
-    {
-        return Err(CaseError::Wrong(format!(
-            "{n_wrong} of {} sums differ from the model's",
-            verified.n_checked
-        )));
+        for example in &agreement.examples {
+            trial.note(example.clone());
+        }
+        verified.max_abs_error = verified.max_abs_error.max(agreement.largest_difference);
+    }
+    let n_checked = verified.n_checked;
+    let differs = |(_, agreement): &(Family, Agreement)| agreement.n_equal != agreement.n;
+    if !families.iter().any(differs) {
+        trial.note(format!(
+            "{n_checked} sums, each equal to the model's bit for bit"
+        ));
+    } else if n_wrong != 0 && is_claimed || differs(&families[0]) {
+        let what = format!("{n_wrong} of {n_checked} sums differ from the model's");
+        return Err(CaseError::wrong(what));
     }
     trial.verdict(Ok(verified))
 }

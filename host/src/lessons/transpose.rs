@@ -6,21 +6,20 @@ use gpu_kernels::transpose::{
     self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
     transpose_padded, transpose_safe, transpose_shared, transpose_swizzled, transpose_vectorized,
 };
-use lesson::inputs;
 use lesson::measure::Side;
 use lesson::references::compare_with_transpose;
 use lesson::target::{least, most};
 use lesson::{
-    Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
-    Target, Trial, Work,
+    Act, CaseError, Effort, Footprint, Found, Lesson, Measurement, Published, Shape, Target, Trial,
+    Work, exactly,
 };
+use lesson::{guarded, inputs};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
-use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
@@ -29,9 +28,9 @@ pub static LESSON: Lesson = Lesson {
     title: "Transpose",
     idea: "a tile in shared memory makes both global accesses coalesced; its layout decides the bank conflicts",
     source: "gpu-kernels/src/04_transpose/mod.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    work: |shape| Work::new(2 * 4 * shape.n_elements() as u64, 0),
     memory: |shape| Footprint::of(shape.n_elements(), 8, 4),
     expects_at,
     targets: &TARGETS,
@@ -96,74 +95,30 @@ fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
     }))
 }
 
-static KERNELS: [KernelEntry; 8] = [
-    KernelEntry::of(
-        transpose_coalesced_read,
-        "no shared memory; reads coalesced, writes strided",
-        |trial| run(trial, transpose_coalesced_read, by_input),
-    )
-    .expecting(&[
-        exactly(LoadSectors, 4.0),
-        exactly(StoreSectors, 32.0),
-        NO_LOCAL,
-    ])
-    .published(&[on_h200(0.962)]),
-    KernelEntry::of(
-        transpose_coalesced_write,
-        "no shared memory; reads strided, writes coalesced",
-        |trial| run(trial, transpose_coalesced_write, by_output),
-    )
-    .expecting(&[
-        exactly(LoadSectors, 32.0),
-        exactly(StoreSectors, 4.0),
-        NO_LOCAL,
-    ])
-    .published(&[on_h200(0.390)]),
-    KernelEntry::of(
-        transpose_coalesced_write_ldg,
-        "the same, reads through the read-only path",
-        |trial| run(trial, transpose_coalesced_write_ldg, by_output),
-    )
-    .expecting(&[
-        exactly(LoadSectors, 32.0),
-        exactly(StoreSectors, 4.0),
-        NO_LOCAL,
-    ]),
-    KernelEntry::of(
-        transpose_shared,
-        "tile in shared memory, column read: 32-way bank conflicts",
-        |trial| run(trial, transpose_shared, by_input),
-    )
-    .expecting(&tiled(31.0, 4.0))
-    .published(&[on_h200(0.510), on_rtx_3090(1.10)]),
-    KernelEntry::of(
-        transpose_padded,
-        "tile row padded by one element",
-        |trial| run(trial, transpose_padded, by_input),
-    )
-    .expecting(&tiled(0.0, 4.0))
-    .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
-    KernelEntry::of(
-        transpose_swizzled,
-        "tile column XOR tile row: no padding",
-        |trial| run(trial, transpose_swizzled, by_input),
-    )
-    .expecting(&tiled(0.0, 4.0))
-    .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
-    KernelEntry::of(
-        transpose_vectorized,
-        "64×64 tile, 16-byte accesses, swizzled 16-byte vectors",
-        |trial| run(trial, transpose_vectorized, large),
-    )
-    .expecting(&tiled(0.0, 16.0))
-    .timed_at(TIMED),
-    KernelEntry::of(
-        transpose_safe,
-        "the swizzled tile, as a safe function",
-        |trial| run_by(trial, &safely),
-    )
-    .expecting(&tiled(0.0, 4.0)),
-];
+lesson::kernels! {
+    transpose_coalesced_read: "no shared memory; reads coalesced, writes strided",
+        run(by_input),
+        expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL]),
+        published(&[on_h200(0.962)]);
+    transpose_coalesced_write: "no shared memory; reads strided, writes coalesced",
+        run(by_output),
+        expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
+        published(&[on_h200(0.390)]);
+    transpose_coalesced_write_ldg: "the same, reads through the read-only path",
+        run(by_output),
+        expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]);
+    transpose_shared: "tile in shared memory, column read: 32-way bank conflicts",
+        run(by_input), expecting(&tiled(31.0, 4.0)),
+        published(&[on_h200(0.510), on_rtx_3090(1.10)]);
+    transpose_padded: "tile row padded by one element",
+        run(by_input), expecting(&tiled(0.0, 4.0)), published(&[on_h200(0.286), on_rtx_3090(0.92)]);
+    transpose_swizzled: "tile column XOR tile row: no padding",
+        run(by_input), expecting(&tiled(0.0, 4.0)), published(&[on_h200(0.286), on_rtx_3090(0.92)]);
+    transpose_vectorized: "64×64 tile, 16-byte accesses, swizzled 16-byte vectors",
+        run(large), expecting(&tiled(0.0, 16.0)), timed_at(TIMED);
+    transpose_safe: "the swizzled tile, as a safe function",
+        run_safely(), expecting(&tiled(0.0, 4.0));
+}
 
 /// The shapes at which the fastest are timed: the catalogue's size, one too large for any cache,
 /// and nearby sizes with sides that are not multiples of 64, or not even of 4.
@@ -176,10 +131,6 @@ const TIMED: &[&[u32]] = &[
     &[8100, 8300],
     &[32767, 32769],
 ];
-
-const fn exactly(metric: lockstep::counts::Metric, value: f64) -> Expectation {
-    Expectation::exactly(metric, value)
-}
 
 const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
 
@@ -196,16 +147,16 @@ const fn tiled(load_conflicts: f64, sectors: f64) -> [Expectation; 5] {
 }
 
 const fn on_h200(time_ms: f64) -> Published {
-    Published {
-        machine: "H200, CUDA C++",
-        shape: "8192x8192",
-        time_ms,
-    }
+    published("H200, CUDA C++", time_ms)
 }
 
 const fn on_rtx_3090(time_ms: f64) -> Published {
+    published("RTX 3090, CUDA C++", time_ms)
+}
+
+const fn published(machine: &'static str, time_ms: f64) -> Published {
     Published {
-        machine: "RTX 3090, CUDA C++",
+        machine,
         shape: "8192x8192",
         time_ms,
     }
@@ -218,14 +169,6 @@ fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
         Effort::Default | Effort::Full => {
             vec![Shape::every(&[64, 64]), Shape::of(&[8192, 8192])]
         }
-    }
-}
-
-fn work(shape: &Shape) -> Work {
-    let (n_rows, n_columns) = shape.matrix();
-    Work {
-        bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns),
-        flops: 0,
     }
 }
 
@@ -275,11 +218,14 @@ struct Matrices<'e> {
 /// How a kernel is launched.
 type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Matrices<'_>) -> Result<(), CaseError> + 'l;
 
-fn by_pointers<K: Kernel<Args = Args>>(
+/// Verifies a transpose on the trial's shape, and measures it if that is one
+/// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
+pub fn run<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
-) -> impl Fn(&mut Trial<'_>, Act, &mut Matrices<'_>) -> Result<(), CaseError> {
-    move |trial, act, on| {
+) -> Result<(), CaseError> {
+    run_by(trial, &|trial, act, on| {
         let input = on.input.ptr_at(on.first_input);
         let output = on.output.ptr_mut_at(on.first_output);
         let args = (input, output, on.n_rows, on.n_columns);
@@ -287,27 +233,19 @@ fn by_pointers<K: Kernel<Args = Args>>(
         // above, and outlive the launches; the grid is the kernel's own.
         let launch = unsafe { Prepared::of::<K>(config(on.n_rows, on.n_columns), args) }?;
         trial.act(act, &launch)
-    }
+    })
 }
 
-fn safely(trial: &mut Trial<'_>, act: Act, on: &mut Matrices<'_>) -> Result<(), CaseError> {
-    let (n_rows, n_columns) = (on.n_rows, on.n_columns);
-    let n_elements = n_rows as usize * n_columns as usize;
-    let from = |first| first..first + n_elements;
-    let input = on.input.input_of(from(on.first_input));
-    let output = on.output.output_of(from(on.first_output));
-    let views = (input, output, n_rows, n_columns);
-    trial.act_safely(act, transpose_safe, by_output(n_rows, n_columns), views)
-}
-
-/// Verifies a transpose on the trial's shape, and measures it if that is one
-/// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
-pub fn run<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    kernel: K,
-    config: fn(u32, u32) -> LaunchConfig,
-) -> Result<(), CaseError> {
-    run_by(trial, &by_pointers(kernel, config))
+fn run_safely(trial: &mut Trial<'_>, _: transpose_safe) -> Result<(), CaseError> {
+    run_by(trial, &|trial, act, on| {
+        let (n_rows, n_columns) = (on.n_rows, on.n_columns);
+        let n_elements = n_rows as usize * n_columns as usize;
+        let from = |first| first..first + n_elements;
+        let input = on.input.input_of(from(on.first_input));
+        let output = on.output.output_of(from(on.first_output));
+        let views = (input, output, n_rows, n_columns);
+        trial.act_safely(act, transpose_safe, by_output(n_rows, n_columns), views)
+    })
 }
 
 fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
@@ -376,12 +314,12 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         (matrices.n_rows, matrices.n_columns) = (n_rows, n_columns);
         matrices.first_input = max_elements - n_rows as usize * n_columns as usize;
         launch(trial, Act::Verified, &mut matrices)
-            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
         matrices.first_output += room(n_rows, n_columns);
     }
 
     let outputs = matrices.output.read_with_gaps()?;
-    check_guard(&outputs[..GUARD], "before the first output")?;
+    guarded::check(&outputs[..GUARD], "before the first output")?;
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
         let n_elements = n_rows as usize * n_columns as usize;
@@ -391,31 +329,12 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         let compared = compare_with_transpose(got, shape, first, trial.tolerance());
         trial
             .verdict(compared)
-            .map_err(|error| at_shape(error, n_rows, n_columns))?;
-        check_guard(rest, "after the output")
-            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
+        guarded::check(rest, "after the output")
+            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
         start += room(n_rows, n_columns);
     }
     Ok(())
-}
-
-fn at_shape(error: CaseError, n_rows: u32, n_columns: u32) -> CaseError {
-    match error {
-        CaseError::Wrong(what) => CaseError::Wrong(format!("shape {n_rows}×{n_columns}: {what}")),
-        other => other,
-    }
-}
-
-/// Whether all of it is still poison.
-fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
-    let poison = f32::from_le_bytes([POISON; 4]).to_bits();
-    match guard.iter().position(|value| value.to_bits() != poison) {
-        None => Ok(()),
-        Some(index) => Err(CaseError::Wrong(format!(
-            "it wrote {:?} to element {index} {place}, where it must not write",
-            guard[index]
-        ))),
-    }
 }
 
 #[cfg(test)]

@@ -23,11 +23,6 @@ pub fn run(ranks: &Ranks, n: usize, repetitions: u32) -> Result<usize, Failure> 
         rank.synchronize(&stream)?;
     }
     let expected = sums(n, ranks.n_ranks as u32);
-    compare(
-        &format!("rank {}", ranks.rank),
-        &output.read()?,
-        &expected,
-        0.0,
-    )?;
+    compare(&format!("rank {}", ranks.rank), &output.read()?, &expected)?;
     Ok(ranks.n_ranks)
 }

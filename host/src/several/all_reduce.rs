@@ -1,6 +1,6 @@
 //! All-reduce, in one shot, in two, and around a ring; and by NCCL.
 
-use super::lesson::{Lesson, Way};
+use super::lesson::{Lesson, ways};
 use super::node::Node;
 use super::outcome::{self, Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::all_reduce::{self, BLOCK, N_FLAGS, inbox_len, n_blocks};
@@ -16,32 +16,16 @@ pub static LESSON: Lesson = Lesson {
     size: "numbers of f32, in multiples of 4",
     quick: 4000,
     sizes: &[1 << 10, 1 << 14, 1 << 16, 1 << 20, 1 << 24, 1 << 28],
-    ways: &[
-        Way {
-            id: "one_shot",
-            idea: "every device reads all inputs",
-            kernels: &["all_reduce_one_shot"],
-            run: |node, n| run(node, n, one_shot, false),
-        },
-        Way {
-            id: "two_shot",
-            idea: "every device adds a part, and stores it on all",
-            kernels: &["all_reduce_two_shot"],
-            run: |node, n| run(node, n, two_shot, false),
-        },
-        Way {
-            id: "ring",
-            idea: "parts go around: from one device to the next",
-            kernels: &["all_reduce_ring"],
-            run: |node, n| run(node, n, ring, false),
-        },
-        Way {
-            id: "library",
-            idea: "by `lockstep::collectives`: NCCL on GPUs",
-            kernels: &[],
-            run: |node, n| run(node, n, library, true),
-        },
-    ],
+    ways: ways! {
+        one_shot: "every device reads all inputs",
+            [all_reduce_one_shot], |node, n| run(node, n, one_shot, false);
+        two_shot: "every device adds a part, and stores it on all",
+            [all_reduce_two_shot], |node, n| run(node, n, two_shot, false);
+        ring: "parts go around: from one device to the next",
+            [all_reduce_ring], |node, n| run(node, n, ring, false);
+        library: "by `lockstep::collectives`: NCCL on GPUs",
+            [], |node, n| run(node, n, library, true);
+    },
 };
 
 /// Inputs and outputs on all devices.
@@ -94,7 +78,7 @@ fn run(
     let expected = outcome::sums(n as usize, node.n());
     for (device, output) in sums.outputs.iter().enumerate() {
         // They are whole numbers: exact in any order.
-        compare(&format!("device {device}"), &output.read()?, &expected, 0.0)?;
+        compare(&format!("device {device}"), &output.read()?, &expected)?;
     }
     // As much as two shot and the ring need; one shot reads more where there are more than two.
     let bytes = u64::from(n) * 4 * 2 * u64::from(node.n() - 1) / u64::from(node.n());

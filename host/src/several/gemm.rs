@@ -1,6 +1,6 @@
 //! A product whose second factor is spread over devices.
 
-use super::lesson::{Lesson, Way};
+use super::lesson::{Lesson, ways};
 use super::node::Node;
 use super::outcome::{Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::gemm::{BLOCK, grid};
@@ -16,20 +16,12 @@ pub static LESSON: Lesson = Lesson {
     size: "rows and columns of all matrices",
     quick: 96,
     sizes: &[4096, 8192],
-    ways: &[
-        Way {
-            id: "in_turn",
-            idea: "fetch, then multiply",
-            kernels: &["gemm_add"],
-            run: |node, n| run(node, n, false),
-        },
-        Way {
-            id: "overlap",
-            idea: "fetch the next band while one is multiplied",
-            kernels: &["gemm_add"],
-            run: |node, n| run(node, n, true),
-        },
-    ],
+    ways: ways! {
+        in_turn: "fetch, then multiply",
+            [gemm_add], |node, n| run(node, n, false);
+        overlap: "fetch the next band while one is multiplied",
+            [gemm_add], |node, n| run(node, n, true);
+    },
 };
 
 /// The bands of all devices.
@@ -193,7 +185,7 @@ impl Sample {
         for (row, expected) in self.rows.iter().filter(|(row, _)| own.contains(row)) {
             let at = (row - own.start) * self.side;
             let got = &got[at..at + self.side];
-            compare(&format!("device {device}, row {row}"), got, expected, 0.0)?;
+            compare(&format!("device {device}, row {row}"), got, expected)?;
         }
         Ok(())
     }

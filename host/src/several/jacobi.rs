@@ -1,6 +1,6 @@
 //! Jacobi's method: the same steps with the halo moved in five ways.
 
-use super::lesson::{Lesson, Way};
+use super::lesson::{Lesson, ways};
 use super::node::Node;
 use super::outcome::{Failure, Measured, Outcome, compare, numbers};
 use cuda_std::launch::DevicePtrMut;
@@ -19,38 +19,18 @@ pub static LESSON: Lesson = Lesson {
     size: "rows and columns",
     quick: 66,
     sizes: &[4096, 16384],
-    ways: &[
-        Way {
-            id: "copies",
-            idea: "the host copies edge rows between devices after each step",
-            kernels: &["jacobi_rows"],
-            run: |node, side| run(node, side, copies),
-        },
-        Way {
-            id: "stores",
-            idea: "kernels store edge rows in the neighbours' halos as well",
-            kernels: &["jacobi_stores"],
-            run: |node, side| run(node, side, stores),
-        },
-        Way {
-            id: "loads",
-            idea: "kernels read the neighbours' edge rows where they are",
-            kernels: &["jacobi_loads"],
-            run: |node, side| run(node, side, loads),
-        },
-        Way {
-            id: "overlap",
-            idea: "edge rows first; they are copied while the rest is computed",
-            kernels: &["jacobi_rows"],
-            run: |node, side| run(node, side, overlap),
-        },
-        Way {
-            id: "flags",
-            idea: "all steps in one launch: kernels store edge rows and wait for flags",
-            kernels: &["jacobi_flags"],
-            run: |node, side| run(node, side, flags),
-        },
-    ],
+    ways: ways! {
+        copies: "the host copies edge rows between devices after each step",
+            [jacobi_rows], |node, side| run(node, side, copies);
+        stores: "kernels store edge rows in the neighbours' halos as well",
+            [jacobi_stores], |node, side| run(node, side, stores);
+        loads: "kernels read the neighbours' edge rows where they are",
+            [jacobi_loads], |node, side| run(node, side, loads);
+        overlap: "edge rows first; they are copied while the rest is computed",
+            [jacobi_rows], |node, side| run(node, side, overlap);
+        flags: "all steps in one launch: kernels store edge rows and wait for flags",
+            [jacobi_flags], |node, side| run(node, side, flags);
+    },
 };
 
 /// The bands of all devices: two matrices that take turns.
@@ -272,10 +252,10 @@ impl<'n> Bands<'n> {
             let (first, n_rows) = band(side - 2, self.node.n(), device as u32);
             let rows = cell(first + 1, 0, side)..cell(first + 1 + n_rows, 0, side);
             let own = got.read_of(cell(1, 0, side)..cell(n_rows + 1, 0, side))?;
-            compare(&format!("device {device}"), &own, &expected[rows], 0.0)?;
+            compare(&format!("device {device}"), &own, &expected[rows])?;
             of_all = of_all.max(f32::from_bits(self.largest[device].read()?[0]));
         }
-        compare("the largest change", &[of_all], &[largest], 0.0)
+        compare("the largest change", &[of_all], &[largest])
     }
 }
 

@@ -15,6 +15,19 @@ pub struct Way {
     pub run: fn(&Node, u32) -> Result<Outcome, Failure>,
 }
 
+/// The table of a lesson's ways: `id: "idea", [kernel, …], run;`.
+macro_rules! ways {
+    ($($id:ident: $idea:literal, [$($kernel:ident),*], $run:expr;)*) => {
+        &[$($crate::several::Way {
+            id: stringify!($id),
+            idea: $idea,
+            kernels: &[$(<$kernel as cuda_std::launch::Kernel>::NAME),*],
+            run: $run,
+        }),*]
+    };
+}
+pub(super) use ways;
+
 /// A lesson of several devices.
 pub struct Lesson {
     /// Its name on the command line.

@@ -1,6 +1,7 @@
 //! The outcome of a way to do a lesson: times and bytes, or the difference from the reference.
 
 use crate::kernels::KernelsError;
+use lesson::verify::{Tolerance, compare_slices};
 use lockstep::Error;
 
 /// What a way has done, rightly.
@@ -57,31 +58,15 @@ pub enum Failure {
     Wrong(String),
 }
 
-/// Compares a result with its reference, value by value.
+/// Compares a result with its reference, element by element.
 ///
 /// # Errors
 ///
-/// The first difference of more than `tolerance`, relative to the largest value.
-pub fn compare(what: &str, got: &[f32], expected: &[f32], tolerance: f32) -> Result<(), Failure> {
-    let scale = expected
-        .iter()
-        .fold(0.0_f32, |most, value| most.max(value.abs()));
-    let differs = |&i: &usize| {
-        let close = (got[i] - expected[i]).abs() <= tolerance * scale;
-        got[i].to_bits() != expected[i].to_bits() && !close
-    };
-    if got.len() != expected.len() {
-        let (n, of) = (got.len(), expected.len());
-        return Err(Failure::Wrong(format!(
-            "{what}: {n} values instead of {of}"
-        )));
-    }
-    match (0..got.len()).find(differs) {
-        None => Ok(()),
-        Some(i) => Err(Failure::Wrong(format!(
-            "{what}: value {i} is {}, expected {}",
-            got[i], expected[i]
-        ))),
+/// They differ.
+pub fn compare(what: &str, got: &[f32], expected: &[f32]) -> Result<(), Failure> {
+    match compare_slices(got, expected, Tolerance::Absolute(0.0)) {
+        Ok(_) => Ok(()),
+        Err(mismatch) => Err(Failure::Wrong(format!("{what}: {mismatch}"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ping-pong: the time that a flag takes, within a device and between two.
 
-use super::lesson::{Lesson, Way};
+use super::lesson::{Lesson, ways};
 use super::node::Node;
 use super::outcome::{Failure, Outcome};
 use cuda_std::launch::{DevicePtrMut, Kernel};
@@ -17,26 +17,14 @@ pub static LESSON: Lesson = Lesson {
     size: "questions",
     quick: 10,
     sizes: &[1000],
-    ways: &[
-        Way {
-            id: "device",
-            idea: "two blocks of a device, device scope",
-            kernels: &["ping_pong_device"],
-            run: |node, n| run(node, n, |game| within(game, ping_pong_device)),
-        },
-        Way {
-            id: "system",
-            idea: "two blocks of a device, system scope",
-            kernels: &["ping_pong_system"],
-            run: |node, n| run(node, n, |game| within(game, ping_pong_system)),
-        },
-        Way {
-            id: "link",
-            idea: "two devices",
-            kernels: &["ping_pong_link"],
-            run: |node, n| run(node, n, link),
-        },
-    ],
+    ways: ways! {
+        device: "two blocks of a device, device scope",
+            [ping_pong_device], |node, n| run(node, n, |game| within(game, ping_pong_device));
+        system: "two blocks of a device, system scope",
+            [ping_pong_system], |node, n| run(node, n, |game| within(game, ping_pong_system));
+        link: "two devices",
+            [ping_pong_link], |node, n| run(node, n, link);
+    },
 };
 
 /// Flags on each device, and how far they have come.

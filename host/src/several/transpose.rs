@@ -1,6 +1,6 @@
 //! A transpose of a matrix whose rows are spread over devices.
 
-use super::lesson::{Lesson, Way};
+use super::lesson::{Lesson, ways};
 use super::node::Node;
 use super::outcome::{Failure, Outcome, compare, numbers};
 use gpu_kernels::devices::transpose::{BLOCK, band, grid};
@@ -15,12 +15,10 @@ pub static LESSON: Lesson = Lesson {
     size: "rows and columns",
     quick: 100,
     sizes: &[8192, 16384],
-    ways: &[Way {
-        id: "stores",
-        idea: "tiles are stored on the device that they belong to",
-        kernels: &["transpose_to_all"],
-        run,
-    }],
+    ways: ways! {
+        stores: "tiles are stored on the device that they belong to",
+            [transpose_to_all], run;
+    },
 };
 
 fn run(node: &Node, n: u32) -> Result<Outcome, Failure> {
@@ -63,7 +61,7 @@ fn run(node: &Node, n: u32) -> Result<Outcome, Failure> {
     for (device, output) in (0..).zip(&outputs) {
         let got = output.read_of(0..len(device))?;
         let own = &expected[start(device)..start(device) + len(device)];
-        compare(&format!("device {device}"), &got, own, 0.0)?;
+        compare(&format!("device {device}"), &got, own)?;
     }
     let link_bytes = node.take_link_bytes();
     // What a device stores on others, all of its band but its own square.

@@ -6,8 +6,8 @@
 
 use broken_kernels::{neighbor, reduction};
 use host::lessons;
-use host::lessons::neighbor::device::Layout;
-use lesson::{CaseError, KernelEntry, Shape, Status, Trial};
+use host::lessons::neighbor::device::{self, Layout};
+use lesson::{KernelEntry, Shape, Status};
 use lockstep_tests::{ptx, results, simulator};
 
 /// The reason why the kernel failed on a shape, which must hold all of `words`.
@@ -26,24 +26,22 @@ fn must_fail(kernel: KernelEntry, shape: &Shape, words: &[&str]) {
 
 macro_rules! reduction {
     ($kernel:ident) => {
-        KernelEntry::of(
-            reduction::$kernel,
-            "broken",
-            lessons::reduction::run_by_tree::<reduction::$kernel>,
-        )
+        KernelEntry::of(reduction::$kernel, "broken", |trial| {
+            lessons::reduction::run_by_tree(trial, reduction::$kernel, 0)
+        })
     };
-}
-
-fn pairs<K: host::lessons::neighbor::device::PairsKernel>(
-    trial: &mut Trial<'_>,
-) -> Result<(), CaseError> {
-    let config = host::lessons::neighbor::device::pair_config;
-    lessons::neighbor::run_pairs_of::<K>(trial, Layout::ByAtom, config)
 }
 
 macro_rules! neighbor {
     ($kernel:ident) => {
-        KernelEntry::of(neighbor::$kernel, "broken", pairs::<neighbor::$kernel>)
+        KernelEntry::of(neighbor::$kernel, "broken", |trial| {
+            lessons::neighbor::run_pairs_of(
+                trial,
+                neighbor::$kernel,
+                Layout::ByAtom,
+                device::pair_config,
+            )
+        })
     };
 }
 

@@ -11,8 +11,8 @@ use gpu_kernels::atomics::table::{
     atomic_f32, atomic_f64, atomic_i32, atomic_i64, atomic_u32, atomic_u64, place, returned_index,
 };
 use lesson::verify::{Tolerance, Verified, compare};
-use lesson::{CaseError, Effort, Footprint, KernelEntry, KnownAlarm, Lesson, Shape, Trial, Work};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lesson::{CaseError, Footprint, KnownAlarm, Lesson, Shape, Trial, Work};
+use lockstep::engine::{Buffer, LaunchConfig, Prepared};
 use sequence::{Step, check_sequence};
 use value::AtomicValue;
 
@@ -22,65 +22,36 @@ pub static LESSON: Lesson = Lesson {
     title: "Atomics",
     idea: "an indivisible step: among which threads, and what else becomes visible with it",
     source: "gpu-kernels/src/07_atomics/mod.rs",
-    kernels: &KERNELS,
-    shapes,
-    work,
+    kernels: KERNELS,
+    // Threads of the grid. The geometry is the kernel's, and speed does not matter.
+    shapes: |_, _| vec![Shape::of(&[N_THREADS])],
+    work: |_| Work::new(0, 0),
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 10] = [
-    KernelEntry::of(atomic_u32, "11 operations on u32", run_table::<atomic_u32>),
-    KernelEntry::of(atomic_i32, "9 operations on i32", run_table::<atomic_i32>),
-    KernelEntry::of(atomic_u64, "9 operations on u64", run_table::<atomic_u64>),
-    KernelEntry::of(atomic_i64, "9 operations on i64", run_table::<atomic_i64>),
-    KernelEntry::of(
-        atomic_f32,
-        "add, sub, exch, cas on f32",
-        run_table::<atomic_f32>,
-    ),
-    KernelEntry::of(
-        atomic_f64,
-        "add, sub, exch, cas on f64",
-        run_table::<atomic_f64>,
-    ),
-    KernelEntry::of(
-        atomic_f16x2,
-        "add, sub, exch, cas on two f16",
-        run_table::<atomic_f16x2>,
-    ),
-    KernelEntry::of(
-        atomic_bf16x2,
-        "add, sub, exch, cas on two bf16",
-        run_table::<atomic_bf16x2>,
-    ),
-    KernelEntry::of(
-        pass_between_blocks,
-        "a message from block to block, by a flag with release and acquire",
-        run_between_blocks,
-    ),
-    KernelEntry::of(
-        pass_between_warps,
-        "a message from warp to warp, in shared memory",
-        run_between_warps,
-    )
-    .alarming(&[KnownAlarm {
-        tool: "racecheck",
-        reason: "its warps are ordered by flags with release and acquire, but racecheck only knows \
-                 barriers",
-    }]),
-];
-
-/// One extent: threads of the grid. The geometry is the kernel's, and
-/// speed does not matter.
-fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
-    vec![Shape::of(&[N_THREADS])]
+lesson::kernels! {
+    atomic_u32: "11 operations on u32", run_table();
+    atomic_i32: "9 operations on i32", run_table();
+    atomic_u64: "9 operations on u64", run_table();
+    atomic_i64: "9 operations on i64", run_table();
+    atomic_f32: "add, sub, exch, cas on f32", run_table();
+    atomic_f64: "add, sub, exch, cas on f64", run_table();
+    atomic_f16x2: "add, sub, exch, cas on two f16", run_table();
+    atomic_bf16x2: "add, sub, exch, cas on two bf16", run_table();
+    pass_between_blocks: "a message from block to block, by a flag with release and acquire",
+        run_between_blocks();
+    pass_between_warps: "a message from warp to warp, in shared memory",
+        run_between_warps(),
+        alarming(&[ORDERED_BY_FLAGS]);
 }
 
-fn work(_: &Shape) -> Work {
-    Work { bytes: 0, flops: 0 }
-}
+const ORDERED_BY_FLAGS: KnownAlarm = KnownAlarm {
+    tool: "racecheck",
+    reason: "its warps are ordered by flags with release and acquire, but racecheck only knows \
+             barriers",
+};
 
 // ---------------------------------------------------------------------------
 // The table
@@ -120,7 +91,7 @@ tables! {
     atomic_bf16x2: cuda_std::vector::Bf16x2, OPERATIONS_BF16X2;
 }
 
-fn run_table<K: Table>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run_table<K: Table>(trial: &mut Trial<'_>, _kernel: K) -> Result<(), CaseError> {
     let n_operations = K::OPERATIONS.len() as u32;
     let initial = |operation: Operation| K::Value::initial(operation);
 
@@ -160,13 +131,10 @@ fn run_table<K: Table>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
             let at = |block| places[place(i, c, block)];
             let got = |thread| returned[returned_index(i, c, thread)];
             check_cell(operation, cell, at, got)
-                .map_err(|what| CaseError::Wrong(format!("{}: {what}", name(operation, cell))))?;
+                .map_err(|what| CaseError::wrong(what).at(name(operation, cell)))?;
         }
     }
-    trial.verdict(Ok(Verified {
-        n_checked: n_returned as usize,
-        max_abs_error: 0.0,
-    }))
+    trial.verdict(Ok(Verified::exact(n_returned as usize)))
 }
 
 /// The cell in PTX's spelling.
@@ -261,7 +229,7 @@ fn check_group<V: AtomicValue>(
 // Messages
 // ---------------------------------------------------------------------------
 
-fn run_between_blocks(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run_between_blocks(trial: &mut Trial<'_>, _: pass_between_blocks) -> Result<(), CaseError> {
     let engine = trial.engine();
     let n_links = messages::N_LINKS as usize;
     let n_threads = messages::BLOCK_THREADS as usize;
@@ -282,7 +250,7 @@ fn run_between_blocks(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     trial.verdict(compare(&data.read()?, passed_on, Tolerance::Exact))
 }
 
-fn run_between_warps(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+fn run_between_warps(trial: &mut Trial<'_>, _: pass_between_warps) -> Result<(), CaseError> {
     const WARP_LANES: usize = 32;
     let n_threads = messages::BLOCK_THREADS as usize;
     let received = Buffer::<u32>::poisoned(trial.engine(), "received", n_threads)?;

@@ -63,7 +63,7 @@ pub fn chosen(products: &[Shape], n_multiprocessors: u32) -> Vec<(&'static str, 
         some => some.to_vec(),
     };
     let choose = |product: Shape| {
-        let [m, n, k] = super::run::dims(&product);
+        let [m, n, k] = product.product();
         (fastest_for(m, n, k, n_multiprocessors), product)
     };
     products.into_iter().map(choose).collect()

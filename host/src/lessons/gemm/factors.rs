@@ -166,7 +166,7 @@ impl Factors {
                 let (expected, bound) = self.expected::<T>(sum);
                 trial
                     .verdict_within(got.to_f64(), expected, bound)
-                    .map_err(|error| at_element(error, row, column))?;
+                    .map_err(|error| error.at(format_args!("row {row}, column {column}")))?;
             }
         }
         Ok(())
@@ -213,7 +213,7 @@ impl Factors {
         });
         match wrong {
             None => Ok(()),
-            Some((row, got, expected)) => Err(CaseError::Wrong(format!(
+            Some((row, got, expected)) => Err(CaseError::wrong(format!(
                 "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
             ))),
         }
@@ -253,13 +253,6 @@ fn sum_error(k: usize, magnitudes: f64) -> f64 {
     const GROUP: usize = 8;
     const UNIT: f64 = 1.0 / (1 << 24) as f64;
     (k.div_ceil(GROUP) * (GROUP + 3)) as f64 * UNIT * magnitudes
-}
-
-fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
-    match error {
-        CaseError::Wrong(what) => CaseError::Wrong(format!("row {row}, column {column}: {what}")),
-        other => other,
-    }
 }
 
 #[cfg(test)]

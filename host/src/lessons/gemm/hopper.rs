@@ -3,7 +3,7 @@
 use super::elements::Number;
 use super::run::{Contract, Majors, Matrices, Plan, run};
 use super::shapes;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap as Map, Kernel};
 use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::split_k::{self, Tile};
@@ -13,7 +13,7 @@ use gpu_kernels::gemm::hopper::{
 };
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
-use lesson::KernelEntry;
+use lesson::{KernelEntry, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalStoreSectorsPerRequest as StoreSectors, LdmatrixConflicts, LocalSectors,
@@ -42,7 +42,7 @@ pub fn map<T: TensorElement>(
     [columns, rows]: [u32; 2],
     pitch: u32,
     tile: [u32; 2],
-) -> Result<DeviceTensorMap, EngineError> {
+) -> Result<Map, EngineError> {
     let map = TensorMap::tiled(buffer, [columns as usize, rows as usize], tile)
         .strides(&[pitch as usize])
         .swizzle(Swizzle::B128)
@@ -72,7 +72,7 @@ fn n_multiprocessors(engine: &dyn Engine) -> u32 {
 pub fn factor_maps<T: Number + TensorElement, O: Number>(
     matrices: &Matrices<'_, T, O>,
     boxes: [[u32; 2]; 2],
-) -> Result<[DeviceTensorMap; 2], EngineError> {
+) -> Result<[Map; 2], EngineError> {
     let Sizes {
         m,
         n,
@@ -96,7 +96,7 @@ pub fn factor_maps<T: Number + TensorElement, O: Number>(
 pub fn c_map<T: Number, O: Number + TensorElement>(
     matrices: &Matrices<'_, T, O>,
     tile: [u32; 2],
-) -> Result<DeviceTensorMap, EngineError> {
+) -> Result<Map, EngineError> {
     let Sizes { m, n, c_pitch, .. } = matrices.sizes;
     map(&matrices.c, [n, m], c_pitch, tile)
 }
@@ -113,7 +113,7 @@ pub fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
     })
 }
 
-fn wgmma<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+fn wgmma<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: wgmma::gemm_wgmma) -> Made<'e> {
     let Matrices { a, b, c, sizes, .. } = matrices;
     let config = LaunchConfig::new(wgmma::grid(sizes.m, sizes.n), wgmma::BLOCK)
         .with_shared(wgmma::SHARED_BYTES);
@@ -121,7 +121,7 @@ fn wgmma<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     launch::<wgmma::gemm_wgmma>(config, args)
 }
 
-fn copied<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+fn copied<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: tma::gemm_copied) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
@@ -130,26 +130,27 @@ fn copied<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     launch::<tma::gemm_copied>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
 }
 
+/// The result in memory, and what blocks leave each other there.
+type Elements = DevicePtrMut<f16>;
+type Sums = DevicePtrMut<f32>;
+type Flags = DevicePtrMut<u32>;
+
 /// Arguments of warp-specialized kernels with results from registers.
-type FromRegisters = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DevicePtrMut<f16>,
-    u32,
-    u32,
-    u32,
-    u32,
-    u32,
-);
+type FromRegisters = (Map, Map, Elements, u32, u32, u32, u32, u32);
 
 fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
+    engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
-    grid: [u32; 3],
-    group: u32,
+    _kernel: K,
+    is_persistent: bool,
 ) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
+    let (grid, group) = match is_persistent {
+        true => (warp_specialized::grid(m, n, 1, most_blocks(engine)), GROUP),
+        false => ([warp_specialized::n_tiles(m, n), 1, 1], 1),
+    };
     let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
         .with_shared(warp_specialized::SHARED_BYTES);
     let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, 1))?;
@@ -161,15 +162,7 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
 
 /// Arguments of kernels that store through the copy engine.
-pub type TmaEpilogueArgs = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DeviceTensorMap,
-    u32,
-    u32,
-    u32,
-    u32,
-);
+pub type TmaEpilogueArgs = (Map, Map, Map, u32, u32, u32, u32);
 
 /// Rows of tiles in a group: fewer where all tiles are computed in two rounds, and the parts of B
 /// that each row of tiles needs are in the cache anyway.
@@ -192,6 +185,7 @@ pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
 fn tma_epilogue<'e, K: Kernel<Args = TmaEpilogueArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
+    _kernel: K,
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
@@ -214,6 +208,7 @@ pub fn ping_pong_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> L
 fn ping_pong<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
+    _kernel: K,
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
@@ -257,21 +252,12 @@ impl<'e> Left<'e> {
 }
 
 /// Arguments of stream-K kernels.
-type StreamKArgs = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DeviceTensorMap,
-    u32,
-    u32,
-    u32,
-    u32,
-    DevicePtrMut<f32>,
-    DevicePtrMut<u32>,
-);
+type StreamKArgs = (Map, Map, Map, u32, u32, u32, u32, Sums, Flags);
 
 fn stream_k<'e, K: Kernel<Args = StreamKArgs>>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
+    _kernel: K,
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
@@ -285,19 +271,12 @@ fn stream_k<'e, K: Kernel<Args = StreamKArgs>>(
 }
 
 /// Arguments of split-K kernels by clusters.
-type SplitKArgs = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DevicePtrMut<f16>,
-    u32,
-    u32,
-    u32,
-    u32,
-);
+type SplitKArgs = (Map, Map, Elements, u32, u32, u32, u32);
 
 fn split_k<'e, K: Kernel<Args = SplitKArgs>>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
+    _kernel: K,
     tile: Tile,
 ) -> Made<'e> {
     let Sizes {
@@ -311,7 +290,7 @@ fn split_k<'e, K: Kernel<Args = SplitKArgs>>(
     launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
 }
 
-fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+fn small<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: small::gemm_small) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
     let config = LaunchConfig::new(small::grid(m, n), split_k::BLOCK)
         .with_shared(small::SHARED_BYTES)
@@ -321,22 +300,10 @@ fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     launch::<small::gemm_small>(config, (a, b, c, k))
 }
 
-/// Arguments of the kernel whose blocks meet in global memory.
-type SplitKGridArgs = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DevicePtrMut<f16>,
-    u32,
-    u32,
-    u32,
-    u32,
-    DevicePtrMut<f32>,
-    DevicePtrMut<u32>,
-);
-
-fn split_k_grid<'e, K: Kernel<Args = SplitKGridArgs>>(
+fn split_k_grid<'e>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
+    _: split_k_grid::gemm_spread,
 ) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
@@ -359,7 +326,7 @@ fn split_k_grid<'e, K: Kernel<Args = SplitKGridArgs>>(
     let c = matrices.c.as_mut_ptr();
     let (sums, counters) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
     let args = (a, b, c, m, n, k, c_pitch, sums, counters);
-    Ok(left.keep(launch::<K>(config, args)?))
+    Ok(left.keep(launch::<split_k_grid::gemm_spread>(config, args)?))
 }
 
 /// Rows of tiles in a group, where a block's eight warps load their own fragments.
@@ -388,9 +355,9 @@ fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
 
 /// Arguments of kernels whose C has the element type of A and B.
 type Halves<T> = (
-    DeviceTensorMap,
-    DeviceTensorMap,
-    DeviceTensorMap,
+    Map,
+    Map,
+    Map,
     DevicePtr<T>,
     u32,
     u32,
@@ -400,8 +367,8 @@ type Halves<T> = (
     f32,
     u32,
     u32,
-    DevicePtrMut<f32>,
-    DevicePtrMut<u32>,
+    Sums,
+    Flags,
 );
 
 fn halves<'e, K, T, A, B>(
@@ -443,8 +410,8 @@ where
 
 /// Arguments of kernels whose C is of `f32`.
 type Floats = (
-    DeviceTensorMap,
-    DeviceTensorMap,
+    Map,
+    Map,
     DevicePtrMut<f32>,
     u32,
     u32,
@@ -454,8 +421,8 @@ type Floats = (
     f32,
     u32,
     u32,
-    DevicePtrMut<f32>,
-    DevicePtrMut<u32>,
+    Sums,
+    Flags,
 );
 
 fn floats<'e, K, T, A, B>(
@@ -493,125 +460,63 @@ where
     Ok(left.keep(launch::<K>(config, args)?))
 }
 
-const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
 /// Of kernels whose results go through shared memory.
-pub const OF_TMA_EPILOGUE: [Expectation; 2] =
-    [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
+pub const OF_TMA_EPILOGUE: [Expectation; 2] = [NO_LOCAL, exactly(StmatrixConflicts, 0.0)];
 
-/// The entry of a step of the ladder.
-macro_rules! step {
-    ($kernel:path, $technique:literal, $shapes:expr, $expected:expr, $made:expr) => {
-        KernelEntry::of($kernel, $technique, |trial| {
-            let contract = Contract {
-                fills_chunks: $expected.len() == OF_TMA_EPILOGUE.len(),
-                ..Contract::PRODUCT
-            };
-            run::<f16, f16>(trial, contract, &|engine, matrices, _| {
-                let made: for<'e> fn(&'e dyn Engine, &Matrices<'e, f16, f16>) -> Made<'e> = $made;
-                made(engine, matrices)
+/// Entries of kernels that compute only the product, of factors and results of one type along k.
+macro_rules! products {
+    ($($kernel:path: $t:ident, $technique:literal, $make:ident($($argument:expr),*), $expected:expr, $shapes:expr;)*) => {
+        [$(
+            KernelEntry::of($kernel, $technique, |trial| {
+                let contract = Contract {
+                    fills_chunks: $expected.len() == OF_TMA_EPILOGUE.len(),
+                    ..Contract::PRODUCT
+                };
+                run::<$t, $t>(trial, contract, &|engine, matrices, _| {
+                    $make(engine, matrices, $kernel $(, $argument)*)
+                })
             })
-        })
-        .expecting($expected)
-        .timed_at($shapes)
-        .since_sm(HOPPER)
+            .expecting($expected)
+            .timed_at($shapes)
+            .since_sm(HOPPER)
+        ),*]
     };
 }
+pub(super) use products;
 
 /// Steps 5 to 14.
-pub const STEPS: [KernelEntry; 10] = [
-    step!(
-        wgmma::gemm_wgmma,
-        "wgmma: a warpgroup multiplies out of shared memory",
-        shapes::OF_MMA,
-        &[NO_LOCAL],
-        |_, matrices| wgmma(matrices)
-    ),
-    step!(
-        tma::gemm_copied,
-        "TMA: tiles by tensor copies, four stages ahead",
-        shapes::OF_MMA,
-        &[NO_LOCAL],
-        |_, matrices| copied(matrices)
-    ),
-    step!(
-        warp_specialized::gemm_roles,
+pub const STEPS: [KernelEntry; 10] = products! {
+    wgmma::gemm_wgmma: f16, "wgmma: a warpgroup multiplies out of shared memory",
+        wgmma(), &[NO_LOCAL], shapes::OF_MMA;
+    tma::gemm_copied: f16, "TMA: tiles by tensor copies, four stages ahead",
+        copied(), &[NO_LOCAL], shapes::OF_MMA;
+    warp_specialized::gemm_roles: f16,
         "warp-specialized: one warpgroup copies, two multiply, with the registers of all",
-        shapes::OF_MMA,
-        &[NO_LOCAL],
-        |_, matrices| {
-            let tiles = warp_specialized::n_tiles(matrices.sizes.m, matrices.sizes.n);
-            from_registers::<warp_specialized::gemm_roles>(matrices, [tiles, 1, 1], 1)
-        }
-    ),
-    step!(
-        warp_specialized::gemm_persistent,
+        from_registers(false), &[NO_LOCAL], shapes::OF_MMA;
+    warp_specialized::gemm_persistent: f16,
         "persistent blocks, and a tile scheduler that suits the cache",
-        shapes::OF_MMA,
-        &[NO_LOCAL],
-        |engine, matrices| {
-            let Sizes { m, n, .. } = matrices.sizes;
-            let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
-            from_registers::<warp_specialized::gemm_persistent>(matrices, grid, GROUP)
-        }
-    ),
-    step!(
-        warp_specialized::gemm_staged,
-        "epilogue through shared memory and TMA",
-        shapes::OF_MMA,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| tma_epilogue::<warp_specialized::gemm_staged>(engine, matrices, 1)
-    ),
-    step!(
-        warp_specialized::gemm_cluster,
-        "a pair of blocks shares what it copies",
-        shapes::OF_PAIRS,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| tma_epilogue::<warp_specialized::gemm_cluster>(engine, matrices, 2)
-    ),
-    step!(
-        ping_pong::gemm_turns,
-        "ping-pong: while one warpgroup stores, the other multiplies",
-        shapes::OF_WGMMA,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| ping_pong::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
-    ),
-    step!(
-        ping_pong::gemm_turns_pairs,
-        "the same by pairs of blocks",
-        shapes::OF_OTHERS,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| ping_pong::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
-    ),
-    step!(
-        ping_pong::gemm_balanced,
+        from_registers(true), &[NO_LOCAL], shapes::OF_MMA;
+    warp_specialized::gemm_staged: f16, "epilogue through shared memory and TMA",
+        tma_epilogue(1), &OF_TMA_EPILOGUE, shapes::OF_MMA;
+    warp_specialized::gemm_cluster: f16, "a pair of blocks shares what it copies",
+        tma_epilogue(2), &OF_TMA_EPILOGUE, shapes::OF_PAIRS;
+    ping_pong::gemm_turns: f16, "ping-pong: while one warpgroup stores, the other multiplies",
+        ping_pong(1), &OF_TMA_EPILOGUE, shapes::OF_WGMMA;
+    ping_pong::gemm_turns_pairs: f16, "the same by pairs of blocks",
+        ping_pong(2), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
+    ping_pong::gemm_balanced: f16,
         "stream-K: tiles of the partial last round are cut into equal shares",
-        shapes::OF_OTHERS,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| stream_k::<ping_pong::gemm_balanced>(engine, matrices, 1)
-    ),
-    step!(
-        ping_pong::gemm_balanced_pairs,
-        "the same by pairs of blocks",
-        shapes::OF_WGMMA,
-        &OF_TMA_EPILOGUE,
-        |engine, matrices| stream_k::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
-    ),
-];
+        stream_k(1), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
+    ping_pong::gemm_balanced_pairs: f16, "the same by pairs of blocks",
+        stream_k(2), &OF_TMA_EPILOGUE, shapes::OF_WGMMA;
+};
 
 /// Ping-pong, of bf16.
-pub const BF16_PING_PONG: KernelEntry =
-    KernelEntry::of(ping_pong::gemm_bf16_turns, "bf16, ping-pong", |trial| {
-        let contract = Contract {
-            fills_chunks: true,
-            ..Contract::PRODUCT
-        };
-        run::<bf16, bf16>(trial, contract, &|engine, matrices, _| {
-            ping_pong::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
-        })
-    })
-    .expecting(&OF_TMA_EPILOGUE)
-    .timed_at(shapes::OF_BF16_WIDTHS)
-    .since_sm(HOPPER);
+pub const BF16_PING_PONG: [KernelEntry; 1] = products! {
+    ping_pong::gemm_bf16_turns: bf16, "bf16, ping-pong",
+        ping_pong(1), &OF_TMA_EPILOGUE, shapes::OF_BF16_WIDTHS;
+};
 
 /// The best that `mma.sync` reaches with the same techniques.
 pub const BY_MMA: KernelEntry = KernelEntry::of(
@@ -620,71 +525,35 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
     |trial| run::<f16, f16>(trial, Contract::SCALED, &by_mma),
 )
 .expecting(&[
-    Expectation::exactly(LdmatrixConflicts, 0.0),
-    Expectation::exactly(LoadConflicts, 0.0),
-    Expectation::exactly(StoreConflicts, 0.0),
-    Expectation::exactly(StoreSectors, 16.0),
+    exactly(LdmatrixConflicts, 0.0),
+    exactly(LoadConflicts, 0.0),
+    exactly(StoreConflicts, 0.0),
+    exactly(StoreSectors, 16.0),
     NO_LOCAL,
 ])
 .timed_at(shapes::OF_MMA)
 .since_sm(HOPPER);
 
 /// Few tiles.
-pub const SPLIT_K: [KernelEntry; 7] = [
-    step!(
-        split_k::gemm_split_64x128,
+pub const SPLIT_K: [KernelEntry; 7] = products! {
+    split_k::gemm_split_64x128: f16,
         "split-K: a cluster shares the steps of each tile, and adds up in shared memory; for few rows",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
-    ),
-    step!(
-        split_k::gemm_split_128x64,
-        "the same, for few columns",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k::<split_k::gemm_split_128x64>(
-            engine,
-            matrices,
-            Tile::FEW_COLUMNS
-        )
-    ),
-    step!(
-        split_k::gemm_split_128x128,
-        "the same, for small products",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
-    ),
-    step!(
-        split_k::gemm_split_128x192,
-        "the same, where larger tiles would leave SMs idle",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
-    ),
-    step!(
-        split_k::gemm_split_128x256,
-        "the same, for long sums",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
-    ),
-    step!(
-        small::gemm_small,
+        split_k(Tile::FEW_ROWS), &[NO_LOCAL], shapes::OF_SPLIT_K;
+    split_k::gemm_split_128x64: f16, "the same, for few columns",
+        split_k(Tile::FEW_COLUMNS), &[NO_LOCAL], shapes::OF_SPLIT_K;
+    split_k::gemm_split_128x128: f16, "the same, for small products",
+        split_k(Tile::SMALL), &[NO_LOCAL], shapes::OF_SPLIT_K;
+    split_k::gemm_split_128x192: f16, "the same, where larger tiles would leave SMs idle",
+        split_k(Tile::MIDDLE), &[NO_LOCAL], shapes::OF_SPLIT_K;
+    split_k::gemm_split_128x256: f16, "the same, for long sums",
+        split_k(Tile::LARGE), &[NO_LOCAL], shapes::OF_SPLIT_K;
+    small::gemm_small: f16,
         "small products: a warpgroup multiplies every other step, pairs share what they copy",
-        shapes::OF_SPLIT_K,
-        &OF_TMA_EPILOGUE,
-        |_, matrices| small(matrices)
-    ),
-    step!(
-        split_k_grid::gemm_spread,
+        small(), &OF_TMA_EPILOGUE, shapes::OF_SPLIT_K;
+    split_k_grid::gemm_spread: f16,
         "split-K over the grid: blocks anywhere share the steps of each tile, and add up in global memory",
-        shapes::OF_SPLIT_K,
-        &[NO_LOCAL],
-        |engine, matrices| split_k_grid::<split_k_grid::gemm_spread>(engine, matrices)
-    ),
-];
+        split_k_grid(), &[NO_LOCAL], shapes::OF_SPLIT_K;
+};
 
 /// The order of rows in memory, in terms of the kernels' layouts.
 trait LiesAs: Layout {

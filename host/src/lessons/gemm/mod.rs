@@ -37,7 +37,7 @@ use gpu_kernels::gemm::mma::pipelined::{self, gemm_pipelined};
 use gpu_kernels::gemm::mma::swizzled::gemm_swizzled;
 use gpu_kernels::gemm::mma::tiled::{self, gemm_tiled};
 use half::f16;
-use lesson::{KernelEntry, Lesson};
+use lesson::{KernelEntry, Lesson, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -61,82 +61,57 @@ pub static LESSON: Lesson = Lesson {
     targets: &targets::TARGETS,
 };
 
-/// The entry of a kernel that takes f16 along k by pointers, with its geometry for m and n.
+/// Entries of kernels that take f16 along k by pointers, with their geometry for m and n.
 macro_rules! by_pointers {
-    ($kernel:ident, $technique:literal, $config:expr) => {
-        KernelEntry::of($kernel, $technique, |trial| {
-            run::run::<f16, f16>(trial, Contract::SCALED, &|_, matrices, scale| {
-                let config: fn(u32, u32) -> LaunchConfig = $config;
-                let config = config(matrices.sizes.m, matrices.sizes.n);
-                Plan::of::<$kernel, _, _>(matrices, scale, config)
+    ($($kernel:ident: $technique:literal, $config:expr, $expected:expr;)*) => {
+        [$(
+            KernelEntry::of($kernel, $technique, |trial| {
+                run::run::<f16, f16>(trial, Contract::SCALED, &|_, matrices, scale| {
+                    let config: fn(u32, u32) -> LaunchConfig = $config;
+                    let config = config(matrices.sizes.m, matrices.sizes.n);
+                    Plan::of::<$kernel, _, _>(matrices, scale, config)
+                })
             })
-        })
+            .expecting($expected)
+            .timed_at(shapes::OF_MMA)
+        ),*]
     };
 }
 
-const BY_MMA: [KernelEntry; 4] = [
-    by_pointers!(
-        gemm_naive,
-        "mma.sync on fragments straight from global memory",
-        |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
-    )
-    .expecting(&[
+const BY_MMA: [KernelEntry; 4] = by_pointers! {
+    gemm_naive: "mma.sync on fragments straight from global memory",
+        |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK),
         // Eight rows, half a sector of each.
-        Expectation::exactly(LoadSectors, 8.0),
-        Expectation::exactly(StoreSectors, 8.0),
-        NO_LOCAL,
-    ])
-    .timed_at(shapes::OF_MMA),
-    by_pointers!(
-        gemm_tiled,
-        "tiles in shared memory by cp.async, rows in order",
-        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
-    )
-    .expecting(&[
+        &[exactly(LoadSectors, 8.0), exactly(StoreSectors, 8.0), NO_LOCAL];
+    gemm_tiled: "tiles in shared memory by cp.async, rows in order",
+        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK),
         // Eight rows in the same four banks.
-        Expectation::exactly(LoadConflicts, 7.0),
-        WHOLE_LINES,
-        Expectation::exactly(StoreSectors, 8.0),
-        NO_LOCAL,
-    ])
-    .timed_at(shapes::OF_MMA),
-    by_pointers!(
-        gemm_swizzled,
-        "tiles swizzled by XOR, fragments by ldmatrix",
-        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
-    )
-    .expecting(&[
-        Expectation::exactly(LdmatrixConflicts, 0.0),
-        WHOLE_LINES,
-        Expectation::exactly(StoreSectors, 8.0),
-        NO_LOCAL,
-    ])
-    .timed_at(shapes::OF_MMA),
-    by_pointers!(
-        gemm_pipelined,
+        &[exactly(LoadConflicts, 7.0), WHOLE_LINES, exactly(StoreSectors, 8.0), NO_LOCAL];
+    gemm_swizzled: "tiles swizzled by XOR, fragments by ldmatrix",
+        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK),
+        &[exactly(LdmatrixConflicts, 0.0), WHOLE_LINES, exactly(StoreSectors, 8.0), NO_LOCAL];
+    gemm_pipelined:
         "64×64 per warp, tiles three stages ahead, fragments one step, C in whole sectors",
         |m, n| {
             LaunchConfig::new(pipelined::grid(m, n), pipelined::BLOCK)
                 .with_shared(pipelined::SHARED_BYTES)
-        }
-    )
-    .expecting(&[
-        Expectation::exactly(LdmatrixConflicts, 0.0),
-        WHOLE_LINES,
-        Expectation::exactly(LoadConflicts, 0.0),
-        Expectation::exactly(StoreConflicts, 0.0),
-        Expectation::exactly(StoreSectors, 16.0),
-        NO_LOCAL,
-    ])
-    .timed_at(shapes::OF_MMA),
-];
+        },
+        &[
+            exactly(LdmatrixConflicts, 0.0),
+            WHOLE_LINES,
+            exactly(LoadConflicts, 0.0),
+            exactly(StoreConflicts, 0.0),
+            exactly(StoreSectors, 16.0),
+            NO_LOCAL,
+        ];
+};
 
 static KERNELS: [KernelEntry; 46] = joined(&[
     &BY_MMA,
     &hopper::STEPS,
     &hopper::SPLIT_K,
     &widths::WIDTHS,
-    &[hopper::BF16_PING_PONG],
+    &hopper::BF16_PING_PONG,
     &hopper::FAMILY,
     &[special::E4M3, special::BIAS_GELU, hopper::BY_MMA],
 ]);
@@ -164,8 +139,8 @@ pub fn steps() -> &'static [KernelEntry] {
 }
 
 /// A warp's copies are four rows of 128 bytes.
-const WHOLE_LINES: Expectation = Expectation::exactly(LoadSectors, 16.0);
-const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const WHOLE_LINES: Expectation = exactly(LoadSectors, 16.0);
+const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use super::elements::Number;
 use super::factors::{Factors, SCALED, Scale, old};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::gemm::mma::matrices::{PITCH_UNIT, Sizes};
-use lesson::{CaseError, Shape, Trial};
+use lesson::{CaseError, Trial, guarded};
 use lockstep::engine::{
     Buffer, Engine, EngineError, LaunchConfig, LibraryCall, Major, Matmul, Prepared, Stored,
 };
@@ -169,17 +169,11 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
     pub fn product(&self, fills_chunks: bool) -> Result<Vec<O>, CaseError> {
         let mut c = self.c.read_with_gaps()?;
         let (n, pitch) = (self.sizes.n as usize, self.sizes.c_pitch as usize);
-        let guard = c.split_off(c.len() - GUARD);
-        if let Some(index) = guard.iter().position(|value| !value.is_poison()) {
-            return Err(CaseError::Wrong(format!(
-                "it wrote {:?} to element {index} after C",
-                guard[index]
-            )));
-        }
+        guarded::check(&c.split_off(c.len() - GUARD), "after C")?;
         for (row, elements) in c.chunks_exact(pitch).enumerate() {
             let is_kept = |value: &O| value.is_poison() || fills_chunks && value.value() == 0.0;
             if let Some(after) = elements[n..].iter().position(|value| !is_kept(value)) {
-                return Err(CaseError::Wrong(format!(
+                return Err(CaseError::wrong(format!(
                     "it wrote {:?} after row {row} of C, where there is no column ({} beyond the last)",
                     elements[n + after],
                     after + 1
@@ -237,18 +231,10 @@ impl<'e> Plan<'e> {
         };
         match flags.read()?.iter().position(|&flag| flag != 0) {
             None => Ok(()),
-            Some(index) => Err(CaseError::Wrong(format!(
+            Some(index) => Err(CaseError::wrong(format!(
                 "flag {index} is not 0 after the launch: the next launch would fail"
             ))),
         }
-    }
-}
-
-/// m, n, k.
-pub fn dims(shape: &Shape) -> [u32; 3] {
-    match *shape.dims() {
-        [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is not a product"),
     }
 }
 
@@ -259,7 +245,7 @@ pub fn run<T: Number, O: Number>(
     planner: Planner<'_, T, O>,
 ) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
-        run_sweep(trial, contract, planner)
+        trial.each_product(|trial, dims| check_exactly(trial, contract, planner, dims).map(drop))
     } else {
         run_one(trial, contract, planner)
     }
@@ -270,7 +256,7 @@ fn run_one<T: Number, O: Number>(
     contract: Contract,
     planner: Planner<'_, T, O>,
 ) -> Result<(), CaseError> {
-    let dims = dims(trial.shape());
+    let dims = trial.shape().product();
     let matrices = check_exactly(trial, contract, planner, dims)?;
 
     let factors = Factors::normal::<T>(dims);
@@ -289,24 +275,6 @@ fn run_one<T: Number, O: Number>(
         factors.check(trial, &c, pitch, Scale::PRODUCT)?;
     }
     trial.time(&plan.launch)
-}
-
-/// Every size up to the trial's, each exact.
-fn run_sweep<T: Number, O: Number>(
-    trial: &mut Trial<'_>,
-    contract: Contract,
-    planner: Planner<'_, T, O>,
-) -> Result<(), CaseError> {
-    let [max_m, max_n, max_k] = dims(trial.shape());
-    for m in 1..=max_m {
-        for n in 1..=max_n {
-            for k in 1..=max_k {
-                check_exactly(trial, contract, planner, [m, n, k])
-                    .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The product of exact factors, with alpha and beta if the kernel supports them, and without.

@@ -1,6 +1,5 @@
 //! The sizes at which products are checked and timed.
 
-use super::run::dims;
 use lesson::{Effort, Footprint, Shape, Work};
 use lockstep::engine::EngineKind;
 
@@ -38,23 +37,20 @@ pub fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
 
 /// The counts are whole-warp figures: no tile may extend past the edge.
 pub fn expects_at(shape: &Shape) -> bool {
-    let [m, n, k] = dims(shape);
+    let [m, n, k] = shape.product();
     !shape.is_sweep() && m.is_multiple_of(128) && n.is_multiple_of(256) && k.is_multiple_of(64)
 }
 
 /// Each matrix once, 16 bits per element.
 pub fn work(shape: &Shape) -> Work {
-    let [m, n, k] = dims(shape).map(u64::from);
-    Work {
-        bytes: 2 * (m * k + k * n + m * n),
-        flops: 2 * m * n * k,
-    }
+    let [m, n, k] = shape.product().map(u64::from);
+    Work::new(2 * (m * k + k * n + m * n), 2 * m * n * k)
 }
 
 /// On the device, 16 bits per element of A and B and up to 32 of C; on the host, copies of them,
 /// and the numbers that they were made from.
 pub fn memory(shape: &Shape) -> Footprint {
-    let [m, n, k] = dims(shape).map(u128::from);
+    let [m, n, k] = shape.product().map(u128::from);
     // Rows are whole chunks of 8 elements.
     let padded = |rows: u128, columns: u128| rows.saturating_mul(columns.saturating_add(7));
     let factors = padded(m, k)
@@ -106,9 +102,6 @@ macro_rules! timed {
         few: $([$few_m:literal, $few_n:literal, $few_k:literal],)*;
         many: $([$m:literal, $n:literal, $k:literal],)*
     ) => {
-        /// The cubes on which the last steps are measured.
-        pub const CUBES: [u32; 15] = [$($side),*];
-
         /// Products from real models: m is tokens, or rows of a batch; n and k are a model's.
         pub const OF_PEOPLE: [[u32; 3]; 24] =
             [$([$few_m, $few_n, $few_k],)* $([$m, $n, $k]),*];

@@ -3,7 +3,7 @@
 use super::elements::rounding;
 use super::factors::{Factors, Scale};
 use super::hopper::{GROUP, HOPPER, c_map, map, most_blocks, ping_pong_config};
-use super::run::{Majors, Matrices, dims, pitch};
+use super::run::{Majors, Matrices, pitch};
 use super::shapes;
 use cuda_std::wgmma::AlongK;
 use gpu_kernels::gemm::hopper::fp8::{self, gemm_e4m3};
@@ -36,18 +36,10 @@ fn each_size(
     trial: &mut Trial<'_>,
     check: impl Fn(&mut Trial<'_>, [u32; 3]) -> Result<(), CaseError>,
 ) -> Result<(), CaseError> {
-    let [max_m, max_n, max_k] = dims(trial.shape());
-    if !trial.shape().is_sweep() {
-        return check(trial, [max_m, max_n, max_k]);
+    match trial.shape().is_sweep() {
+        true => trial.each_product(check),
+        false => check(trial, trial.shape().product()),
     }
-    for m in 1..=max_m {
-        for n in 1..=max_n {
-            for k in 1..=max_k {
-                check(trial, [m, n, k]).map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The number as `e4m3`; it is −1, 0 or 1.
@@ -104,7 +96,7 @@ fn check_e4m3(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), CaseErro
     let launch = unsafe { Prepared::of::<gemm_e4m3>(config, args) }?;
     launch_one(trial, &launch)?;
     factors.check(trial, &c.read()?, c_pitch, Scale::PRODUCT)?;
-    time_one(trial, &launch)
+    trial.finish(&launch)
 }
 
 /// Launches counted, unless it is one of many.
@@ -113,13 +105,6 @@ fn launch_one(trial: &mut Trial<'_>, launch: &Prepared) -> Result<(), CaseError>
         return trial.launch_uncounted(launch);
     }
     trial.launch(launch)
-}
-
-fn time_one(trial: &mut Trial<'_>, launch: &Prepared) -> Result<(), CaseError> {
-    if trial.shape().is_sweep() {
-        return Ok(());
-    }
-    trial.time(launch)
 }
 
 fn run_bias_gelu(trial: &mut Trial<'_>) -> Result<(), CaseError> {
@@ -171,5 +156,5 @@ fn check_bias_gelu(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), Cas
             trial.verdict_within(f64::from(got.to_f32()), expected, bound)?;
         }
     }
-    time_one(trial, &launch)
+    trial.finish(&launch)
 }

@@ -3,7 +3,7 @@
 use super::elements::Number;
 use super::hopper::{
     HOPPER, Made, OF_TMA_EPILOGUE, TmaEpilogueArgs, c_map, clustered, factor_maps, group, launch,
-    most_blocks,
+    most_blocks, products,
 };
 use super::run::{Contract, Matrices, run};
 use super::shapes;
@@ -18,6 +18,7 @@ use lockstep::engine::{Engine, LaunchConfig, TensorElement};
 fn made<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     engine: &dyn Engine,
     matrices: &Matrices<'e, T, T>,
+    _kernel: K,
     width: Width,
     n_blocks: u32,
 ) -> Made<'e> {
@@ -32,30 +33,16 @@ fn made<'e, K: Kernel<Args = TmaEpilogueArgs>, T: Number + TensorElement>(
     launch::<K>(clustered(config, n_blocks), args)
 }
 
-macro_rules! widths {
-    ($($kernel:ident: $t:ident, $width:expr, $n_blocks:literal, $technique:literal, $shapes:expr;)*) => {
-        [$(
-            KernelEntry::of(widths::$kernel, $technique, |trial| {
-                let contract = Contract {
-                    fills_chunks: true,
-                    ..Contract::PRODUCT
-                };
-                run::<$t, $t>(trial, contract, &|engine, matrices, _| {
-                    made::<widths::$kernel, $t>(engine, matrices, $width, $n_blocks)
-                })
-            })
-            .expecting(&OF_TMA_EPILOGUE)
-            .timed_at($shapes)
-            .since_sm(HOPPER)
-        ),*]
-    };
-}
-
 /// Each width, by single blocks and by pairs.
-pub const WIDTHS: [KernelEntry; 5] = widths! {
-    gemm_width_256: f16, Width::N256, 1, "a warp copies, two warpgroups multiply 128×256", shapes::OF_WIDTHS;
-    gemm_width_192: f16, Width::N192, 1, "tiles of 128×192, where they come out more even", shapes::OF_WIDTHS;
-    gemm_width_192_pairs: f16, Width::N192, 2, "the same by pairs of blocks", shapes::OF_WIDTHS;
-    gemm_bf16_width_256: bf16, Width::N256, 1, "bf16, tiles of 128×256", shapes::OF_BF16_WIDTHS;
-    gemm_bf16_width_192: bf16, Width::N192, 1, "bf16, tiles of 128×192", shapes::OF_BF16_WIDTHS;
+pub const WIDTHS: [KernelEntry; 5] = products! {
+    widths::gemm_width_256: f16, "a warp copies, two warpgroups multiply 128×256",
+        made(Width::N256, 1), &OF_TMA_EPILOGUE, shapes::OF_WIDTHS;
+    widths::gemm_width_192: f16, "tiles of 128×192, where they come out more even",
+        made(Width::N192, 1), &OF_TMA_EPILOGUE, shapes::OF_WIDTHS;
+    widths::gemm_width_192_pairs: f16, "the same by pairs of blocks",
+        made(Width::N192, 2), &OF_TMA_EPILOGUE, shapes::OF_WIDTHS;
+    widths::gemm_bf16_width_256: bf16, "bf16, tiles of 128×256",
+        made(Width::N256, 1), &OF_TMA_EPILOGUE, shapes::OF_BF16_WIDTHS;
+    widths::gemm_bf16_width_192: bf16, "bf16, tiles of 128×192",
+        made(Width::N192, 1), &OF_TMA_EPILOGUE, shapes::OF_BF16_WIDTHS;
 };

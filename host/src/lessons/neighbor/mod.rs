@@ -24,12 +24,12 @@ use lesson::measure::Side;
 use lesson::target::most;
 use lesson::verify::{Tolerance, Verified, compare_slices};
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
-    Target, Trial, Work,
+    CaseError, Effort, Footprint, Found, Lesson, Measurement, Published, Shape, Target, Trial,
+    Work, exactly,
 };
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::LocalSectors;
-use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
+use lockstep::engine::{EngineKind, LaunchConfig};
 use reference::{all_neighbors, first_overflow, neighbors_by_squares};
 use sheet::sheet_of;
 use std::collections::HashMap;
@@ -41,9 +41,10 @@ pub static LESSON: Lesson = Lesson {
     title: "Neighbour list",
     idea: "which atoms are near each other: all pairs with and without atomics, and a cell list that searches only adjacent cells",
     source: "gpu-kernels/src/09_neighbor/mod.rs",
-    kernels: &KERNELS,
+    kernels: KERNELS,
     shapes,
-    work,
+    // Positions in, counts and three neighbours per atom out; one test per pair.
+    work: |shape| Work::new(u64::from(shape.n()) * (2 * 4 + 4 + 3 * 4), 0),
     memory: |shape| Footprint::of(shape.n_elements(), 80, 95),
     expects_at: |shape| !shape.is_sweep(),
     targets: &TARGETS,
@@ -92,7 +93,7 @@ const N_PAIRS: u32 = 250_000;
 /// The most random points in a sweep.
 const N_SWEEP: u32 = 70;
 
-const NO_LOCAL: &[Expectation] = &[Expectation::exactly(LocalSectors, 0.0)];
+const NO_LOCAL: &[Expectation] = &[exactly(LocalSectors, 0.0)];
 
 const fn published(time_ms: f64) -> Published {
     Published {
@@ -102,55 +103,24 @@ const fn published(time_ms: f64) -> Published {
     }
 }
 
-static KERNELS: [KernelEntry; 7] = [
-    KernelEntry::of(
-        neighbor_atomic,
-        "each pair once, atomics for both atoms",
-        run_atomic,
-    )
-    .expecting(NO_LOCAL)
-    .timed_at(&[&[N_FULL], &[N_PAIRS]])
-    .published(&[published(1.68)]),
-    KernelEntry::of(
-        neighbor_no_atomic,
-        "each pair twice, coalesced lists, no atomics",
-        run_no_atomic,
-    )
-    .expecting(NO_LOCAL)
-    .timed_at(&[&[N_FULL], &[N_PAIRS]])
-    .published(&[published(1.91)]),
-    KernelEntry::of(
-        neighbor_tiles,
-        "each pair twice, tiles in shared memory, one vote for 128 tests",
-        run_tiles,
-    )
-    .expecting(NO_LOCAL)
-    .timed_at(&[&[N_FULL], &[N_PAIRS]]),
-    KernelEntry::of(
-        neighbor_cells_count,
-        "cell list, 1 of 4: count the atoms of each cell",
-        run_cells::<neighbor_cells_count>,
-    )
-    .expecting(NO_LOCAL),
-    KernelEntry::of(
-        neighbor_cells_scan,
-        "cell list, 2 of 4: where each cell's atoms start, in one pass",
-        run_cells::<neighbor_cells_scan>,
-    )
-    .expecting(NO_LOCAL),
-    KernelEntry::of(
-        neighbor_cells_scatter,
-        "cell list, 3 of 4: the atoms in the order of cells",
-        run_cells::<neighbor_cells_scatter>,
-    )
-    .expecting(NO_LOCAL),
-    KernelEntry::of(
-        neighbor_cells_build,
-        "cell list, 4 of 4: neighbours from nine cells (time: all four)",
-        run_cells::<neighbor_cells_build>,
-    )
-    .expecting(NO_LOCAL),
-];
+lesson::kernels! {
+    neighbor_atomic: "each pair once, atomics for both atoms",
+        run_pairs_of(Layout::ByAtom, pair_config), expecting(NO_LOCAL), timed_at(&[&[N_FULL], &[N_PAIRS]]),
+        published(&[published(1.68)]);
+    neighbor_no_atomic: "each pair twice, coalesced lists, no atomics",
+        run_pairs_of(Layout::ByPlace, pair_config), expecting(NO_LOCAL), timed_at(&[&[N_FULL], &[N_PAIRS]]),
+        published(&[published(1.91)]);
+    neighbor_tiles: "each pair twice, tiles in shared memory, one vote for 128 tests",
+        run_pairs_of(Layout::ByAtom, tile_config), expecting(NO_LOCAL), timed_at(&[&[N_FULL], &[N_PAIRS]]);
+    neighbor_cells_count: "cell list, 1 of 4: count the atoms of each cell",
+        run_cells(), expecting(NO_LOCAL);
+    neighbor_cells_scan: "cell list, 2 of 4: where each cell's atoms start, in one pass",
+        run_cells(), expecting(NO_LOCAL);
+    neighbor_cells_scatter: "cell list, 3 of 4: the atoms in the order of cells",
+        run_cells(), expecting(NO_LOCAL);
+    neighbor_cells_build: "cell list, 4 of 4: neighbours from nine cells (time: all four)",
+        run_cells(), expecting(NO_LOCAL);
+}
 
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let sheets: &[u32] = match (effort, engine) {
@@ -164,15 +134,6 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     std::iter::once(Shape::every(&[N_SWEEP]))
         .chain(sheets)
         .collect()
-}
-
-/// Positions in, counts and three neighbours per atom out; one test per pair.
-fn work(shape: &Shape) -> Work {
-    let n_atoms = u64::from(shape.dims()[0]);
-    Work {
-        bytes: n_atoms * (2 * 4 + 4 + 3 * 4),
-        flops: 0,
-    }
 }
 
 // ---------------------------------------------------------------------------
@@ -266,27 +227,27 @@ fn sweep_inputs(n_most: u32) -> Vec<(String, Input)> {
 
 /// Compares a kernel's answer with the reference: counts, lists as sets, and the
 /// report of an overflow.
-fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
+fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, CaseError> {
     let first_overflow = first_overflow(expected).map_or(NO_OVERFLOW, |overflow| overflow.atom);
     if answer.overflow != first_overflow {
         let words = |atom: u32| match atom {
             NO_OVERFLOW => "no atom".to_owned(),
             atom => format!("atom {atom}"),
         };
-        return Err(format!(
+        return Err(CaseError::wrong(format!(
             "it reports {} as the first with too many neighbours, but it is {}",
             words(answer.overflow),
             words(first_overflow)
-        ));
+        )));
     }
     let mut n_checked = 0;
     for (atom, expected) in (0..).zip(expected.iter()) {
         let n_neighbors = answer.n_neighbors[atom as usize];
         if n_neighbors as usize != expected.len() {
-            return Err(format!(
+            return Err(CaseError::wrong(format!(
                 "atom {atom} has {} neighbours, {expected:?}, but it counted {n_neighbors}",
                 expected.len()
-            ));
+            )));
         }
         let mut found: Vec<u32> = answer.places(atom).collect();
         found.sort_unstable();
@@ -300,68 +261,50 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
                     .all(|neighbor| expected.binary_search(neighbor).is_ok())
         };
         if !is_right {
-            return Err(format!(
+            return Err(CaseError::wrong(format!(
                 "the neighbours of atom {atom} are {expected:?}, but its list is {found:?}"
-            ));
+            )));
         }
         if let Some(k) = (n_neighbors.min(MAX_NEIGHBORS)..MAX_NEIGHBORS)
             .find(|&k| answer.place(atom, k) != POISONED)
         {
-            return Err(format!(
+            return Err(CaseError::wrong(format!(
                 "atom {atom} has {n_neighbors} neighbours, but its place {k} was written too"
-            ));
+            )));
         }
         n_checked += 1 + found.len();
     }
-    Ok(Verified {
-        n_checked,
-        max_abs_error: 0.0,
-    })
+    Ok(Verified::exact(n_checked))
 }
 
 /// A place that was never written.
 const POISONED: u32 = u32::from_ne_bytes([lockstep::engine::buffer::POISON; 4]);
 
 /// Whether each list is ascending, as the kernels without atomics promise.
-fn check_ascending(answer: &Answer) -> Result<(), String> {
+fn check_ascending(answer: &Answer) -> Result<(), CaseError> {
     for atom in 0..answer.n_neighbors.len() as u32 {
         let places: Vec<u32> = answer.places(atom).collect();
         if !places.is_sorted() {
-            return Err(format!(
+            return Err(CaseError::wrong(format!(
                 "the list of atom {atom} is {places:?}, not ascending"
-            ));
+            )));
         }
     }
     Ok(())
-}
-
-fn named(name: &str, what: String) -> CaseError {
-    CaseError::Wrong(format!("{name}: {what}"))
 }
 
 // ---------------------------------------------------------------------------
 // All pairs
 // ---------------------------------------------------------------------------
 
-fn run_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_atomic>(trial, Layout::ByAtom, pair_config)
-}
-
-fn run_no_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_no_atomic>(trial, Layout::ByPlace, pair_config)
-}
-
-fn run_tiles(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_tiles>(trial, Layout::ByAtom, tile_config)
-}
-
 /// Runs a case of a kernel that tests all pairs.
 pub fn run_pairs_of<K: PairsKernel>(
     trial: &mut Trial<'_>,
+    _kernel: K,
     layout: Layout,
     config: fn(u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let n_atoms = trial.shape().dims()[0];
+    let n_atoms = trial.shape().n();
     if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
             let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
@@ -390,9 +333,9 @@ fn check_pairs(
     name: &str,
 ) -> Result<(), CaseError> {
     let answer = problem.answer(layout)?;
-    let verified = check_answer(&answer, &input.expected).map_err(|what| named(name, what))?;
+    let verified = check_answer(&answer, &input.expected).map_err(|error| error.at(name))?;
     if layout == Layout::ByPlace {
-        check_ascending(&answer).map_err(|what| named(name, what))?;
+        check_ascending(&answer).map_err(|error| error.at(name))?;
     }
     trial.verdict(Ok(verified))
 }
@@ -410,7 +353,7 @@ trait Stage: Kernel {
         cells: &Cells<'_>,
         problem: &Problem<'_>,
         input: &Input,
-    ) -> Result<Result<Verified, String>, EngineError>;
+    ) -> Result<Verified, CaseError>;
 }
 
 /// The cell of each atom.
@@ -432,48 +375,32 @@ fn counts_of(cells: &Cells<'_>, atoms: &Atoms) -> Vec<u32> {
     counts
 }
 
-fn exactly(got: &[u32], expected: &[u32]) -> Result<Verified, String> {
-    compare_slices(got, expected, Tolerance::Exact).map_err(|wrong| wrong.to_string())
-}
-
 impl Stage for neighbor_cells_count {
     const INDEX: usize = 0;
 
-    fn check(
-        cells: &Cells<'_>,
-        _: &Problem<'_>,
-        input: &Input,
-    ) -> Result<Result<Verified, String>, EngineError> {
-        let (counts, ranks) = (cells.counts.read()?, cells.ranks.read_with_gaps()?);
+    fn check(cells: &Cells<'_>, _: &Problem<'_>, input: &Input) -> Result<Verified, CaseError> {
+        let (ranks, counts) = (cells.ranks.read_with_gaps()?, cells.counts.read()?);
         let expected = counts_of(cells, &input.atoms);
-        Ok(exactly(&counts, &expected).and_then(|verified| {
-            // The ranks in a cell are 0, 1, … in some order.
-            let mut taken: Vec<Vec<bool>> =
-                expected.iter().map(|&n| vec![false; n as usize]).collect();
-            for (atom, cell) in cells_of(cells, &input.atoms).into_iter().enumerate() {
-                match taken[cell].get_mut(ranks[atom] as usize) {
-                    Some(taken) if !*taken => *taken = true,
-                    _ => {
-                        return Err(format!(
-                            "atom {atom} has rank {} in cell {cell} of {} atoms, which is taken or out of range",
-                            ranks[atom], expected[cell]
-                        ));
-                    }
-                }
+        let verified = compare_slices(&counts, &expected, Tolerance::Exact)?;
+        // The ranks in a cell are 0, 1, … in some order.
+        let mut taken: Vec<Vec<bool>> = expected.iter().map(|&n| vec![false; n as usize]).collect();
+        for (atom, cell) in cells_of(cells, &input.atoms).into_iter().enumerate() {
+            let place = taken[cell].get_mut(ranks[atom] as usize);
+            if place.is_none_or(|taken| std::mem::replace(taken, true)) {
+                return Err(CaseError::wrong(format!(
+                    "atom {atom} has rank {} in cell {cell} of {} atoms, which is taken or out of range",
+                    ranks[atom], expected[cell]
+                )));
             }
-            Ok(verified)
-        }))
+        }
+        Ok(verified)
     }
 }
 
 impl Stage for neighbor_cells_scan {
     const INDEX: usize = 1;
 
-    fn check(
-        cells: &Cells<'_>,
-        _: &Problem<'_>,
-        input: &Input,
-    ) -> Result<Result<Verified, String>, EngineError> {
+    fn check(cells: &Cells<'_>, _: &Problem<'_>, input: &Input) -> Result<Verified, CaseError> {
         let mut sum = 0;
         let expected: Vec<u32> = counts_of(cells, &input.atoms)
             .into_iter()
@@ -483,24 +410,21 @@ impl Stage for neighbor_cells_scan {
                 before
             })
             .collect();
-        let (starts, counts) = (cells.starts.read()?, cells.counts.read()?);
-        Ok(exactly(&starts, &expected).and_then(|verified| {
-            match counts.iter().position(|&count| count != 0) {
-                None => Ok(verified),
-                Some(cell) => Err(format!("the count of cell {cell} is not 0 after the scan")),
-            }
-        }))
+        let (counts, starts) = (cells.counts.read()?, cells.starts.read()?);
+        let verified = compare_slices(&starts, &expected, Tolerance::Exact)?;
+        match counts.iter().position(|&count| count != 0) {
+            None => Ok(verified),
+            Some(cell) => Err(CaseError::wrong(format!(
+                "the count of cell {cell} is not 0 after the scan"
+            ))),
+        }
     }
 }
 
 impl Stage for neighbor_cells_scatter {
     const INDEX: usize = 2;
 
-    fn check(
-        cells: &Cells<'_>,
-        _: &Problem<'_>,
-        input: &Input,
-    ) -> Result<Result<Verified, String>, EngineError> {
+    fn check(cells: &Cells<'_>, _: &Problem<'_>, input: &Input) -> Result<Verified, CaseError> {
         let atoms = &input.atoms;
         let n_atoms = atoms.len() as usize;
         let (sorted, sorted_atoms) = (
@@ -510,59 +434,47 @@ impl Stage for neighbor_cells_scatter {
         let cell_of = cells_of(cells, atoms);
         let states = cells.tile_states.read()?;
         let n_tiles = cells.n_tiles.read()?[0];
-        Ok((|| {
-            let mut seen = vec![false; n_atoms];
-            let mut last_cell = 0;
-            for place in 0..n_atoms {
-                let atom = sorted_atoms[place] as usize;
-                if atom >= n_atoms || std::mem::replace(&mut seen[atom], true) {
-                    return Err(format!(
-                        "place {place} holds atom {atom}, which does not exist or is there twice"
-                    ));
-                }
-                let at = sorted[place];
-                if (at.x, at.y) != (atoms.x[atom], atoms.y[atom]) {
-                    return Err(format!(
-                        "place {place} holds atom {atom} at {at:?}, which is elsewhere"
-                    ));
-                }
-                if cell_of[atom] < last_cell {
-                    return Err(format!(
-                        "place {place} holds atom {atom} of an earlier cell"
-                    ));
-                }
-                last_cell = cell_of[atom];
+        let mut seen = vec![false; n_atoms];
+        let mut last_cell = 0;
+        for place in 0..n_atoms {
+            let atom = sorted_atoms[place] as usize;
+            let holds =
+                |what: &str| CaseError::wrong(format!("place {place} holds atom {atom}{what}"));
+            if atom >= n_atoms || std::mem::replace(&mut seen[atom], true) {
+                return Err(holds(", which does not exist or is there twice"));
             }
-            if n_tiles != 0 || states.iter().any(|&state| state != 0) {
-                return Err("the scan's words between blocks are not 0 again".to_owned());
+            let at = sorted[place];
+            if (at.x, at.y) != (atoms.x[atom], atoms.y[atom]) {
+                return Err(holds(&format!(" at {at:?}, which is elsewhere")));
             }
-            Ok(Verified {
-                // Without atoms, only the words.
-                n_checked: n_atoms + states.len(),
-                max_abs_error: 0.0,
-            })
-        })())
+            if cell_of[atom] < last_cell {
+                return Err(holds(" of an earlier cell"));
+            }
+            last_cell = cell_of[atom];
+        }
+        if n_tiles != 0 || states.iter().any(|&state| state != 0) {
+            return Err(CaseError::wrong(
+                "the scan's words between blocks are not 0 again",
+            ));
+        }
+        // Without atoms, only the words.
+        Ok(Verified::exact(n_atoms + states.len()))
     }
 }
 
 impl Stage for neighbor_cells_build {
     const INDEX: usize = 3;
 
-    fn check(
-        _: &Cells<'_>,
-        problem: &Problem<'_>,
-        input: &Input,
-    ) -> Result<Result<Verified, String>, EngineError> {
+    fn check(_: &Cells<'_>, problem: &Problem<'_>, input: &Input) -> Result<Verified, CaseError> {
         let answer = problem.answer(Layout::ByPlace)?;
-        Ok(check_answer(&answer, &input.expected).and_then(|verified| {
-            check_ascending(&answer)?;
-            Ok(verified)
-        }))
+        let verified = check_answer(&answer, &input.expected)?;
+        check_ascending(&answer)?;
+        Ok(verified)
     }
 }
 
-fn run_cells<K: Stage>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    let n_atoms = trial.shape().dims()[0];
+fn run_cells<K: Stage>(trial: &mut Trial<'_>, _kernel: K) -> Result<(), CaseError> {
+    let n_atoms = trial.shape().n();
     if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
             run_stage::<K>(trial, &input, &name)?;
@@ -588,7 +500,7 @@ fn run_stage<K: Stage>(trial: &mut Trial<'_>, input: &Input, name: &str) -> Resu
             }
         }
     }
-    let checked = K::check(&cells, &problem, input)?.map_err(|what| named(name, what))?;
+    let checked = K::check(&cells, &problem, input).map_err(|error| error.at(name))?;
     trial.verdict(Ok(checked))?;
     if trial.shape().is_sweep() {
         return Ok(());
