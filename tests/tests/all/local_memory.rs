@@ -110,13 +110,6 @@ fn local_traffic_is_the_window_there_and_back_in_whole_lines() {
 }
 
 #[test]
-fn registers_make_no_local_traffic() {
-    let counts = run(kernels::running_mean_registers_32, 32).counts;
-    assert_eq!(counts.local_store_requests + counts.local_load_requests, 0);
-    assert_eq!(counts.global_load_requests, 32 * u64::from(N / 32));
-}
-
-#[test]
 fn the_shared_tile_loads_each_element_about_once() {
     use gpu_kernels::local_memory::{
         SHARED_BLOCK, TILE_ELEMENTS, running_mean_shared, shared_grid, tile_outputs,

@@ -1,17 +1,15 @@
 //! The tests that hold across crates, in one program: it is linked once, and what they
-//! share is compiled once. `cargo test -p lockstep-tests coalescing` runs one file's.
+//! share is compiled once. `cargo test -p lockstep-tests schedules` runs one file's.
 //!
 //! Left out: what needs a process of its own (`tests/gpu.rs`).
 
 mod accesses;
 mod also_without_line_tables;
 mod backwards;
-mod bank_conflicts;
 mod book;
 mod broken_catalogue;
 mod broken_kernels;
 mod catalogue_ptx;
-mod coalescing;
 mod commands;
 mod crates;
 mod explain;

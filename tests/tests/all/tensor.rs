@@ -108,48 +108,6 @@ fn counts_are_those_of_the_hardware() {
     assert_eq!(n_kernels, 26);
 }
 
-/// The catalogue's figures, by name, whatever the registry claims.
-#[test]
-fn conflicts_are_those_of_the_catalogue() {
-    let simulator = Sim::new(ptx::modules());
-    for (id, ldmatrix, stores) in [
-        ("mma_simple_plain", 8, 4),
-        ("mma_simple_swizzled", 0, 0),
-        ("address_order_plain", 4, 0),
-        ("address_order_swapped", 0, 0),
-        ("tile32_plain", 24, 0),
-        ("tile32_swizzled", 0, 0),
-        ("tile64_one_plain", 28, 0),
-        ("tile64_one_swizzled", 0, 0),
-        ("tile64_all_plain", 112, 0),
-        ("tile64_all_swizzled", 0, 0),
-        ("matrix_power_swizzled", 0, 0),
-        ("tile32_product_swizzled", 0, 0),
-        ("multi_columns_plain", 896, 0),
-        ("multi_columns_swizzled", 0, 0),
-        ("multi_rows_plain", 128, 0),
-        ("multi_rows_swizzled", 0, 0),
-        ("interleaved_swizzled", 0, 0),
-    ] {
-        let selected = [kernel(id).expect("it is registered")];
-        let all = cases(&selected, EngineKind::Sim, Effort::Quick);
-        // One problem; for powers, the largest exponent.
-        let case = if id.starts_with("matrix_power") {
-            &all[all.len() - 1..]
-        } else {
-            &all[..1]
-        };
-        let result = run_cases(&simulator, case, None, |_| {}, |_| {}).remove(0);
-        assert_eq!(result.status, Status::Passed, "{id}: {:?}", result.reason);
-        let counts = result.figures.counts.expect("the simulator counts");
-        assert_eq!(
-            (counts.ldmatrix_conflicts, counts.shared_store_conflicts),
-            (ldmatrix, stores),
-            "{id}"
-        );
-    }
-}
-
 // ---------------------------------------------------------------------------
 // PTX
 // ---------------------------------------------------------------------------
@@ -218,27 +176,6 @@ fn warp_wide_instructions_stand_in_straight_line_code() {
             "{} has no tensor-core instruction",
             kernel.name
         );
-    }
-}
-
-/// Tiles are reached as shared memory, and none of them is in registers that
-/// went to local memory.
-#[test]
-fn tiles_are_accessed_as_shared_memory() {
-    for kernel in kernels() {
-        for instruction in kernel.body.as_deref().unwrap_or_default() {
-            let opcode = &instruction.opcode;
-            if matches!(name(opcode), "ld" | "st") {
-                let has_space = [".global", ".shared", ".param"]
-                    .iter()
-                    .any(|space| opcode.contains(space));
-                assert!(
-                    has_space,
-                    "{}: {opcode}, PTX line {}",
-                    kernel.name, instruction.line
-                );
-            }
-        }
     }
 }
 

@@ -13,8 +13,8 @@ use lockstep::engine::launch::topic_of;
 use lockstep::{Buffer, Device, LaunchConfig, Module};
 
 use cuda_std::launch::{DevicePtr, Kernel};
+use ptx_sim::Report;
 use ptx_sim::ir::{Function, Space};
-use ptx_sim::{InstructionCounts, Report};
 
 /// The oldest architecture that kernels are compiled for.
 const ARCH: &str = host::kernels::ARCHES[0];
@@ -80,15 +80,6 @@ impl Simulator {
     }
 }
 
-/// The instructions whose opcodes begin with `prefix`, whole words, in order.
-pub fn instructions(report: &Report, prefix: &str) -> Vec<InstructionCounts> {
-    report
-        .instructions()
-        .into_iter()
-        .filter(|instruction| begins_with(&instruction.opcode, prefix))
-        .collect()
-}
-
 fn begins_with(opcode: &str, prefix: &str) -> bool {
     opcode
         .strip_prefix(prefix)
@@ -107,10 +98,16 @@ pub fn entry(name: &str) -> Function {
         .unwrap_or_else(|| panic!("no entry `{name}`"))
 }
 
-/// How many instructions of an entry have an opcode that begins with `prefix`.
-pub fn count(entry: &Function, prefix: &str) -> usize {
-    let body = entry.body.iter().flatten();
-    body.filter(|instruction| begins_with(&instruction.opcode, prefix))
+/// The opcodes of a function, in order.
+pub fn opcodes(function: &Function) -> impl Iterator<Item = &str> {
+    let body = function.body.iter().flatten();
+    body.map(|instruction| instruction.opcode.as_str())
+}
+
+/// How many instructions of a function have an opcode that begins with `prefix`, whole words.
+pub fn count(function: &Function, prefix: &str) -> usize {
+    opcodes(function)
+        .filter(|opcode| begins_with(opcode, prefix))
         .count()
 }
 
