@@ -3,6 +3,7 @@
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, KernelCrate};
 use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel};
+use cuda_std::view::DeviceCopy;
 use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Report, Simulator};
 use std::path::PathBuf;
 
@@ -38,12 +39,16 @@ pub fn opcodes(ptx: &str, entry: &str) -> Vec<String> {
     instructions.map(|one| one.opcode.clone()).collect()
 }
 
+/// How many of them begin like this.
+pub fn count(opcodes: &[String], start: &str) -> usize {
+    let counted = opcodes.iter().filter(|opcode| opcode.starts_with(start));
+    counted.count()
+}
+
 /// A simulated device with the test kernels loaded.
 pub struct Bench {
     device: Device,
     module: Module,
-    /// Uploads, kept as long as the device.
-    buffers: Vec<Buffer<u8>>,
 }
 
 impl Bench {
@@ -69,64 +74,23 @@ impl Bench {
     fn on(device: Device, text: String) -> Self {
         let module = PtxModule::of_text("kernels.ptx", text).with_sources(root());
         let module = device.load(module).expect("rustc's PTX loads");
-        Self {
-            device,
-            module,
-            buffers: Vec::new(),
-        }
+        Self { device, module }
     }
 
-    /// Device memory that holds `bytes`.
-    pub fn upload(&mut self, bytes: &[u8]) -> u64 {
-        let buffer = self.device.upload("input", bytes).expect("memory");
-        let address = buffer.address();
-        self.buffers.push(buffer);
-        address
+    /// Device memory with these values.
+    pub fn input<T: DeviceCopy>(&self, values: &[T]) -> Buffer<T> {
+        self.device.upload("input", values).expect("there is room")
     }
 
-    pub fn words(&mut self, words: &[u32]) -> DeviceSlice<u32> {
-        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        DeviceSlice::new(self.upload(&bytes), words.len() as u64)
-    }
-
-    pub fn floats(&mut self, floats: &[f32]) -> DeviceSlice<f32> {
-        let bytes: Vec<_> = floats
-            .iter()
-            .flat_map(|float| float.to_le_bytes())
-            .collect();
-        DeviceSlice::new(self.upload(&bytes), floats.len() as u64)
-    }
-
-    /// Device memory for `n_bytes` of output, filled with a pattern.
-    pub fn output(&mut self, n_bytes: usize) -> u64 {
-        self.upload(&vec![0xA5; n_bytes])
-    }
-
-    pub fn read<const N: usize>(&self, address: u64, n_values: usize) -> Vec<[u8; N]> {
-        let mut bytes = vec![0; n_values * N];
+    /// Device memory for so many values, filled with a pattern.
+    pub fn output<T: DeviceCopy>(&self, n_values: usize) -> Buffer<T> {
         self.device
-            .engine()
-            .read(address, &mut bytes)
-            .expect("it was allocated with that size");
-        bytes.as_chunks::<N>().0.to_vec()
-    }
-
-    pub fn read_words(&self, address: u64, n_words: usize) -> Vec<u32> {
-        self.read(address, n_words)
-            .into_iter()
-            .map(u32::from_le_bytes)
-            .collect()
-    }
-
-    pub fn read_floats(&self, address: u64, n_floats: usize) -> Vec<f32> {
-        self.read(address, n_floats)
-            .into_iter()
-            .map(f32::from_le_bytes)
-            .collect()
+            .alloc("output", n_values)
+            .expect("there is room")
     }
 
     pub fn try_launch<K: Kernel>(
-        &mut self,
+        &self,
         kernel: K,
         grid: [u32; 3],
         block: [u32; 3],
@@ -137,10 +101,15 @@ impl Bench {
         unsafe { self.module.launch(kernel, config, args) }
     }
 
-    pub fn launch<K: Kernel>(&mut self, kernel: K, grid: u32, block: u32, args: K::Args) -> Report {
+    pub fn launch<K: Kernel>(&self, kernel: K, grid: u32, block: u32, args: K::Args) -> Report {
         self.try_launch(kernel, [grid, 1, 1], [block, 1, 1], args)
             .unwrap_or_else(|error| panic!("{error}"))
     }
+}
+
+/// The values in device memory.
+pub fn read<T: DeviceCopy>(buffer: &Buffer<T>) -> Vec<T> {
+    buffer.read().expect("it was allocated")
 }
 
 /// Launches a kernel that panics: the fault's report, which begins with the thread that panicked,
@@ -151,10 +120,11 @@ pub fn panicking<K: Kernel>(
     x: &[u32],
     arguments: impl Fn(DeviceSlice<u32>, DevicePtrMut<u32>) -> K::Args,
 ) -> String {
-    let mut bench = Bench::of(module);
-    let (x, out) = (bench.words(x), DevicePtrMut::new(bench.output(4096)));
+    let bench = Bench::of(module);
+    let (x, out) = (bench.input(x), bench.output(1024));
+    let args = arguments(x.as_slice(), out.as_mut_ptr());
     let error = bench
-        .try_launch(kernel, [4, 1, 1], [64, 1, 1], arguments(x, out))
+        .try_launch(kernel, [4, 1, 1], [64, 1, 1], args)
         .expect_err("the kernel panics");
     match error {
         Error::Fault { report, .. } => report,

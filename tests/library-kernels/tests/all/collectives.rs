@@ -1,7 +1,7 @@
 //! Reductions, scans and exchanges of warps and blocks: results for every type and block, and costs.
 
-use crate::bench::{Bench, opcodes, ptx};
-use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceSlice};
+use crate::bench::{Bench, count, opcodes, ptx, read};
+use cuda_std::launch::{DevicePtrMut, DeviceSlice};
 use half::f16;
 use library_kernels::collectives::{self as kernels, EXCHANGED, N_RESULTS, then};
 
@@ -43,16 +43,12 @@ macro_rules! sums {
                 let n = block.iter().product::<u32>() as usize;
                 let value: fn(u32) -> $type = $value;
                 let x: Vec<$type> = (0..n as u32).map(value).collect();
-                let mut bench = Bench::checked("library");
-                let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
-                let on_device = DeviceSlice::new(bench.upload(&bytes), n as u64);
-                let results = bench.output(n * N_RESULTS * size_of::<$type>());
-                let args = (on_device, DevicePtrMut::new(results));
+                let bench = Bench::checked("library");
+                let (on_device, results) = (bench.input(&x), bench.output(n * N_RESULTS));
+                let args = (on_device.as_slice(), results.as_mut_ptr());
                 let report = bench.try_launch(kernels::$kernel, [1, 1, 1], block, args);
                 report.expect("it has no race").expect_bank_conflicts(0);
-                let found = bench.read(results, n * N_RESULTS).into_iter();
-                let found: Vec<$type> = found.map($type::from_le_bytes).collect();
-                for (i, found) in found.chunks(N_RESULTS).enumerate() {
+                for (i, found) in read(&results).chunks(N_RESULTS).enumerate() {
                     let expected = expected(&x, i, $type::default(), $op);
                     assert_eq!(found, expected, "thread {i} of {block:?}");
                 }
@@ -75,41 +71,29 @@ fn operators_need_not_be_commutative() {
     for block in BLOCKS {
         let n = block.iter().product::<u32>() as usize;
         let x: Vec<[u32; 2]> = (0..n as u32).map(|i| [2 * i + 3, i * i + 1]).collect();
-        let mut bench = Bench::of("library");
-        let bytes: Vec<u8> = x
-            .as_flattened()
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect();
-        let on_device = DeviceSlice::new(bench.upload(&bytes), n as u64);
-        let results = bench.output(n * N_RESULTS * 8);
-        let args = (on_device, DevicePtrMut::new(results));
+        let bench = Bench::of("library");
+        let on_device = bench.input(&x);
+        let results = bench.output::<[u32; 2]>(n * N_RESULTS);
+        // The kernel has tuples.
+        let on_device = DeviceSlice::new(on_device.address(), n as u64);
+        let args = (on_device, DevicePtrMut::new(results.address()));
         let launched = bench.try_launch(kernels::compositions, [1, 1, 1], block, args);
         launched.unwrap_or_else(|error| panic!("{error}"));
-        let found = bench.read_words(results, 2 * n * N_RESULTS);
-        let found = found.as_chunks::<2>().0;
-        for (i, found) in found.chunks(N_RESULTS).enumerate() {
-            assert_eq!(
-                found,
-                expected(&x, i, [1, 0], then),
-                "thread {i} of {block:?}"
-            );
+        for (i, found) in read(&results).chunks(N_RESULTS).enumerate() {
+            let expected = expected(&x, i, [1, 0], then);
+            assert_eq!(found, expected, "thread {i} of {block:?}");
         }
     }
 }
 
 #[test]
 fn one_lane_broadcasts() {
-    let mut bench = Bench::of("library");
-    let x: Vec<u8> = (0..64).flat_map(|i| f64::from(i).to_le_bytes()).collect();
-    let (x, product) = (bench.upload(&x), bench.output(64 * 8));
-    let args = (DevicePtr::new(x), DevicePtrMut::new(product));
+    let bench = Bench::of("library");
+    let x: [f64; 64] = std::array::from_fn(|i| i as f64);
+    let (x, product) = (bench.input(&x), bench.output(64));
+    let args = (x.as_ptr(), product.as_mut_ptr());
     bench.launch(kernels::broadcasts, 1, 64, args);
-    let found: Vec<f64> = bench
-        .read(product, 64)
-        .into_iter()
-        .map(f64::from_le_bytes)
-        .collect();
+    let found = read(&product);
     assert_eq!(found[..32], [5.0 * 31.0; 32]);
     assert_eq!(found[32..], [37.0 * 63.0; 32]);
 }
@@ -117,10 +101,7 @@ fn one_lane_broadcasts() {
 #[test]
 fn costs_are_those_of_the_documentation() {
     let text = ptx("library");
-    let count = |kernel: &str, opcode: &str| {
-        let opcodes = opcodes(&text, kernel).into_iter();
-        opcodes.filter(|found| found.starts_with(opcode)).count()
-    };
+    let count = |kernel: &str, opcode: &str| count(&opcodes(&text, kernel), opcode);
     for (kernel, n_shuffles, n_barriers) in [
         ("warp_sum", 5, 0),
         ("block_sum", 10, 2),
@@ -128,11 +109,8 @@ fn costs_are_those_of_the_documentation() {
     ] {
         assert_eq!(count(kernel, "shfl.sync."), n_shuffles, "{kernel}");
         assert_eq!(count(kernel, "bar"), n_barriers, "{kernel}");
-        assert_eq!(
-            count(kernel, "ld.local") + count(kernel, "st.local"),
-            0,
-            "{kernel}"
-        );
+        let n_local = count(kernel, "ld.local") + count(kernel, "st.local");
+        assert_eq!(n_local, 0, "{kernel}");
     }
     // A warp with all its lanes: nothing but shuffles and additions.
     assert_eq!(count("warp_sum", "add.rn.f32"), 5);
@@ -147,17 +125,14 @@ macro_rules! exchanges {
             for (n_threads, whole) in [(32, true), (EXCHANGED, true), (77, false)] {
                 let n = n_threads as usize * $n;
                 let x: Vec<$type> = (0..n as u32).map(|i| (i * 7 % 1000) as $type).collect();
-                let mut bench = Bench::checked("library");
-                let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
-                let (on_device, y) = (bench.upload(&bytes), bench.output(bytes.len()));
-                let args = (DevicePtr::new(on_device), DevicePtrMut::new(y));
+                let bench = Bench::checked("library");
+                let (on_device, y) = (bench.input(&x), bench.output(n));
+                let args = (on_device.as_ptr(), y.as_mut_ptr());
                 let report = bench.launch(kernels::$kernel, 1, n_threads, args);
                 report.expect_no_local_memory();
                 if whole {
                     report.expect_bank_conflicts(0);
                 }
-                let found: Vec<$type> =
-                    bench.read(y, n).into_iter().map($type::from_le_bytes).collect();
                 let running = |own: &[$type]| {
                     let sums = own.iter().scan($type::default(), |sum, x| {
                         *sum += *x;
@@ -166,7 +141,7 @@ macro_rules! exchanges {
                     sums.collect::<Vec<_>>()
                 };
                 let expected: Vec<$type> = x.chunks($n).flat_map(running).collect();
-                assert_eq!(found, expected);
+                assert_eq!(read(&y), expected);
             }
         }
     )* };
@@ -187,15 +162,14 @@ fn elements_go_where_their_ranks_say() {
     let n = 2 * EXCHANGED;
     let x: Vec<u32> = (0..n).map(|i| i * i).collect();
     let ranks: Vec<u32> = (0..n).map(|i| (i * 37 + 5) % n).collect();
-    let mut bench = Bench::checked("library");
-    let bytes = |x: &[u32]| -> Vec<u8> { x.iter().flat_map(|x| x.to_le_bytes()).collect() };
-    let [on_device, on_ranks] = [&x, &ranks].map(|x| DevicePtr::new(bench.upload(&bytes(x))));
-    let y = bench.output(4 * n as usize);
-    let args = (on_device, on_ranks, DevicePtrMut::new(y));
+    let bench = Bench::checked("library");
+    let [on_device, on_ranks] = [&x, &ranks].map(|x| bench.input(x));
+    let y = bench.output(n as usize);
+    let args = (on_device.as_ptr(), on_ranks.as_ptr(), y.as_mut_ptr());
     bench.launch(kernels::scatters, 1, EXCHANGED, args);
     let mut expected = vec![0; n as usize];
     for (x, rank) in x.iter().zip(&ranks) {
         expected[*rank as usize] = *x;
     }
-    assert_eq!(bench.read_words(y, n as usize), expected);
+    assert_eq!(read(&y), expected);
 }

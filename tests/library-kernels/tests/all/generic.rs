@@ -1,54 +1,39 @@
 //! Instances of generic kernels: entries of their own, which do the work of code written out.
 
-use crate::bench::{Bench, opcodes, ptx};
-use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap};
+use crate::bench::{Bench, opcodes, ptx, read};
+use cuda_std::launch::DeviceTensorMap;
 use library_kernels::generic as kernels;
 use lockstep::LaunchConfig;
 
 #[test]
 fn every_instance_computes_with_its_types() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let floats: Vec<f32> = (0..40).map(|i| i as f32 * 0.25).collect();
-    let x = bench.floats(&floats);
-    let out = bench.output(40 * 8);
-    bench.launch(
-        kernels::sum_4_floats,
-        1,
-        64,
-        (x, DevicePtrMut::new(out), 0.5),
-    );
-    let found: Vec<f64> = bench
-        .read(out, 37)
-        .into_iter()
-        .map(f64::from_le_bytes)
-        .collect();
+    let (x, out) = (bench.input(&floats), bench.output(40));
+    let args = (x.as_slice(), out.as_mut_ptr(), 0.5);
+    bench.launch(kernels::sum_4_floats, 1, 64, args);
     let expected: Vec<f64> = (0..37).map(|i| 0.5 * f64::from(i) + 0.75).collect();
-    assert_eq!(found, expected);
+    assert_eq!(read(&out)[..37], expected);
 
     let words: Vec<u32> = (0..40).map(|i| u32::MAX - i).collect();
-    let x = bench.words(&words);
-    bench.launch(kernels::sum_2_words, 1, 64, (x, DevicePtrMut::new(out), 3));
-    let found: Vec<u64> = bench
-        .read(out, 39)
-        .into_iter()
-        .map(u64::from_le_bytes)
-        .collect();
+    let (x, out) = (bench.input(&words), bench.output(40));
+    let args = (x.as_slice(), out.as_mut_ptr(), 3);
+    bench.launch(kernels::sum_2_words, 1, 64, args);
     let sum = |i: u64| 3 * (2 * u64::from(u32::MAX) - 2 * i - 1);
-    assert_eq!(found, (0..39).map(sum).collect::<Vec<u64>>());
+    assert_eq!(read(&out)[..39], (0..39).map(sum).collect::<Vec<u64>>());
 }
 
 #[test]
 fn safe_instances_compute_too() {
-    let mut bench = Bench::of("library");
-    let x = bench.upload(&[1.5f32.to_le_bytes(), 2.5f32.to_le_bytes()].concat());
-    let out = bench.output(8);
-    let args = (DevicePtr::new(x), DevicePtrMut::new(out), 2);
+    let bench = Bench::of("library");
+    let (x, out) = (bench.input(&[1.5f32, 2.5]), bench.output(2));
+    let args = (x.as_ptr(), out.as_mut_ptr(), 2);
     bench.launch(kernels::double_floats, 1, 32, args);
-    assert_eq!(bench.read_floats(out, 2), [3.0, 5.0]);
-    let args = (DevicePtr::new(x), DevicePtrMut::new(out), 2);
+    assert_eq!(read(&out), [3.0, 5.0]);
+    let (x, out) = (bench.input(&[7u32, 8]), bench.output(2));
+    let args = (x.as_ptr(), out.as_mut_ptr(), 2);
     bench.launch(kernels::double_words, 1, 32, args);
-    let doubled = [1.5f32, 2.5].map(|x| x.to_bits() * 2);
-    assert_eq!(bench.read_words(out, 2), doubled);
+    assert_eq!(read(&out), [14, 16]);
 }
 
 /// A launch in which two threads would write one element, or some past the buffer's end.
@@ -75,27 +60,20 @@ fn a_launch_that_does_not_fit_a_safe_kernel_is_refused() {
         ),
     ] {
         let error = refused.expect_err("it does not fit");
-        assert!(
-            error.contains("double_floats") && error.contains(reason),
-            "{error}"
-        );
+        let is_told = error.contains("double_floats") && error.contains(reason);
+        assert!(is_told, "{error}");
     }
 }
 
 #[test]
 fn an_instance_takes_a_tensor_map() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let bytes = std::array::from_fn(|i| i as u8);
     let map = DeviceTensorMap::new(bytes, 0, |map, _| Ok(*map));
-    let before = cuda_std::launch::DeviceSlice::new(bench.output(8), 1);
-    let out = bench.output(8);
-    bench.launch(
-        kernels::last_word,
-        1,
-        1,
-        (before, map, DevicePtrMut::new(out)),
-    );
-    assert_eq!(bench.read::<8>(out, 1)[0], bytes[120..]);
+    let (before, out) = (bench.output(1), bench.output::<u64>(1));
+    let args = (before.as_slice(), map, out.as_mut_ptr());
+    bench.launch(kernels::last_word, 1, 1, args);
+    assert_eq!(read(&out)[0].to_le_bytes(), bytes[120..]);
 }
 
 #[test]

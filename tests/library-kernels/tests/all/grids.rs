@@ -1,20 +1,20 @@
 //! The barrier of all blocks, and the clocks.
 
-use crate::bench::{Bench, line_of};
+use crate::bench::{Bench, line_of, read};
 use cuda_std::launch::{DevicePtrMut, Kernel};
 use library_kernels::grids as kernels;
 
 type Args = (DevicePtrMut<u32>, u32);
 
 /// What `kernel` makes of the numbers from 0 on, in 3 rounds of 12 blocks.
-fn around<K: Kernel<Args = Args>>(mut bench: Bench, kernel: K) -> Result<Vec<u32>, String> {
-    let values: Vec<u8> = (0..12 * 48u32).flat_map(u32::to_le_bytes).collect();
-    let values = bench.upload(&values);
-    let args = (DevicePtrMut::new(values), 3);
+fn around<K: Kernel<Args = Args>>(bench: Bench, kernel: K) -> Result<Vec<u32>, String> {
+    let values: Vec<u32> = (0..12 * 48).collect();
+    let values = bench.input(&values);
+    let args = (values.as_mut_ptr(), 3);
     let launched = bench.try_launch(kernel, [4, 3, 1], [8, 3, 2], args);
     let report = launched.map_err(|error| error.to_string())?;
     report.expect_no_local_memory();
-    Ok(bench.read_words(values, 12 * 48))
+    Ok(read(&values))
 }
 
 #[test]
@@ -41,8 +41,9 @@ fn a_launch_that_is_not_cooperative_panics_at_the_barrier() {
 
 #[test]
 fn more_blocks_than_are_resident_are_refused() {
-    let mut bench = Bench::of("library");
-    let args = (DevicePtrMut::new(bench.output(4)), 1);
+    let bench = Bench::of("library");
+    let values = bench.output(1);
+    let args = (values.as_mut_ptr(), 1);
     let refused = bench.try_launch(kernels::adds_around, [133, 2, 1], [1024, 1, 1], args);
     let error = refused.expect_err("there is no room").to_string();
     let reason = "266 blocks that wait for each other, but only 264 of 1024 threads and 128 bytes of \
@@ -52,12 +53,10 @@ fn more_blocks_than_are_resident_are_refused() {
 
 #[test]
 fn clocks_go_forward() {
-    let mut bench = Bench::of("library");
-    let out = bench.output(64 * 48);
-    bench.launch(kernels::clocks, 2, 32, (DevicePtrMut::new(out), 100));
-    let readings = bench.read(out, 64 * 6).into_iter().map(u64::from_le_bytes);
-    let readings: Vec<u64> = readings.collect();
-    for thread in readings.chunks(6) {
+    let bench = Bench::of("library");
+    let out = bench.output::<u64>(64 * 6);
+    bench.launch(kernels::clocks, 2, 32, (out.as_mut_ptr(), 100));
+    for thread in read(&out).chunks(6) {
         for clock in 0..3 {
             let (before, after) = (thread[clock], thread[3 + clock]);
             // Of the first, only the lower half.

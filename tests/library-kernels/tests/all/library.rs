@@ -4,14 +4,16 @@
 //! Left out: the table of atomics, which is a lesson of its own, and the tensor
 //! cores.
 
-use crate::bench::{Bench, line_of, panicking, ptx};
+use crate::bench::{Bench, line_of, panicking, ptx, read};
 use cuda_std::launch::DevicePtrMut;
 use cuda_std::panic::SINK_SYMBOL;
+use cuda_std::view::DeviceCopy;
 use half::{bf16, f16};
 use library_kernels::library as kernels;
-use lockstep::Error;
+use lockstep::{Buffer, Error};
 use ptx_sim::Module;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use std::array::from_fn;
 
 fn random_words(seed: u64, n_words: usize) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
@@ -56,61 +58,43 @@ fn same(a: f32, b: f32) -> bool {
 
 #[test]
 fn indices_are_those_of_the_launch() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let (grid, block) = ([3u32, 2, 2], [8u32, 4, 3]);
     let n_threads = (grid.iter().product::<u32>() * block.iter().product::<u32>()) as usize;
-    let out = bench.output(n_threads * 32);
-    bench
-        .try_launch(kernels::indices, grid, block, (DevicePtrMut::new(out),))
-        .unwrap();
-    let words = bench.read_words(out, n_threads * 8);
-    let mut index = 0;
-    for bz in 0..grid[2] {
-        for by in 0..grid[1] {
-            for bx in 0..grid[0] {
-                let mut in_block = 0;
-                for tz in 0..block[2] {
-                    for ty in 0..block[1] {
-                        for tx in 0..block[0] {
-                            let expected = [
-                                index,
-                                bx * block[0] + tx,
-                                by * block[1] + ty,
-                                bz * block[2] + tz,
-                                tx | bx << 16,
-                                block[1] | grid[1] << 16,
-                                u32::from(index == 0),
-                                ((in_block / 32) << 8) | (in_block % 32),
-                            ];
-                            assert_eq!(words[index as usize * 8..][..8], expected);
-                            index += 1;
-                            in_block += 1;
-                        }
-                    }
-                }
-            }
-        }
+    let out = bench.output(n_threads * 8);
+    let launched = bench.try_launch(kernels::indices, grid, block, (out.as_mut_ptr(),));
+    launched.unwrap();
+    // The coordinates of the `i`-th of so many, x first.
+    let place = |i: u32, n: [u32; 3]| [i % n[0], i / n[0] % n[1], i / n[0] / n[1]];
+    let per_block: u32 = block.iter().product();
+    for (index, found) in (0..).zip(read(&out).chunks(8)) {
+        let in_block = index % per_block;
+        let ([bx, by, bz], [tx, ty, tz]) = (place(index / per_block, grid), place(in_block, block));
+        let expected = [
+            index,
+            bx * block[0] + tx,
+            by * block[1] + ty,
+            bz * block[2] + tz,
+            tx | bx << 16,
+            block[1] | grid[1] << 16,
+            u32::from(index == 0),
+            ((in_block / 32) << 8) | (in_block % 32),
+        ];
+        assert_eq!(found, expected);
     }
 }
 
 #[test]
 fn shuffles_read_the_lane_they_name() {
-    let mut bench = Bench::of("library");
-    let values: Vec<u32> = random_words(1, 32)
-        .into_iter()
-        .map(|word| word >> 1)
-        .collect();
-    let x = bench.words(&values);
-    let out = bench.output(512);
+    let bench = Bench::of("library");
+    let values = random_words(1, 32).into_iter().map(|word| word >> 1);
+    let values: Vec<u32> = values.collect();
+    let (x, out) = (bench.input(&values), bench.output(128));
     for width in [1, 2, 4, 8, 16, 32] {
         for delta in 0..=32u32 {
-            bench.launch(
-                kernels::shuffles,
-                1,
-                32,
-                (x, delta, width, DevicePtrMut::new(out)),
-            );
-            let found = bench.read_words(out, 128);
+            let args = (x.as_slice(), delta, width, out.as_mut_ptr());
+            bench.launch(kernels::shuffles, 1, 32, args);
+            let found = read(&out);
             for lane in 0..32u32 {
                 let first = lane / width * width;
                 let end = first + width;
@@ -123,10 +107,8 @@ fn shuffles_read_the_lane_they_name() {
                     let value = values[from.unwrap_or(lane) as usize];
                     let expected = value << 1 | u32::from(from.is_some());
                     let found = found[kind * 32 + lane as usize];
-                    assert_eq!(
-                        found, expected,
-                        "kind {kind}, lane {lane}, delta {delta}, width {width}"
-                    );
+                    let case = format!("kind {kind}, lane {lane}, delta {delta}, width {width}");
+                    assert_eq!(found, expected, "{case}");
                 }
             }
         }
@@ -135,58 +117,34 @@ fn shuffles_read_the_lane_they_name() {
 
 #[test]
 fn shuffles_carry_wide_and_narrow_values() {
-    let mut bench = Bench::of("library");
-    let wide: Vec<u8> = (0..32)
-        .flat_map(|i| (f64::from(i) + 0.1).to_le_bytes())
-        .collect();
-    let narrow: Vec<u8> = (0..32)
-        .flat_map(|i| f16::from_f32(i as f32).to_le_bytes())
-        .collect();
-    let signed: Vec<u8> = (0..32i64)
-        .flat_map(|i| (-i << 33 | i).to_le_bytes())
-        .collect();
-    let (a, b, c) = (
-        bench.upload(&wide),
-        bench.upload(&narrow),
-        bench.upload(&signed),
-    );
-    let args = (
-        DevicePtrMut::new(a),
-        DevicePtrMut::new(b),
-        DevicePtrMut::new(c),
-    );
+    let bench = Bench::of("library");
+    fn reversed<T: DeviceCopy>(values: &[T; 32], bench: &Bench) -> (Buffer<T>, Vec<T>) {
+        let reversed = values.iter().rev().copied().collect();
+        (bench.input(values), reversed)
+    }
+    let (wide, wide_reversed) = reversed(&from_fn(|i| i as f64 + 0.1), &bench);
+    let (narrow, narrow_reversed) = reversed(&from_fn(|i| f16::from_f32(i as f32)), &bench);
+    let (signed, signed_reversed) = reversed(&from_fn(|i| -(i as i64) << 33 | i as i64), &bench);
+    let args = (wide.as_mut_ptr(), narrow.as_mut_ptr(), signed.as_mut_ptr());
     bench.launch(kernels::shuffle_types, 1, 32, args);
-    let reversed = |bytes: &[u8], size: usize| {
-        bytes
-            .chunks(size)
-            .rev()
-            .flatten()
-            .copied()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(bench.read::<8>(a, 32).concat(), reversed(&wide, 8));
-    assert_eq!(bench.read::<2>(b, 32).concat(), reversed(&narrow, 2));
-    assert_eq!(bench.read::<8>(c, 32).concat(), reversed(&signed, 8));
+    assert_eq!(read(&wide), wide_reversed);
+    assert_eq!(read(&narrow), narrow_reversed);
+    assert_eq!(read(&signed), signed_reversed);
 }
 
 #[test]
 fn votes_matches_and_reductions_see_every_lane() {
-    let mut bench = Bench::of("library");
-    let few: Vec<u32> = random_words(2, 32)
-        .into_iter()
-        .map(|word| word % 5)
-        .collect();
-    let cases = [few, random_words(3, 32), vec![7; 32], vec![0x8000_0000; 32]];
-    for values in cases {
-        let x = bench.words(&values);
-        let out = bench.output(32 * 64);
-        bench.launch(kernels::votes, 1, 32, (x, DevicePtrMut::new(out)));
-        let found = bench.read_words(out, 32 * 16);
+    let bench = Bench::of("library");
+    let few = random_words(2, 32).into_iter().map(|word| word % 5);
+    let (few, any) = (few.collect(), random_words(3, 32));
+    for values in [few, any, vec![7; 32], vec![0x8000_0000; 32]] {
+        let (x, out) = (bench.input(&values), bench.output(32 * 16));
+        let args = (x.as_slice(), out.as_mut_ptr());
+        bench.launch(kernels::votes, 1, 32, args);
+        let found = read(&out);
         let mask_of = |holds: &dyn Fn(u32) -> bool| {
-            (0..32)
-                .filter(|lane| holds(*lane))
-                .map(|lane| 1 << lane)
-                .sum::<u32>()
+            let lanes = (0..32).filter(|lane| holds(*lane));
+            lanes.map(|lane| 1 << lane).sum::<u32>()
         };
         let odd = mask_of(&|lane| values[lane as usize] & 1 == 1);
         for lane in 0..32u32 {
@@ -202,12 +160,10 @@ fn votes_matches_and_reductions_see_every_lane() {
                 if same == u32::MAX { same } else { 0 },
                 values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
                 *values.iter().max().unwrap(),
-                values
+                *values
                     .iter()
-                    .map(|value| value.cast_signed())
-                    .min()
-                    .unwrap()
-                    .cast_unsigned(),
+                    .min_by_key(|value| value.cast_signed())
+                    .unwrap(),
                 values.iter().fold(0, |bits, value| bits ^ value),
                 mask_of(&|other| other < lane),
                 mask_of(&|other| other <= lane),
@@ -215,25 +171,22 @@ fn votes_matches_and_reductions_see_every_lane() {
                 mask_of(&|other| other >= lane),
                 1 << lane,
             ];
-            assert_eq!(
-                found[lane as usize * 16..][..16],
-                expected,
-                "lane {lane} of {values:?}"
-            );
+            let found = &found[lane as usize * 16..][..16];
+            assert_eq!(found, expected, "lane {lane} of {values:?}");
         }
     }
 }
 
 #[test]
 fn barriers_count_the_whole_block() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     for values in [vec![1; 96], vec![0; 96], (0..96).map(|i| i % 3).collect()] {
-        let x = bench.words(&values);
-        let out = bench.output(96 * 12);
-        bench.launch(kernels::barriers, 1, 96, (x, DevicePtrMut::new(out)));
+        let (x, out) = (bench.input(&values), bench.output(96 * 3));
+        let args = (x.as_slice(), out.as_mut_ptr());
+        bench.launch(kernels::barriers, 1, 96, args);
         let n_set = values.iter().filter(|value| **value != 0).count() as u32;
         let expected = [n_set, u32::from(n_set == 96), u32::from(n_set > 0)];
-        for found in bench.read_words(out, 96 * 3).chunks(3) {
+        for found in read(&out).chunks(3) {
             assert_eq!(found, expected);
         }
     }
@@ -241,93 +194,60 @@ fn barriers_count_the_whole_block() {
 
 #[test]
 fn every_half_widens_to_its_number() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let n = 1 << 16;
-    let (a, b) = (bench.output(n * 4), bench.output(n * 4));
-    bench.launch(
-        kernels::widen_all,
-        256,
-        256,
-        (DevicePtrMut::new(a), DevicePtrMut::new(b)),
-    );
-    let (f16s, bf16s) = (bench.read_floats(a, n), bench.read_floats(b, n));
-    for bits in 0..=u16::MAX {
-        assert!(
-            same(f16s[bits as usize], f16::from_bits(bits).to_f32()),
-            "f16 {bits:#x}"
-        );
-        assert!(
-            same(bf16s[bits as usize], bf16::from_bits(bits).to_f32()),
-            "bf16 {bits:#x}"
-        );
+    let (a, b) = (bench.output(n), bench.output(n));
+    let args = (a.as_mut_ptr(), b.as_mut_ptr());
+    bench.launch(kernels::widen_all, 256, 256, args);
+    for (bits, (a, b)) in (0..=u16::MAX).zip(read(&a).into_iter().zip(read(&b))) {
+        assert!(same(a, f16::from_bits(bits).to_f32()), "f16 {bits:#x}");
+        assert!(same(b, bf16::from_bits(bits).to_f32()), "bf16 {bits:#x}");
     }
 }
 
 #[test]
 fn floats_narrow_to_the_nearest_half() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let floats = odd_floats();
     let n = floats.len();
-    let x = bench.floats(&floats);
-    let (a, b, pairs) = (
-        bench.output(n * 2),
-        bench.output(n * 2),
-        bench.output(n * 4),
-    );
-    let args = (
-        x,
-        DevicePtrMut::new(a),
-        DevicePtrMut::new(b),
-        DevicePtrMut::new(pairs),
-    );
+    let (x, a, b) = (bench.input(&floats), bench.output(n), bench.output(n));
+    let pairs = bench.output::<u32>(n);
+    let out_of_pairs = DevicePtrMut::new(pairs.address());
+    let args = (x.as_slice(), a.as_mut_ptr(), b.as_mut_ptr(), out_of_pairs);
     bench.launch(kernels::narrow_all, n as u32 / 32, 32, args);
-    let (f16s, bf16s) = (bench.read::<2>(a, n), bench.read::<2>(b, n));
-    let pairs = bench.read_words(pairs, n);
+    let (f16s, bf16s, pairs) = (read(&a), read(&b), read(&pairs));
     for (i, float) in floats.into_iter().enumerate() {
-        let expected = f16::from_f32(float);
-        let found = f16::from_le_bytes(f16s[i]);
-        assert!(same(found.to_f32(), expected.to_f32()), "f16 of {float:e}");
-        assert_eq!(
-            pairs[i],
-            u32::from(found.to_bits()) << 16 | 0x3C00,
-            "pair of {float:e}"
-        );
-        let found = bf16::from_le_bytes(bf16s[i]);
-        assert!(
-            same(found.to_f32(), bf16::from_f32(float).to_f32()),
-            "bf16 of {float:e}"
-        );
+        let (a, b) = (f16s[i].to_f32(), bf16s[i].to_f32());
+        assert!(same(a, f16::from_f32(float).to_f32()), "f16 of {float:e}");
+        assert!(same(b, bf16::from_f32(float).to_f32()), "bf16 of {float:e}");
+        let pair = u32::from(f16s[i].to_bits()) << 16 | 0x3C00;
+        assert_eq!(pairs[i], pair, "pair of {float:e}");
     }
 }
 
 #[test]
 fn whole_parts_are_those_of_rust() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let mut floats = odd_floats();
     floats[..4].copy_from_slice(&[4_294_967_040.0, 4_294_967_296.0, 1e30, 0.999_999_94]);
     let n = floats.len();
-    let (x, out) = (bench.floats(&floats), bench.output(n * 4));
-    let args = (x, DevicePtrMut::new(out));
+    let (x, out) = (bench.input(&floats), bench.output(n));
+    let args = (x.as_slice(), out.as_mut_ptr());
     bench.launch(kernels::whole_parts, n as u32 / 32, 32, args);
-    for (whole, float) in bench.read_words(out, n).into_iter().zip(floats) {
+    for (whole, float) in read(&out).into_iter().zip(floats) {
         assert_eq!(whole, float as u32, "{float:e}");
     }
 }
 
 #[test]
 fn exact_functions_round_as_rust_does() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let floats = odd_floats();
-    let x = bench.floats(&floats);
-    let out = bench.output(floats.len() * 28);
-    bench.launch(
-        kernels::exact_functions,
-        floats.len() as u32 / 32,
-        32,
-        (x, DevicePtrMut::new(out)),
-    );
-    let found = bench.read_floats(out, floats.len() * 7);
-    for (x, found) in floats.into_iter().zip(found.chunks(7)) {
+    let n = floats.len();
+    let (x, out) = (bench.input(&floats), bench.output(n * 7));
+    let args = (x.as_slice(), out.as_mut_ptr());
+    bench.launch(kernels::exact_functions, n as u32 / 32, 32, args);
+    for (x, found) in floats.into_iter().zip(read(&out).chunks(7)) {
         let expected = [
             x.sqrt(),
             x.mul_add(x, -1.0),
@@ -348,22 +268,16 @@ fn exact_functions_round_as_rust_does() {
 
 #[test]
 fn approximate_functions_stay_within_their_bounds() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let mut rng = StdRng::seed_from_u64(11);
     let floats: Vec<f32> = (0..1024).map(|_| rng.random_range(0.001..3.1f32)).collect();
-    let x = bench.floats(&floats);
-    let out = bench.output(floats.len() * 32);
-    bench.launch(
-        kernels::approximate_functions,
-        32,
-        32,
-        (x, DevicePtrMut::new(out)),
-    );
-    let found = bench.read_floats(out, floats.len() * 8);
+    let (x, out) = (bench.input(&floats), bench.output(1024 * 8));
+    let args = (x.as_slice(), out.as_mut_ptr());
+    bench.launch(kernels::approximate_functions, 32, 32, args);
     // Value, absolute bound, relative bound: as `cuda_std::float` documents them,
     // with a little for the rounding of the result.
     let bits = |n: f64| (-n).exp2();
-    for (x, found) in floats.into_iter().zip(found.chunks(8)) {
+    for (x, found) in floats.into_iter().zip(read(&out).chunks(8)) {
         let x = f64::from(x);
         let expected = [
             (1.0 / x.sqrt(), 0.0, bits(22.0)),
@@ -387,22 +301,12 @@ fn approximate_functions_stay_within_their_bounds() {
 
 #[test]
 fn read_only_loads_fetch_all_their_bytes() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let words = random_words(5, 64 * 4);
-    let address = bench.upload(
-        &words
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect::<Vec<_>>(),
-    );
-    let out = bench.output(64 * 24);
-    let args = (
-        cuda_std::launch::DevicePtr::new(address),
-        DevicePtrMut::new(out),
-    );
+    let (on_device, out) = (bench.input(&words), bench.output(64 * 6));
+    let args = (on_device.as_ptr(), out.as_mut_ptr());
     bench.launch(kernels::read_only, 2, 32, args);
-    let found = bench.read_words(out, 64 * 6);
-    for (w, found) in words.chunks(4).zip(found.chunks(6)) {
+    for (w, found) in words.chunks(4).zip(read(&out).chunks(6)) {
         let expected = [
             w[0] ^ w[1] ^ w[2] ^ w[3],
             w[0] ^ w[1],
@@ -417,29 +321,26 @@ fn read_only_loads_fetch_all_their_bytes() {
 
 #[test]
 fn every_shared_array_is_memory_of_its_own() {
-    let mut bench = Bench::of("library");
-    let out = bench.output(384);
-    bench.launch(kernels::family_one, 1, 32, (DevicePtrMut::new(out),));
+    let bench = Bench::of("library");
+    let out = bench.output(96);
     let expected = |base: u32| -> Vec<u32> {
-        [0, 100, 200]
-            .iter()
-            .flat_map(|array| (0..32).rev().map(move |lane| base + array + lane))
-            .collect()
+        let of_array = |array| (0..32).rev().map(move |lane| base + array + lane);
+        [0, 100, 200].into_iter().flat_map(of_array).collect()
     };
-    assert_eq!(bench.read_words(out, 96), expected(1000));
-    bench.launch(kernels::family_two, 1, 32, (DevicePtrMut::new(out),));
-    assert_eq!(bench.read_words(out, 96), expected(2000));
+    bench.launch(kernels::family_one, 1, 32, (out.as_mut_ptr(),));
+    assert_eq!(read(&out), expected(1000));
+    bench.launch(kernels::family_two, 1, 32, (out.as_mut_ptr(),));
+    assert_eq!(read(&out), expected(2000));
 
     let variables = Module::parse(&ptx("library")).unwrap();
-    let mut arrays = Vec::new();
-    for variable in &variables.ir().variables {
-        // Other kernels of the module have none of this size.
-        if variable.name.starts_with("library_kernels_shared_") && variable.size_bytes == 128 {
-            arrays.push((variable.size_bytes, variable.align));
-        }
-    }
-    arrays.sort_unstable();
-    assert_eq!(arrays, [(128, 4), (128, 4), (128, 256), (128, 256)]);
+    let variables = variables.ir().variables.iter();
+    // Other kernels of the module have none of this size.
+    let arrays = variables.filter(|variable| {
+        variable.name.starts_with("library_kernels_shared_") && variable.size_bytes == 128
+    });
+    let mut alignments: Vec<_> = arrays.map(|array| array.align).collect();
+    alignments.sort_unstable();
+    assert_eq!(alignments, [4, 4, 256, 256]);
 }
 
 #[test]
@@ -447,14 +348,10 @@ fn launch_bounds_reach_the_ptx() {
     let module = Module::parse(&ptx("library")).unwrap();
     let bounds = module.kernel("family_one").unwrap().bounds;
     assert_eq!((bounds.max_threads, bounds.min_blocks), (Some(32), Some(2)));
-    let mut bench = Bench::of("library");
-    let out = bench.output(4096);
-    let refused = bench.try_launch(
-        kernels::family_one,
-        [1, 1, 1],
-        [64, 1, 1],
-        (DevicePtrMut::new(out),),
-    );
+    let bench = Bench::of("library");
+    let out = bench.output(1024);
+    let args = (out.as_mut_ptr(),);
+    let refused = bench.try_launch(kernels::family_one, [1, 1, 1], [64, 1, 1], args);
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
 }
 
@@ -471,17 +368,15 @@ fn panics_tell_file_line_block_and_thread() {
     x[2 * 64 + 37] = 0;
     let thread = "thread (37, 0, 0) of block (2, 0, 0)";
     let of_assertion = "assert!(x[i] != 0, \"x must not be 0\");";
-    let report = panicking("library", kernels::panics_by_assertion, &x, |x, out| {
-        (x, out)
-    });
+    let by_assertion = kernels::panics_by_assertion;
+    let report = panicking("library", by_assertion, &x, |x, out| (x, out));
     // Without the text, which the module has not asked for, but with the line.
     let told = format!("{thread}{}5\n    {of_assertion}\n", at(of_assertion));
     assert!(report.starts_with(&told), "{report}");
 
     let of_division = "*out.add(i) = 100 / divisor[i];";
-    let report = panicking("library", kernels::panics_by_division, &x, |x, out| {
-        (x, out)
-    });
+    let by_division = kernels::panics_by_division;
+    let report = panicking("library", by_division, &x, |x, out| (x, out));
     let told = format!("{thread}{}", at(of_division));
     assert!(report.starts_with(&told), "{report}");
 }
@@ -503,16 +398,11 @@ fn a_panic_without_a_sink_still_stops_the_grid() {
     // It is not found under another name.
     let text = ptx("library");
     assert!(text.contains(SINK_SYMBOL));
-    let mut bench = Bench::of_text(text.replace(SINK_SYMBOL, "nobodys_sink"));
-    let (x, out) = (bench.words(&[0; 256]), bench.output(4096));
-    let error = bench
-        .try_launch(
-            kernels::panics_by_assertion,
-            [4, 1, 1],
-            [64, 1, 1],
-            (x, DevicePtrMut::new(out)),
-        )
-        .expect_err("it panics");
+    let bench = Bench::of_text(text.replace(SINK_SYMBOL, "nobodys_sink"));
+    let (x, out) = (bench.input(&[0; 256]), bench.output(1024));
+    let args = (x.as_slice(), out.as_mut_ptr());
+    let launched = bench.try_launch(kernels::panics_by_assertion, [4, 1, 1], [64, 1, 1], args);
+    let error = launched.expect_err("it panics");
     assert!(matches!(error, Error::Fault { .. }), "{error}");
     assert!(!error.to_string().contains("panicked at"), "{error}");
 }

@@ -1,10 +1,9 @@
 //! The functions of `GpuFloat`: the same bits on host and device, and errors no larger than
 //! `cuda_std::float` says.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, read};
 use astro_float_num::{BigFloat, Consts, RoundingMode};
 use cuda_std::GpuFloat;
-use cuda_std::launch::{DevicePtrMut, DeviceSlice};
 use library_kernels::math::{self as kernels, N_FUNCTIONS};
 use lockstep::Report;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -327,17 +326,13 @@ macro_rules! on_device {
 
             /// The launch's report, and the results.
             pub fn on_device([x, y]: &[Vec<$type>; 2]) -> (Report, Vec<$type>) {
-                let mut bench = Bench::of("math");
-                let n_results = x.len() * N_FUNCTIONS;
-                let results = bench.output(n_results * size_of::<$type>());
-                let mut upload = |x: &[$type]| {
-                    let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
-                    DeviceSlice::new(bench.upload(&bytes), x.len() as u64)
-                };
-                let args = (upload(x), upload(y), DevicePtrMut::new(results));
-                let report = bench.launch(kernels::$kernel, x.len() as u32 / 32, 32, args);
-                let results = bench.read(results, n_results).into_iter();
-                (report, results.map($type::from_le_bytes).collect())
+                let bench = Bench::of("math");
+                let n_blocks = x.len() as u32 / 32;
+                let results = bench.output(x.len() * N_FUNCTIONS);
+                let (x, y) = (bench.input(x), bench.input(y));
+                let args = (x.as_slice(), y.as_slice(), results.as_mut_ptr());
+                let report = bench.launch(kernels::$kernel, n_blocks, 32, args);
+                (report, read(&results))
             }
 
             #[test]

@@ -1,7 +1,6 @@
 //! Ordinary Rust gives the same bits on the host and on the device.
 
-use crate::bench::Bench;
-use cuda_std::launch::DevicePtrMut;
+use crate::bench::{Bench, read};
 use library_kernels::ordinary::{self as kernels, NAMES};
 use std::collections::HashSet;
 
@@ -9,14 +8,13 @@ const N_THREADS: usize = 128;
 
 #[test]
 fn host_and_device_give_the_same_bits() {
-    let mut bench = Bench::of("ordinary");
-    let out = bench.output(N_THREADS * NAMES.len() * 8);
-    bench.launch(kernels::ordinary_rust, 2, 64, (DevicePtrMut::new(out),));
-    let found = bench.read(out, N_THREADS * NAMES.len());
-    for (i, found) in found.chunks(NAMES.len()).enumerate() {
+    let bench = Bench::of("ordinary");
+    let out = bench.output(N_THREADS * NAMES.len());
+    bench.launch(kernels::ordinary_rust, 2, 64, (out.as_mut_ptr(),));
+    for (i, found) in read(&out).chunks(NAMES.len()).enumerate() {
         let expected = kernels::all(i as u32);
         for (k, name) in NAMES.iter().enumerate() {
-            assert_eq!(u64::from_le_bytes(found[k]), expected[k], "{name}({i})");
+            assert_eq!(found[k], expected[k], "{name}({i})");
         }
     }
 }

@@ -1,31 +1,28 @@
 //! `println!` prints what Rust would, except where `cuda_std` says otherwise.
 
 use crate::bench::{Bench, ptx};
-use cuda_std::launch::{DevicePtr, Kernel};
+use cuda_std::launch::Kernel;
 use library_kernels::printing as kernels;
 use ptx_sim::Module;
+use std::collections::BTreeSet;
 
 #[test]
 fn every_thread_prints_its_line() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let floats: Vec<f32> = (0..64).map(|i| i as f32 / 3.0).collect();
-    let x = bench.floats(&floats);
-    let report = bench.launch(kernels::prints_a_line, 2, 32, (x,));
-    let expected = floats
-        .iter()
-        .enumerate()
-        .map(|(i, x)| format!("thread {i} has {x:.2}\n"));
-    let mut printed = report.printed().to_vec();
+    let x = bench.input(&floats);
+    let report = bench.launch(kernels::prints_a_line, 2, 32, (x.as_slice(),));
+    let expected = (0..).zip(&floats);
+    let expected = expected.map(|(i, x)| format!("thread {i} has {x:.2}\n"));
     // Blocks run in any order.
-    printed.sort();
-    let mut expected: Vec<String> = expected.collect();
-    expected.sort();
-    assert_eq!(printed, expected);
+    let printed: BTreeSet<String> = report.printed().iter().cloned().collect();
+    assert_eq!(printed, expected.collect());
+    assert_eq!(report.printed().len(), 64);
 }
 
 #[test]
 fn numbers_print_as_in_rust() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let (small, n, word, long) = (-5i8, -1234i32, 0xBEEFu32, i64::MIN);
     let (wide, x, y) = (u64::MAX, 0.1f32, -1.5e10f64);
     let args = (small, n, word, long, wide, x, y);
@@ -46,10 +43,11 @@ fn numbers_print_as_in_rust() {
 
 #[test]
 fn text_prints_as_in_rust() {
-    let mut bench = Bench::of("library");
+    let bench = Bench::of("library");
     let text = "Straße";
-    let address = bench.upload(text.as_bytes());
-    let args = (DevicePtr::new(address), text.len() as u32, 1);
+    let on_device = bench.input(text.as_bytes());
+    let address = on_device.address();
+    let args = (on_device.as_ptr(), text.len() as u32, 1);
     let report = bench.launch(kernels::prints_text, 1, 1, args);
     let expected = [
         "true false ß\n".to_owned(),
@@ -65,14 +63,11 @@ fn text_prints_as_in_rust() {
 
 #[test]
 fn generic_functions_and_references_print() {
-    let mut bench = Bench::of("library");
-    let values = bench.upload(&[7u32, 8].map(u32::to_le_bytes).concat());
-    let values = cuda_std::launch::DeviceSlice::new(values, 2);
-    let report = bench.launch(kernels::prints_generic, 1, 1, (values,));
-    assert_eq!(
-        report.printed(),
-        ["<1.5>\n", "<text>\n", "7   7\n", "8   8\n"]
-    );
+    let bench = Bench::of("library");
+    let values = bench.input(&[7, 8]);
+    let report = bench.launch(kernels::prints_generic, 1, 1, (values.as_slice(),));
+    let expected = ["<1.5>\n", "<text>\n", "7   7\n", "8   8\n"];
+    assert_eq!(report.printed(), expected);
 }
 
 #[test]
