@@ -6,7 +6,10 @@
 //!
 //! They have the parameters of `gpu-kernels`' transposes, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
-#![allow(unsafe_op_in_unsafe_fn)]
+//!
+//! Unless they say more, kernels are launched with the buffers that those take which they are made
+//! from, or with an element of each for every thread; `# Safety` sections would all say so.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]
 
@@ -34,10 +37,6 @@ fn place() -> (u32, u32) {
 }
 
 /// Loads from the tile what another warp may not have stored yet.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_shared`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn missing_barrier(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let tile = shared_array![f32; TILE_ELEMENTS];
@@ -55,10 +54,6 @@ pub unsafe fn missing_barrier(input: *const f32, output: *mut f32, n_rows: u32, 
 }
 
 /// Takes every element from the row below its own, the last row's from the first.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn off_by_one_row(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -70,10 +65,6 @@ pub unsafe fn off_by_one_row(input: *const f32, output: *mut f32, n_rows: u32, n
 }
 
 /// Gives the output the input's row length: right for square matrices only.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`, and the matrix is square.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn transposed_shape(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -87,10 +78,6 @@ pub unsafe fn transposed_shape(input: *const f32, output: *mut f32, n_rows: u32,
 }
 
 /// Loads whole tiles, even where the matrix ends inside one.
-///
-/// # Safety
-///
-/// Nothing keeps it from reading past `input`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reads_past_input(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -101,10 +88,6 @@ pub unsafe fn reads_past_input(input: *const f32, output: *mut f32, n_rows: u32,
 }
 
 /// Writes one element past the end of its output.
-///
-/// # Safety
-///
-/// There is such an element.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn writes_past_output(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -118,10 +101,6 @@ pub unsafe fn writes_past_output(input: *const f32, output: *mut f32, n_rows: u3
 }
 
 /// Leaves the last column of the input where it is.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn leaves_a_column_out(
     input: *const f32,
@@ -137,10 +116,6 @@ pub unsafe fn leaves_a_column_out(
 }
 
 /// Writes NaN, which compares false with every bound.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn writes_nan(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -151,10 +126,6 @@ pub unsafe fn writes_nan(input: *const f32, output: *mut f32, n_rows: u32, n_col
 }
 
 /// Waits for an element of the output to change, which nothing changes.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn never_ends(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -166,10 +137,6 @@ pub unsafe fn never_ends(input: *const f32, output: *mut f32, n_rows: u32, n_col
 }
 
 /// Asserts something false.
-///
-/// # Safety
-///
-/// As `gpu_kernels::transpose::transpose_coalesced_read`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn panics(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();
@@ -181,10 +148,6 @@ pub unsafe fn panics(input: *const f32, output: *mut f32, n_rows: u32, n_columns
 }
 
 /// Stores two elements at once to where only one fits.
-///
-/// # Safety
-///
-/// Nothing makes its store aligned.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn misaligned_store(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let (row, column) = place();

@@ -37,10 +37,6 @@ unsafe fn for_each_near(
 
 /// Reads the count in one step and raises it in another: two atoms get the same
 /// place.
-///
-/// # Safety
-///
-/// As `gpu_kernels::neighbor::neighbor_atomic`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn neighbor_count_read_apart(
     x: *const f32,
@@ -65,10 +61,6 @@ pub unsafe fn neighbor_count_read_apart(
 
 /// Does not check whether there is a place left: the eleventh neighbour goes to the
 /// next atom's places, or past the end.
-///
-/// # Safety
-///
-/// As `gpu_kernels::neighbor::neighbor_atomic`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn neighbor_without_limit(
     x: *const f32,
@@ -89,10 +81,6 @@ pub unsafe fn neighbor_without_limit(
 }
 
 /// Counts an atom as its own neighbour.
-///
-/// # Safety
-///
-/// As `gpu_kernels::neighbor::neighbor_atomic`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn neighbor_of_itself(
     x: *const f32,

@@ -20,10 +20,6 @@ unsafe fn own_element(input: *const f32, n: u32) -> f32 {
 
 /// The tree without a barrier between its steps: a warp adds what another may
 /// not have stored yet.
-///
-/// # Safety
-///
-/// As `gpu_kernels::reduction::reduce_shared`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reduce_without_barrier(input: *const f32, block_sums: *mut f32, n: u32) {
     let values = shared_array![f32; BLOCK_THREADS as usize];
@@ -44,10 +40,6 @@ pub unsafe fn reduce_without_barrier(input: *const f32, block_sums: *mut f32, n:
 
 /// The blocks add their sums to the result by a load and a store: two of them
 /// may load the same value, and one addition is lost.
-///
-/// # Safety
-///
-/// As `gpu_kernels::reduction::reduce_atomic`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reduce_without_atomics(input: *const f32, sum: *mut f32, n: u32) {
     let values = shared_array![f32; BLOCK_THREADS as usize];
@@ -68,10 +60,6 @@ pub unsafe fn reduce_without_atomics(input: *const f32, sum: *mut f32, n: u32) {
 }
 
 /// The tree stops a step early: every other element of the last two is left out.
-///
-/// # Safety
-///
-/// As `gpu_kernels::reduction::reduce_shared`.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn reduce_one_step_too_few(input: *const f32, block_sums: *mut f32, n: u32) {
     let values = shared_array![f32; BLOCK_THREADS as usize];

@@ -15,10 +15,6 @@ pub const BLOCK_THREADS: u32 = 64;
 const N: usize = BLOCK_THREADS as usize;
 
 /// Adds past the end of its output.
-///
-/// # Safety
-///
-/// `input` and `output` hold an element for each thread.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn atomic_past_the_end(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -27,10 +23,6 @@ pub unsafe fn atomic_past_the_end(input: *const f32, output: *mut f32) {
 }
 
 /// Adds to a sum that a thread sets to zero, without a barrier in between.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn atomic_before_the_barrier(input: *const f32, output: *mut f32) {
     let sum = shared_array![f32; 1];
@@ -45,10 +37,6 @@ pub unsafe fn atomic_before_the_barrier(input: *const f32, output: *mut f32) {
 }
 
 /// Lanes shuffle from lanes outside their mask.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn shuffle_outside_the_mask(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -60,10 +48,6 @@ pub unsafe fn shuffle_outside_the_mask(input: *const f32, output: *mut f32) {
 }
 
 /// Lanes vote with others that never arrive.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn vote_with_absent_lanes(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -75,10 +59,6 @@ pub unsafe fn vote_with_absent_lanes(input: *const f32, output: *mut f32) {
 }
 
 /// Lanes synchronise with masks that do not agree.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn warp_barrier_of_two_masks(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -92,10 +72,6 @@ pub unsafe fn warp_barrier_of_two_masks(input: *const f32, output: *mut f32) {
 }
 
 /// Part of a warp reaches a block barrier.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn barrier_for_some(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; N];
@@ -108,10 +84,6 @@ pub unsafe fn barrier_for_some(input: *const f32, output: *mut f32) {
 }
 
 /// The two warps reach one barrier with different counts.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn barrier_of_two_counts(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -124,10 +96,6 @@ pub unsafe fn barrier_of_two_counts(input: *const f32, output: *mut f32) {
 }
 
 /// Threads arrive at a barrier in memory that was never initialised.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn arrival_without_a_barrier(input: *const f32, output: *mut f32) {
     let barrier = address_in_space(shared_array![u64; 1]);
@@ -138,10 +106,6 @@ pub unsafe fn arrival_without_a_barrier(input: *const f32, output: *mut f32) {
 }
 
 /// All wait at a barrier in memory for one arrival that never comes.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn too_few_arrivals(input: *const f32, output: *mut f32) {
     let barrier = address_in_space(shared_array![u64; 1]);
@@ -155,11 +119,7 @@ pub unsafe fn too_few_arrivals(input: *const f32, output: *mut f32) {
     *output.add(thread) = *input.add(thread);
 }
 
-/// A lock that its holder does not release.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`], and the first element of `output` is 0.
+/// A lock that its holder does not release. The first element of `output` is 0.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn lock_without_end(input: *const f32, output: *mut f32) {
     let lock = shared_array![u32; 1];
@@ -176,10 +136,6 @@ pub unsafe fn lock_without_end(input: *const f32, output: *mut f32) {
 }
 
 /// Copies past the end of the tile.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn copy_past_the_tile(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; 32];
@@ -190,10 +146,6 @@ pub unsafe fn copy_past_the_tile(input: *const f32, output: *mut f32) {
 }
 
 /// Copies to global memory, as if it were shared.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn copy_to_global_memory(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -202,10 +154,6 @@ pub unsafe fn copy_to_global_memory(input: *const f32, output: *mut f32) {
 }
 
 /// Loads what the kernel wrote as if it were constant.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn constant_load_of_its_output(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -217,10 +165,6 @@ pub unsafe fn constant_load_of_its_output(input: *const f32, output: *mut f32) {
 }
 
 /// Stores vectors where only single elements may begin.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -244,10 +188,6 @@ macro_rules! take {
 }
 
 /// A race with both sides in macros.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn race_in_macros(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; N];
@@ -265,10 +205,6 @@ macro_rules! add_to {
 }
 
 /// A function of `cuda_std` in a macro.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn atomic_in_a_macro(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -284,10 +220,6 @@ unsafe fn count(counter: *mut f32) {
 }
 
 /// A function of `cuda_std` in one of the crate.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn atomic_in_a_function(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -299,10 +231,6 @@ pub unsafe fn atomic_in_a_function(input: *const f32, output: *mut f32) {
 
 /// One warp waits for room and fills, the other waits for elements and drains: by parities
 /// that never change, so that the second waits for ever.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn waits_in_two_halves(input: *const f32, output: *mut f32, n_rounds: u32) {
     let buffer = shared_array![f32; 32];
@@ -333,10 +261,6 @@ pub unsafe fn waits_in_two_halves(input: *const f32, output: *mut f32, n_rounds:
 
 /// Copies, round after round and in a loop that is unrolled, until one is past the end of
 /// the tile.
-///
-/// # Safety
-///
-/// As [`atomic_past_the_end`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn copies_in_a_loop(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; 3 * N];

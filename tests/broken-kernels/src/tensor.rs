@@ -57,10 +57,6 @@ unsafe fn write(output: *mut f32, left: FragmentA<f16, M16N8K16>, right: Right) 
 
 /// L·Rᵀ, the tile stored plain and loaded swizzled: the mistake that a layout in
 /// the type prevents, made by force.
-///
-/// # Safety
-///
-/// As `gpu_kernels::tensor::wide::tile32_plain`.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn stored_plain_loaded_swizzled(input: *const f16, output: *mut f32) {
     let tile = shared_tile!(PlainTile);
@@ -70,10 +66,6 @@ pub unsafe fn stored_plain_loaded_swizzled(input: *const f16, output: *mut f32) 
 }
 
 /// A·B without the transpose that B needs: it computes A·Bᵀ.
-///
-/// # Safety
-///
-/// As `gpu_kernels::tensor::wide::tile32_plain`.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn b_without_trans(input: *const f16, output: *mut f32) {
     let tile = shared_tile!(PlainTile);
@@ -82,10 +74,6 @@ pub unsafe fn b_without_trans(input: *const f16, output: *mut f32) {
 }
 
 /// A·B with the right operand's quarters 1 and 2 exchanged, as they are for Bᵀ.
-///
-/// # Safety
-///
-/// As `gpu_kernels::tensor::wide::tile32_plain`.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn fragments_swapped(input: *const f16, output: *mut f32) {
     let tile = shared_tile!(PlainTile);
@@ -96,10 +84,6 @@ pub unsafe fn fragments_swapped(input: *const f16, output: *mut f32) {
 }
 
 /// A·B as it should be, to test that the checks let it pass.
-///
-/// # Safety
-///
-/// As `gpu_kernels::tensor::wide::tile32_plain`.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn right_product(input: *const f16, output: *mut f32) {
     let tile = shared_tile!(PlainTile);

@@ -10,10 +10,6 @@ use cuda_std::prelude::*;
 pub const BLOCK_THREADS: u32 = 64;
 
 /// A thread reads what it copies without waiting for it.
-///
-/// # Safety
-///
-/// `input` and `output` hold an element for each thread.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn copy_without_wait(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; BLOCK_THREADS as usize];
@@ -25,10 +21,6 @@ pub unsafe fn copy_without_wait(input: *const f32, output: *mut f32) {
 }
 
 /// Every thread waits for its own copy, and reads another's.
-///
-/// # Safety
-///
-/// As [`copy_without_wait`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn copy_without_barrier(input: *const f32, output: *mut f32) {
     let tile = shared_array![f32; BLOCK_THREADS as usize];
@@ -40,10 +32,6 @@ pub unsafe fn copy_without_barrier(input: *const f32, output: *mut f32) {
 }
 
 /// The last steps of a tree, within a warp, as if its lanes ran in lockstep.
-///
-/// # Safety
-///
-/// As [`copy_without_wait`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn tree_without_warp_barrier(input: *const f32, output: *mut f32) {
     let values = shared_array![f32; BLOCK_THREADS as usize];
@@ -64,10 +52,6 @@ pub unsafe fn tree_without_warp_barrier(input: *const f32, output: *mut f32) {
 }
 
 /// Adds to an output that was never set to zero.
-///
-/// # Safety
-///
-/// As [`copy_without_wait`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn adds_to_its_output(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x() as usize;
@@ -75,10 +59,6 @@ pub unsafe fn adds_to_its_output(input: *const f32, output: *mut f32) {
 }
 
 /// Half a warp sums by shuffles that reach into the other half.
-///
-/// # Safety
-///
-/// As [`copy_without_wait`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn shuffle_from_absent_lanes(input: *const f32, output: *mut f32) {
     let thread = thread::thread_idx_x();
