@@ -11,11 +11,9 @@ fn module() -> Module {
 }
 
 /// The opcodes of the kernel.
-fn opcodes(module: &Module, kernel: &str) -> Vec<String> {
-    let mut entries = module.functions.iter().filter(|function| function.is_entry);
-    let entry = entries.find(|function| function.name == kernel);
-    let entry = entry.unwrap_or_else(|| panic!("no entry `{kernel}`"));
-    support::opcodes(entry).map(str::to_owned).collect()
+fn opcodes(kernel: &str) -> Vec<String> {
+    let entry = support::entry(kernel);
+    support::opcodes(&entry).map(str::to_owned).collect()
 }
 
 /// The end of the opcode of an operation on a type: `add.u32`.
@@ -39,7 +37,7 @@ fn operation(operation: Operation, ty: &str) -> String {
 
 /// Every operation of the table in every order, scope and space.
 fn has_every_cell(kernel: &str, ty: &str, operations: &[Operation]) {
-    let opcodes = opcodes(&module(), kernel);
+    let opcodes = opcodes(kernel);
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
     for &op in operations {
         for cell in &CELLS {
@@ -120,13 +118,13 @@ fn kernels_have_the_instructions_that_they_are_about() {
         ),
         ("neighbor_tiles", "redux.sync.or.b32 setp.lt.or.f32"),
     ] {
-        let opcodes = opcodes(&module(), kernel);
+        let opcodes = opcodes(kernel);
         for opcode in wanted.split(' ') {
             let has = opcodes.iter().any(|found| found == opcode);
             assert!(has, "{kernel} has no {opcode}; it has {opcodes:?}");
         }
     }
-    let tiles = opcodes(&module(), "neighbor_tiles");
+    let tiles = opcodes("neighbor_tiles");
     let is_wide = |opcode: &String| opcode.starts_with("ld.shared.v4.");
     assert!(tiles.iter().any(is_wide), "{tiles:?}");
 }

@@ -1,10 +1,11 @@
 //! Local memory: where each kernel's window lives, in the PTX, in ptxas' report
 //! and in the traffic.
 
-use crate::support::{Simulator, count, entry, local_arrays, ptxas_report};
+use crate::support::{ARCH, count, entry, local_arrays, opcodes, ptxas_report};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::local_memory::{self as kernels, BLOCK, WINDOWS, grid};
-use ptx_sim::Report;
+use lockstep::{Device, LaunchConfig};
+use ptx_sim::Counts;
 
 const N: u32 = 8192;
 
@@ -21,16 +22,10 @@ fn constant_indices_leave_no_local_array_in_the_ptx() {
     for window in WINDOWS {
         let entry = entry(&in_registers(window));
         assert_eq!(local_arrays(&entry), [], "window {window}");
-        assert_eq!(
-            count(&entry, "ld.local") + count(&entry, "st.local"),
-            0,
-            "window {window}"
-        );
-        assert_eq!(
-            count(&entry, "ld.global"),
-            window as usize,
-            "unrolled: window {window}"
-        );
+        let n_local = count(&entry, "ld.local") + count(&entry, "st.local");
+        assert_eq!(n_local, 0, "window {window}");
+        let n_loads = count(&entry, "ld.global");
+        assert_eq!(n_loads, window as usize, "unrolled: window {window}");
     }
 }
 
@@ -51,10 +46,8 @@ fn ptxas_gives_a_stack_frame_to_the_local_array_and_none_to_the_registers() {
     };
     for window in WINDOWS {
         let registers = report[&in_registers(window)];
-        assert_eq!(
-            registers.stack_frame_bytes, 0,
-            "window {window}: {registers:?}"
-        );
+        let frame = registers.stack_frame_bytes;
+        assert_eq!(frame, 0, "window {window}: {registers:?}");
         let local = report[&in_local(window)];
         let frame = (4 * window).next_multiple_of(8);
         assert_eq!(local.stack_frame_bytes, frame, "window {window}: {local:?}");
@@ -65,39 +58,40 @@ fn ptxas_gives_a_stack_frame_to_the_local_array_and_none_to_the_registers() {
         }
     }
     let shared = report["running_mean_shared"];
-    assert_eq!(
-        (shared.stack_frame_bytes, shared.spill_store_bytes),
-        (0, 0),
-        "{shared:?}"
-    );
-    assert!(
-        shared.n_registers <= 64,
-        "four blocks of 256 threads: {shared:?}"
-    );
+    let in_memory = (shared.stack_frame_bytes, shared.spill_store_bytes);
+    assert_eq!(in_memory, (0, 0), "{shared:?}");
+    // Four blocks of 256 threads.
+    assert!(shared.n_registers <= 64, "{shared:?}");
 }
 
-fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>>(
+/// Runs a kernel of the oldest architecture on the simulator; what it wrote, and its counts.
+fn run<K: Kernel>(
     kernel: K,
-    window: u32,
-) -> Report {
-    let values = lesson::inputs::uniform(4, N as usize);
-    let mut simulator = Simulator::new();
-    let input = simulator.input("input", &values);
-    let output = simulator.output("output", values.len());
-    let report = simulator.launch(kernel, grid(N), BLOCK, (input, output.as_mut_ptr(), N));
-    let expected = host::lessons::local_memory::reference(&values, window as usize);
-    assert_eq!(
-        simulator.read(&output),
-        expected,
-        "{} is not exact",
-        K::NAME
-    );
-    report
+    config: LaunchConfig,
+    values: &[f32],
+    args: impl Fn(DevicePtr<f32>, DevicePtrMut<f32>) -> K::Args,
+) -> (Vec<f32>, Counts) {
+    let device = Device::simulator();
+    let source = host::kernels::module_with(K::NAME, Some(ARCH)).expect("it compiles");
+    let module = device.load(source).expect("its variables fit");
+    let input = device.upload("input", values).expect("there is room");
+    let output = device.alloc("output", values.len()).expect("there is room");
+    let args = args(input.as_ptr(), output.as_mut_ptr());
+    // SAFETY: the simulator checks every access.
+    let report = unsafe { module.launch(kernel, config, args) };
+    let report = report.unwrap_or_else(|error| panic!("{error}"));
+    let counts = report.simulated().expect("it is simulated").counts;
+    (output.read().expect("it was allocated"), counts)
 }
 
 #[test]
 fn local_traffic_is_the_window_there_and_back_in_whole_lines() {
-    let counts = run(kernels::running_mean_local_32, 32).counts;
+    let values = lesson::inputs::uniform(4, N as usize);
+    let config = LaunchConfig::new(grid(N), BLOCK);
+    let kernel = kernels::running_mean_local_32;
+    let (means, counts) = run(kernel, config, &values, |input, output| (input, output, N));
+    let expected = host::lessons::local_memory::reference(&values, 32);
+    assert_eq!(means, expected);
     let n_warps = u64::from(N / 32);
     assert_eq!(counts.local_store_requests, 32 * n_warps);
     // The compiler keeps the element that is stored last for the load of the
@@ -111,39 +105,29 @@ fn local_traffic_is_the_window_there_and_back_in_whole_lines() {
 
 #[test]
 fn the_shared_tile_loads_each_element_about_once() {
-    use gpu_kernels::local_memory::{
-        SHARED_BLOCK, TILE_ELEMENTS, running_mean_shared, shared_grid, tile_outputs,
-    };
-    let (window, n) = (1000, 10 * tile_outputs(1000));
+    let (window, n) = (1000, 10 * kernels::tile_outputs(1000));
     let values = lesson::inputs::uniform(5, n as usize);
-    let mut simulator = Simulator::new();
-    let input = simulator.input("input", &values);
-    let output = simulator.output("output", values.len());
-    let grid = shared_grid(n, window);
-    let args = (input, output.as_mut_ptr(), n, window);
-    let counts = simulator
-        .launch(running_mean_shared, grid, SHARED_BLOCK, args)
-        .counts;
+    let grid = kernels::shared_grid(n, window);
     assert_eq!(grid, [10, 1, 1]);
-    assert!(counts.global_load_bytes <= 10 * 4 * u64::from(TILE_ELEMENTS));
+    let config = LaunchConfig::new(grid, kernels::SHARED_BLOCK);
+    let kernel = kernels::running_mean_shared;
+    let args = |input, output| (input, output, n, window);
+    let (_, counts) = run(kernel, config, &values, args);
+    assert!(counts.global_load_bytes <= 10 * 4 * u64::from(kernels::TILE_ELEMENTS));
     assert_eq!(counts.global_store_bytes, 4 * u64::from(n));
-    assert_eq!(
-        (counts.shared_load_conflicts, counts.shared_store_conflicts),
-        (0, 0)
-    );
+    let conflicts = (counts.shared_load_conflicts, counts.shared_store_conflicts);
+    assert_eq!(conflicts, (0, 0));
 }
 
 #[test]
 fn the_shared_tile_moves_16_bytes_an_access() {
     let entry = entry("running_mean_shared");
     for opcode in ["ld.global", "st.shared", "ld.shared", "st.global"] {
-        let n_wide = entry.body.iter().flatten().filter(|instruction| {
-            instruction.opcode.starts_with(opcode)
-                && [".v4.b32", ".v4.f32", ".v2.b64"]
-                    .iter()
-                    .any(|wide| instruction.opcode.ends_with(wide))
-        });
-        assert_eq!(n_wide.count(), 5, "{opcode}");
+        let is_wide = |found: &&str| {
+            let mut wide = [".v4.b32", ".v4.f32", ".v2.b64"].iter();
+            found.starts_with(opcode) && wide.any(|wide| found.ends_with(wide))
+        };
+        assert_eq!(opcodes(&entry).filter(is_wide).count(), 5, "{opcode}");
     }
     // Only the ends of the array and the tile's columns are narrower.
     assert_eq!(count(&entry, "st.global"), 5 + 1);

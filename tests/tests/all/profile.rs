@@ -55,23 +55,17 @@ fn transpose_shared_shows_the_32_way_line() {
     let verdicts = verdict::verdicts(&profile.rows);
     assert_eq!(verdicts.len(), 1);
     assert_eq!(verdicts[0].place, place);
-    assert!(
-        verdicts[0].finding.starts_with("32-way bank conflict")
-            && verdicts[0].finding.contains("31 of 32 wavefronts wasted"),
-        "{}",
-        verdicts[0].finding
-    );
+    let finding = &verdicts[0].finding;
+    assert!(finding.starts_with("32-way bank conflict"), "{finding}");
+    assert!(finding.contains("31 of 32 wavefronts wasted"), "{finding}");
 }
 
 #[test]
 fn transpose_swizzled_shows_none() {
     let profile = profile("transpose_swizzled", &[128, 64]);
     assert_eq!(profile.rows.len(), 4);
-    let columns: Vec<_> = profile
-        .rows
-        .iter()
-        .filter(|row| reads_column(row))
-        .collect();
+    let rows = profile.rows.iter();
+    let columns: Vec<_> = rows.filter(|row| reads_column(row)).collect();
     let [column] = columns[..] else {
         panic!("one instruction reads the column, not {columns:?}");
     };
@@ -85,9 +79,8 @@ fn transpose_swizzled_shows_none() {
 #[test]
 fn inlined_accesses_have_the_kernels_line() {
     let profile = profile("mma_simple_plain", &[1]);
-    let loads: Vec<_> = profile
-        .rows
-        .iter()
+    let rows = profile.rows.iter();
+    let loads: Vec<_> = rows
         .filter(|row| row.opcode.starts_with("ldmatrix"))
         .collect();
     assert_eq!(loads.len(), 2);
@@ -104,13 +97,9 @@ fn strided_stores_are_named() {
     let profile = profile("transpose_coalesced_read", &[64, 64]);
     let verdicts = verdict::verdicts(&profile.rows);
     assert_eq!(verdicts.len(), 1);
-    assert!(
-        verdicts[0]
-            .finding
-            .contains("32 sectors per request where 4 would do, 7 of 8 wasted"),
-        "{}",
-        verdicts[0].finding
-    );
+    let finding = &verdicts[0].finding;
+    let words = "32 sectors per request where 4 would do, 7 of 8 wasted";
+    assert!(finding.contains(words), "{finding}");
 }
 
 /// The module of a kernel, whose text `edit` has changed.
@@ -145,23 +134,16 @@ fn bad_counts_are_profiled_and_named_with_their_line() {
     let [difference] = &profile.differences[..] else {
         panic!("one claim does not hold, not {:?}", profile.differences);
     };
-    assert_eq!(
-        (difference.expected, difference.counted),
-        (Some(0.0), Some(31.0))
-    );
+    assert_eq!(difference.expected, Some(0.0));
+    assert_eq!(difference.counted, Some(31.0));
     let [line] = &difference.lines[..] else {
         panic!("one line is to blame, not {:?}", difference.lines);
     };
     let column = profile.rows.iter().find(|row| reads_column(row));
     assert_eq!(line.place, column.expect("it is there").line);
     // At a shape about which nothing is claimed, nothing differs.
-    let profile = simulate(registered, &Shape::of(&[128, 65]), &module);
-    assert!(
-        profile
-            .expect("it runs")
-            .expect("it is launched")
-            .is_right()
-    );
+    let profile = simulate(registered, &Shape::of(&[128, 65]), &module).expect("it runs");
+    assert!(profile.expect("it is launched").is_right());
 }
 
 /// The kernel on the trial's shape, and a second time on no memory at all.

@@ -3,6 +3,7 @@
 //! where its lessons are (`lessons.rs`).
 
 use broken_kernels::{reduction, unseen};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use host::lessons::transpose;
 use lesson::{KernelEntry, Shape, Status};
 use lockstep::engine::sim::Sim;
@@ -40,32 +41,27 @@ fn transpose_without_a_barrier() {
     );
 }
 
-#[test]
-fn reduction_without_a_barrier() {
+/// The report on a broken reduction by two blocks has these words.
+fn reduction_races<K>(_: K, words: &str)
+where
+    K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>,
+{
     let engine = simulator(ptx::broken()).with_check(true);
     let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
     let sums = Buffer::of(&engine, "sums", &[0.0f32; 2]).expect("room");
     let args = (input.as_ptr(), sums.as_mut_ptr(), 256);
     let config = LaunchConfig::new([2, 1, 1], [128, 1, 1]);
-    // SAFETY: two blocks of 128 read 256 elements and write two sums.
-    let launch = unsafe { Prepared::of::<reduction::reduce_without_barrier>(config, args) };
+    // SAFETY: two blocks of 128 read 256 elements and write at most two sums.
+    let launch = unsafe { Prepared::of::<K>(config, args) };
     let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
     names_both(&report, "tests/broken-kernels/src/reduction.rs");
-    assert!(report.contains("shared address"), "{report}");
+    assert!(report.contains(words), "{report}");
 }
 
 #[test]
-fn reduction_without_atomics_across_blocks() {
-    let engine = simulator(ptx::broken()).with_check(true);
-    let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
-    let sum = Buffer::of(&engine, "sum", &[0.0f32]).expect("room");
-    let args = (input.as_ptr(), sum.as_mut_ptr(), 256);
-    let config = LaunchConfig::new([2, 1, 1], [128, 1, 1]);
-    // SAFETY: two blocks of 128 read 256 elements and write one sum.
-    let launch = unsafe { Prepared::of::<reduction::reduce_without_atomics>(config, args) };
-    let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
-    names_both(&report, "tests/broken-kernels/src/reduction.rs");
-    assert!(report.contains("`sum`"), "{report}");
+fn reductions_without_a_barrier_or_without_atomics() {
+    reduction_races(reduction::reduce_without_barrier, "shared address");
+    reduction_races(reduction::reduce_without_atomics, "`sums`");
 }
 
 /// Runs a kernel of [`unseen`] on a poisoned output; its report must hold all of
@@ -95,35 +91,23 @@ macro_rules! must_report {
 }
 
 #[test]
-fn a_copy_read_before_the_wait() {
+fn copies_and_a_tree_without_their_waits() {
     let words = [
         "asynchronous copy not waited for",
         "the copy:",
         "at tests/broken-kernels/src/unseen.rs:",
     ];
     must_report!(copy_without_wait, words);
-}
-
-#[test]
-fn a_copy_read_without_a_barrier() {
     let words = ["race:", "asynchronous copy", "the earlier one:"];
     must_report!(copy_without_barrier, words);
-}
-
-#[test]
-fn a_tree_without_warp_barriers() {
     let report = must_report!(tree_without_warp_barrier, ["race:", "shared address"]);
     names_both(&report, "tests/broken-kernels/src/unseen.rs");
 }
 
 #[test]
-fn an_output_that_is_added_to() {
+fn unwritten_memory_and_absent_lanes() {
     let words = ["read of unwritten memory", "`output`", "src/unseen.rs:"];
     must_report!(adds_to_its_output, words);
-}
-
-#[test]
-fn a_shuffle_from_absent_lanes() {
     let words = ["it reads from lane 16", "only lanes 0-15 take part"];
     must_report!(shuffle_from_absent_lanes, words);
 }

@@ -26,33 +26,22 @@ fn listed_kernels_exist_and_existing_kernels_are_listed() {
     let existing = entries();
     let missing: Vec<_> = listed.difference(&existing).collect();
     let unlisted: Vec<_> = existing.difference(&listed).collect();
-    assert!(
-        missing.is_empty(),
-        "listed, but not in the PTX: {missing:?}"
-    );
-    assert!(
-        unlisted.is_empty(),
-        "in the PTX, but in no lesson: {unlisted:?}"
-    );
+    assert_eq!(missing, [""; 0], "listed, but not in the PTX");
+    assert_eq!(unlisted, [""; 0], "in the PTX, but in no lesson");
 }
 
 #[test]
 fn every_lesson_is_whole() {
     for lesson in LESSONS {
-        let source = ptx::root().join(lesson.source);
+        let (id, source) = (lesson.id, lesson.source);
         assert!(
-            source.is_file(),
-            "{}: {} is not a file",
-            lesson.id,
-            lesson.source
+            ptx::root().join(source).is_file(),
+            "{id}: {source} is not a file"
         );
-        assert!(!lesson.kernels.is_empty(), "{} has no kernels", lesson.id);
+        assert!(!lesson.kernels.is_empty(), "{id} has no kernels");
         for text in [lesson.title, lesson.idea] {
-            assert!(
-                !text.is_empty() && !text.ends_with('.'),
-                "{}: {text}",
-                lesson.id
-            );
+            let is_title = !text.is_empty() && !text.ends_with('.');
+            assert!(is_title, "{id}: {text}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tensor-core tiles: mistakes with them are caught, their counts are the
 //! hardware's, and their PTX is as it must be.
 
+use crate::support::opcodes;
 use broken_kernels::tensor::{
     b_without_trans, fragments_swapped, right_product, stored_plain_loaded_swizzled,
 };
@@ -18,56 +19,40 @@ use ptx_sim::ir::Function;
 const TOLERANCE: Tolerance = Tolerance::Absolute(f32_sum_error(16));
 
 fn outcome(kernel: KernelEntry) -> (Status, String) {
-    let result = results(
-        &simulator(ptx::broken()),
-        kernel.within(TOLERANCE),
-        &[Shape::of(&[2])],
-    )
-    .remove(0);
+    let (simulator, kernel) = (simulator(ptx::broken()), kernel.within(TOLERANCE));
+    let result = results(&simulator, kernel, &[Shape::of(&[2])]).remove(0);
     (result.status, result.reason.unwrap_or_default())
 }
 
-fn must_fail(kernel: KernelEntry) {
-    let (status, reason) = outcome(kernel);
-    assert_eq!(status, Status::Failed);
-    assert!(reason.contains("of 256 elements are wrong"), "{reason}");
+/// The entry of a kernel for tiles of 32 columns.
+macro_rules! entry {
+    ($kernel:ident, $reference:ident) => {
+        KernelEntry::of($kernel, "broken", |trial| {
+            run(trial, $kernel, 32, $reference)
+        })
+    };
 }
 
 #[test]
-fn a_tile_stored_plain_and_loaded_swizzled_is_wrong() {
-    must_fail(KernelEntry::of(
-        stored_plain_loaded_swizzled,
-        "broken",
-        |trial| {
-            run(
-                trial,
-                stored_plain_loaded_swizzled,
-                32,
-                left_times_right_transposed,
-            )
-        },
-    ));
-}
-
-#[test]
-fn b_without_its_transpose_is_wrong() {
-    must_fail(KernelEntry::of(b_without_trans, "broken", |trial| {
-        run(trial, b_without_trans, 32, left_times_right)
-    }));
-}
-
-#[test]
-fn swapped_fragments_are_wrong() {
-    must_fail(KernelEntry::of(fragments_swapped, "broken", |trial| {
-        run(trial, fragments_swapped, 32, left_times_right)
-    }));
+fn mistakes_with_tiles_are_wrong() {
+    for kernel in [
+        entry!(stored_plain_loaded_swizzled, left_times_right_transposed),
+        entry!(b_without_trans, left_times_right),
+        entry!(fragments_swapped, left_times_right),
+    ] {
+        let id = kernel.id;
+        let (status, reason) = outcome(kernel);
+        assert_eq!(status, Status::Failed, "{id}");
+        assert!(
+            reason.contains("of 256 elements are wrong"),
+            "{id}: {reason}"
+        );
+    }
 }
 
 #[test]
 fn the_same_without_a_mistake_is_right() {
-    let (status, reason) = outcome(KernelEntry::of(right_product, "right", |trial| {
-        run(trial, right_product, 32, left_times_right)
-    }));
+    let (status, reason) = outcome(entry!(right_product, left_times_right));
     assert_eq!(status, Status::Passed, "{reason}");
 }
 
@@ -156,26 +141,14 @@ fn warp_wide_instructions_stand_in_straight_line_code() {
         let may_branch = kernel.name.starts_with("matrix_power");
         for instruction in body {
             let opcode = name(&instruction.opcode);
-            if WARP_WIDE.contains(&opcode) {
-                assert_eq!(
-                    instruction.guard, None,
-                    "{}: {} is guarded",
-                    kernel.name, instruction.opcode
-                );
-            }
-            if opcode == "bra" {
-                assert!(
-                    may_branch,
-                    "{} branches, PTX line {}",
-                    kernel.name, instruction.line
-                );
-            }
+            let (id, line) = (&kernel.name, instruction.line);
+            let is_guarded = WARP_WIDE.contains(&opcode) && instruction.guard.is_some();
+            assert!(!is_guarded, "{id}: {opcode} is guarded, PTX line {line}");
+            let branches = opcode == "bra" && !may_branch;
+            assert!(!branches, "{id} branches, PTX line {line}");
         }
-        assert!(
-            body.iter().any(|i| WARP_WIDE.contains(&name(&i.opcode))),
-            "{} has no tensor-core instruction",
-            kernel.name
-        );
+        let has_any = body.iter().any(|i| WARP_WIDE.contains(&name(&i.opcode)));
+        assert!(has_any, "{} has no tensor-core instruction", kernel.name);
     }
 }
 
@@ -183,24 +156,12 @@ fn warp_wide_instructions_stand_in_straight_line_code() {
 #[test]
 fn copies_move_16_bytes() {
     for kernel in kernels() {
-        let body = kernel.body.as_deref().unwrap_or_default();
         // A probe's registers and a result's pairs are not tiles.
-        if kernel.name.starts_with("probe_mma") {
+        if kernel.name.starts_with("probe_mma") || kernel.name == "probe_stmatrix" {
             continue;
         }
-        let loads: Vec<&str> = body
-            .iter()
-            .map(|instruction| &*instruction.opcode)
-            .filter(|opcode| opcode.starts_with("ld.global"))
-            .collect();
-        if kernel.name != "probe_stmatrix" {
-            assert!(
-                loads
-                    .iter()
-                    .all(|opcode| opcode.contains(".v2.b64") || opcode.contains(".v4.b32")),
-                "{}: {loads:?}",
-                kernel.name
-            );
-        }
+        let mut loads = opcodes(&kernel).filter(|opcode| opcode.starts_with("ld.global"));
+        let narrow = loads.find(|load| !load.contains(".v2.b64") && !load.contains(".v4.b32"));
+        assert_eq!(narrow, None, "{}", kernel.name);
     }
 }

@@ -1,84 +1,13 @@
-//! The common part of the kernels' tests: a launch on the simulator with counts by instruction, and
-//! what ptxas reports.
+//! The common part of tests of the kernels' PTX, and what ptxas reports.
 
-// Each test file uses a part of it.
-#![allow(dead_code)]
-
+use lockstep::engine::PtxModule;
+use ptx_sim::ir::{Function, Space};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockstep::engine::PtxModule;
-use lockstep::engine::launch::topic_of;
-use lockstep::{Buffer, Device, LaunchConfig, Module};
-
-use cuda_std::launch::{DevicePtr, Kernel};
-use ptx_sim::Report;
-use ptx_sim::ir::{Function, Space};
-
 /// The oldest architecture that kernels are compiled for.
-const ARCH: &str = host::kernels::ARCHES[0];
-
-/// The simulator with the kernels of the oldest architecture, loaded when they are
-/// launched.
-pub struct Simulator {
-    device: Device,
-    modules: HashMap<&'static str, Module>,
-    /// What kernels read; kept as long as the device.
-    inputs: Vec<Buffer<f32>>,
-}
-
-impl Simulator {
-    pub fn new() -> Self {
-        Self {
-            device: Device::simulator(),
-            modules: HashMap::new(),
-            inputs: Vec::new(),
-        }
-    }
-
-    /// The module with a kernel.
-    fn module<K: Kernel>(&mut self) -> &Module {
-        let topic = topic_of(K::MODULE_PATH).expect("every kernel has a topic");
-        self.modules.entry(topic).or_insert_with(|| {
-            let source = host::kernels::module_with(K::NAME, Some(ARCH)).expect("it compiles");
-            self.device.load(source).expect("its variables fit")
-        })
-    }
-
-    /// A copy of `values` on the device.
-    pub fn input(&mut self, label: &str, values: &[f32]) -> DevicePtr<f32> {
-        let buffer = self.device.upload(label, values).expect("there is room");
-        let pointer = buffer.as_ptr();
-        self.inputs.push(buffer);
-        pointer
-    }
-
-    /// Room for `len` values on the device, NaN to begin with.
-    pub fn output(&mut self, label: &str, len: usize) -> Buffer<f32> {
-        self.device.alloc(label, len).expect("there is room")
-    }
-
-    /// Runs a kernel, which must end well.
-    pub fn launch<K: Kernel>(
-        &mut self,
-        kernel: K,
-        grid: [u32; 3],
-        block: [u32; 3],
-        args: K::Args,
-    ) -> Report {
-        let config = LaunchConfig::new(grid, block);
-        // SAFETY: the simulator checks every access.
-        let report = unsafe { self.module::<K>().launch(kernel, config, args) };
-        let report = report.unwrap_or_else(|error| panic!("{error}"));
-        report.simulated().expect("it is simulated").clone()
-    }
-
-    /// What a kernel wrote.
-    pub fn read(&self, output: &Buffer<f32>) -> Vec<f32> {
-        output.read().expect("it was allocated")
-    }
-}
+pub const ARCH: &str = host::kernels::ARCHES[0];
 
 fn begins_with(opcode: &str, prefix: &str) -> bool {
     opcode
@@ -91,11 +20,9 @@ pub fn entry(name: &str) -> Function {
     let module = host::kernels::module_with(name, Some(ARCH)).expect("it compiles");
     let text = module.text().expect("it compiles");
     let module = ptx_sim::parse::parse(text).expect("well-formed");
-    module
-        .functions
-        .into_iter()
-        .find(|function| function.is_entry && function.name == name)
-        .unwrap_or_else(|| panic!("no entry `{name}`"))
+    let mut functions = module.functions.into_iter();
+    let entry = functions.find(|function| function.is_entry && function.name == name);
+    entry.unwrap_or_else(|| panic!("no entry `{name}`"))
 }
 
 /// The opcodes of a function, in order.
