@@ -192,45 +192,49 @@ mod tests {
 
     #[test]
     fn errors_say_where_and_what_is_expected() {
-        let refused = |line: String, parts: &[&str]| {
-            let error = read(with_line(&line).as_bytes())
-                .expect_err("malformed")
-                .to_string();
+        let good = offsets(4);
+        for (line, parts) in [
+            (
+                "ld.shared.u32,4,ffff,GOOD,1",
+                ["5 fields", "8 are expected"],
+            ),
+            (
+                "ld.shared.u32,3,ffff,GOOD,1,0,,",
+                ["`bytes_per_lane` is `3`", "1, 2, 4, 8 or 16"],
+            ),
+            (
+                "ld.shared.u32,4,fffffffff,GOOD,1,0,,",
+                ["`active_mask_hex`", "eight hexadecimal digits"],
+            ),
+            (
+                "ld.shared.u32,4,ffff,0 4 8,1,0,,",
+                ["`lane_byte_offsets`", "32 byte offsets"],
+            ),
+            (
+                "ld.shared.v2.u32,8,ffff,GOOD,1,0,,",
+                ["`lane_byte_offsets`", "multiples"],
+            ),
+            (
+                "ld.shared.v2.u32,8,ffff,GOOD,1,0,,",
+                ["multiples", "lane 1 has 4"],
+            ),
+            (
+                "ld.shared.u32,4,ffff,GOOD,one,0,,",
+                ["`shared_wavefronts` is `one`", "a number"],
+            ),
+            (
+                "ld.shared.u32,4,ffff,GOOD,1,,,",
+                ["both filled", "or both empty"],
+            ),
+            ("ld.shared.u32,4,ffff,GOOD,,,,", ["none of", ""]),
+        ] {
+            let text = with_line(&line.replace("GOOD", &good));
+            let error = read(text.as_bytes()).expect_err("malformed").to_string();
             assert!(error.starts_with("line 2: "), "{error}");
             for part in parts {
                 assert!(error.contains(part), "{error}: no {part}");
             }
-        };
-        let good = offsets(4);
-        refused(
-            format!("ld.shared.u32,4,ffff,{good},1"),
-            &["5 fields", "8 are expected"],
-        );
-        refused(
-            format!("ld.shared.u32,3,ffff,{good},1,0,,"),
-            &["`bytes_per_lane` is `3`", "1, 2, 4, 8 or 16"],
-        );
-        refused(
-            format!("ld.shared.u32,4,fffffffff,{good},1,0,,"),
-            &["`active_mask_hex`", "eight hexadecimal digits"],
-        );
-        refused(
-            "ld.shared.u32,4,ffff,0 4 8,1,0,,".to_owned(),
-            &["`lane_byte_offsets`", "32 byte offsets"],
-        );
-        refused(
-            format!("ld.shared.v2.u32,8,ffff,{good},1,0,,"),
-            &["`lane_byte_offsets`", "multiples", "lane 1 has 4"],
-        );
-        refused(
-            format!("ld.shared.u32,4,ffff,{good},one,0,,"),
-            &["`shared_wavefronts` is `one`", "a number"],
-        );
-        refused(
-            format!("ld.shared.u32,4,ffff,{good},1,,,"),
-            &["both filled or both empty"],
-        );
-        refused(format!("ld.shared.u32,4,ffff,{good},,,,"), &["none of"]);
+        }
     }
 
     #[test]

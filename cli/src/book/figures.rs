@@ -7,6 +7,7 @@ use crate::profile::Profile;
 use crate::report::bench::BenchReport;
 use lesson::measure::Side;
 use lesson::{Measurement, Registered};
+use lockstep_page::numbers::grouped;
 use std::fmt::Write;
 
 /// A figure computed from a kernel's counts: its heading, and the totals it is made of.
@@ -137,15 +138,7 @@ fn number(value: f64) -> String {
         let text = format!("{value:.2}");
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped(value as u64)
 }
 
 /// A measured case with its report.

@@ -1,6 +1,6 @@
 //! `lockstep explain`: maps of what memory accesses touch.
 
-use super::ending::Outputs;
+use super::ending;
 use super::exit::{Exit, Stop};
 use super::profile::{Arch, stopped};
 use super::progress::say;
@@ -112,13 +112,12 @@ fn named(kernel: &str) -> Result<(&str, Option<u32>), Stop> {
     let Some((name, line)) = kernel.split_once(':') else {
         return Ok((kernel, None));
     };
-    let number = line.parse().ok().filter(|&line| line > 0);
-    let number = number.ok_or_else(|| {
-        usage(format!(
+    match line.parse() {
+        Ok(number) if number > 0 => Ok((name, Some(number))),
+        _ => Err(usage(format!(
             "`{line}` is not a line: a number is expected, as in {name}:120"
-        ))
-    })?;
-    Ok((name, Some(number)))
+        ))),
+    }
 }
 
 fn of_kernel(args: &Args, kernel: &str) -> Result<Exit, Stop> {
@@ -160,9 +159,9 @@ fn of_kernel(args: &Args, kernel: &str) -> Result<Exit, Stop> {
         pictures.add("timeline", explained.timeline.svg());
     }
     pictures.write(args)?;
-    let mut ending = Outputs::open(&[], &[])?.end(exit);
-    ending.print(|out| text::write(out, &explained, line, Width::of_stdout()));
-    Ok(ending.exit())
+    ending::print(exit, |out| {
+        text::write(out, &explained, line, Width::of_stdout())
+    })
 }
 
 /// Checks that the requested line accesses memory.
@@ -183,7 +182,6 @@ fn check_line(explained: &Explained, line: Option<u32>) -> Result<(), Stop> {
 
 /// The requested tile and accesses.
 fn question(args: &Args) -> Result<Question, Stop> {
-    let invalid = |error: Invalid| usage(error);
     let (Some(rows), Some(columns)) = (args.rows, args.cols) else {
         return Err(usage("a tile has --rows and --cols"));
     };
@@ -193,16 +191,14 @@ fn question(args: &Args) -> Result<Question, Stop> {
         ));
     }
     let patterns = args.access.iter().map(|access| access.parse::<Pattern>());
-    Ok(Question {
-        tile: Tile::new(
-            rows,
-            columns,
-            element_bytes(&args.element).map_err(invalid)?,
-        )
-        .map_err(invalid)?,
-        layout: args.layout.parse::<Layout>().map_err(invalid)?,
-        patterns: patterns.collect::<Result<_, _>>().map_err(invalid)?,
-    })
+    let question = || {
+        Ok(Question {
+            tile: Tile::new(rows, columns, element_bytes(&args.element)?)?,
+            layout: args.layout.parse::<Layout>()?,
+            patterns: patterns.collect::<Result<_, _>>()?,
+        })
+    };
+    question().map_err(|error: Invalid| usage(error))
 }
 
 fn of_tile(args: &Args) -> Result<Exit, Stop> {
@@ -216,17 +212,17 @@ fn of_tile(args: &Args) -> Result<Exit, Stop> {
         pictures.add(&format!("{name}-memory"), answer.tile.svg_of_memory());
     }
     pictures.write(args)?;
-    let mut ending = Outputs::open(&[], &[])?.end(Exit::Passed);
-    ending.print(|out| tile::write(out, &answers, Width::of_stdout()));
-    Ok(ending.exit())
+    ending::print(Exit::Passed, |out| {
+        tile::write(out, &answers, Width::of_stdout())
+    })
 }
 
 fn search(args: &Args) -> Result<Exit, Stop> {
     let question = question(args)?;
     let found = maps::search(&question.tile, &question.patterns).map_err(usage)?;
-    let mut ending = Outputs::open(&[], &[])?.end(Exit::Passed);
-    ending.print(|out| tile::write_found(out, &question, &found, Width::of_stdout()));
-    Ok(ending.exit())
+    ending::print(Exit::Passed, |out| {
+        tile::write_found(out, &question, &found, Width::of_stdout())
+    })
 }
 
 fn of_fragment(args: &Args, name: &str) -> Result<Exit, Stop> {
@@ -234,9 +230,7 @@ fn of_fragment(args: &Args, name: &str) -> Result<Exit, Stop> {
     let mut pictures = Pictures::default();
     pictures.add(name, map.svg());
     pictures.write(args)?;
-    let mut ending = Outputs::open(&[], &[])?.end(Exit::Passed);
-    ending.print(|out| write!(out, "{}", map.text()));
-    Ok(ending.exit())
+    ending::print(Exit::Passed, |out| write!(out, "{}", map.text()))
 }
 
 /// Pictures, by file name.

@@ -13,14 +13,13 @@ use host::registry::LESSONS;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A part of a document between two marker lines.
-struct Part {
-    begin: &'static str,
-    end: &'static str,
-    /// The results file that it is made from, in the folder of `--results`; without one, that file.
-    results: Option<&'static str>,
-    generate: fn(Option<&BenchReport>) -> String,
-}
+/// A part of a document: its name, which is in the lines before and after it; the results file that
+/// it is made from, in the folder of `--results`, or without one, that file; and what makes it.
+type Part = (
+    &'static str,
+    Option<&'static str>,
+    fn(Option<&BenchReport>) -> String,
+);
 
 /// The output of `bench gemm`: GEMM in alternation with everything else.
 const GEMM_RESULTS: &str = "gemm.json";
@@ -30,51 +29,16 @@ const CUBES: Option<&str> = Some("gemm-cubes.json");
 const PRODUCTS: Option<&str> = Some("gemm-products.json");
 
 /// The generated parts of docs/tools.md.
-const TOOLS: [Part; 1] = [Part {
-    begin: "<!-- report: written by `cargo xtask readme` -->\n",
-    end: "<!-- end of report -->",
-    results: None,
-    generate: |_| page::example(),
-}];
+const TOOLS: [Part; 1] = [("report", None, |_| page::example())];
 
 /// The generated parts of docs/results.md.
 const RESULTS: [Part; 6] = [
-    Part {
-        begin: "<!-- speed: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of speed -->",
-        results: None,
-        generate: markdown::speed,
-    },
-    Part {
-        begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of ladder -->",
-        results: CUBES,
-        generate: ladder::table,
-    },
-    Part {
-        begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of cubes -->",
-        results: CUBES,
-        generate: ladder::cubes,
-    },
-    Part {
-        begin: "<!-- people: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of people -->",
-        results: PRODUCTS,
-        generate: ladder::people,
-    },
-    Part {
-        begin: "<!-- untuned: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of untuned -->",
-        results: PRODUCTS,
-        generate: ladder::untuned,
-    },
-    Part {
-        begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of lessons -->",
-        results: None,
-        generate: |report| markdown::lessons(LESSONS, report),
-    },
+    ("speed", None, markdown::speed),
+    ("ladder", CUBES, ladder::table),
+    ("cubes", CUBES, ladder::cubes),
+    ("people", PRODUCTS, ladder::people),
+    ("untuned", PRODUCTS, ladder::untuned),
+    ("lessons", None, |report| markdown::lessons(LESSONS, report)),
 ];
 
 /// Options of `readme`.
@@ -109,8 +73,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let path = &docs.join(name);
         let old = input::text(path).map_err(Stop::usage)?;
         let mut new = old.clone();
-        for part in parts {
-            let made_from = match part.results {
+        for (part, results, generate) in parts {
+            let made_from = match *results {
                 Some(name) => {
                     if !kept.contains_key(name) {
                         kept.insert(name, beside(name)?);
@@ -119,15 +83,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
                 }
                 None => report.as_ref(),
             };
-            let generated = (part.generate)(made_from);
-            new = replace(&new, part, &generated).ok_or_else(|| {
-                because(format!(
-                    "{} has no place for a table: it lacks the lines `{}` and `{}`",
-                    path.display(),
-                    part.begin.trim_end(),
-                    part.end
-                ))
-            })?;
+            new = replace(&new, part, &generate(made_from))
+                .map_err(|error| because(format!("{}: {error}", path.display())))?;
         }
         renew(args, path, Some(&old), &new)?;
     }
@@ -145,18 +102,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
 /// Updates the table of docs/devices.md.
 fn several_devices(args: &Args) -> Result<(), Stop> {
-    const PART: Part = Part {
-        begin: "<!-- devices: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of devices -->",
-        results: None,
-        generate: |_| String::new(),
-    };
     let path = args.root.join("docs/devices.md");
     let old = input::text(&path).map_err(Stop::usage)?;
     let results = args.root.join("bench/results/h100x2/devices.json");
     let table = devices::document(&results).map_err(Stop::usage)?;
-    let new = replace(&old, &PART, &table);
-    let new = new.ok_or_else(|| Stop::usage("docs/devices.md has no place for its table"))?;
+    let new = replace(&old, "devices", &table)
+        .map_err(|error| Stop::usage(format!("docs/devices.md: {error}")))?;
     renew(args, &path, Some(&old), &new)
 }
 
@@ -200,31 +151,42 @@ fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), S
     file.write(new.as_bytes()).map_err(failed)
 }
 
-/// `text` with `generated` between the part's lines.
-fn replace(text: &str, part: &Part, generated: &str) -> Option<String> {
-    let begin = text.find(part.begin)? + part.begin.len();
-    let end = begin + text[begin..].find(part.end)?;
-    Some(format!("{}\n{}{}", &text[..begin], generated, &text[end..]))
+/// `text` with `generated` between the lines that name the part.
+fn replace(text: &str, part: &str, generated: &str) -> Result<String, String> {
+    let begin = format!("<!-- {part}: written by `cargo xtask readme` -->\n");
+    replace_between(text, &begin, &format!("<!-- end of {part} -->"), generated)
+}
+
+/// `text` with `generated` between these lines.
+pub(super) fn replace_between(
+    text: &str,
+    begin: &str,
+    end: &str,
+    generated: &str,
+) -> Result<String, String> {
+    let (before, rest) = text.split_once(begin).unwrap_or((text, ""));
+    match rest.split_once(end) {
+        Some((_, after)) => Ok(format!("{before}{begin}\n{generated}{end}{after}")),
+        None => Err(format!(
+            "it lacks the lines `{}` and `{end}`",
+            begin.trim_end()
+        )),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RESULTS, TOOLS, replace};
+    use super::replace;
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        for part in TOOLS.iter().chain(&RESULTS) {
-            let text = format!("before\n{}old\n{}\nafter\n", part.begin, part.end);
-            let once = replace(&text, part, "new\n").expect("it has markers");
-            assert_eq!(
-                once,
-                format!("before\n{}\nnew\n{}\nafter\n", part.begin, part.end)
-            );
-            assert_eq!(
-                replace(&once, part, "new\n").as_deref(),
-                Some(once.as_str())
-            );
-            assert_eq!(replace("no markers", part, "new"), None);
-        }
+        let begin = "<!-- speed: written by `cargo xtask readme` -->\n";
+        let end = "<!-- end of speed -->";
+        let text = format!("before\n{begin}old\n{end}\nafter\n");
+        let once = replace(&text, "speed", "new\n").expect("it has markers");
+        assert_eq!(once, format!("before\n{begin}\nnew\n{end}\nafter\n"));
+        assert_eq!(replace(&once, "speed", "new\n").as_ref(), Ok(&once));
+        let error = replace("no markers", "speed", "new").expect_err("there are none");
+        assert!(error.contains(end), "{error}");
     }
 }

@@ -148,10 +148,7 @@ fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
         Effort::Sample
     };
     let mut cases = run::cases(selected, EngineKind::Sim, effort);
-    let id = |case: &Case| case.registered.kernel.id;
-    let single = cases.iter().filter(|case| !case.shape.is_sweep());
-    let single: Vec<&str> = single.map(id).collect();
-    cases.retain(|case| !case.shape.is_sweep() || !single.contains(&id(case)));
+    super::run_all::single_where_possible(&mut cases);
     cases
 }
 

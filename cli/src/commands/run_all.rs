@@ -236,13 +236,20 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     let sizes_of = if args.once { EngineKind::Sim } else { engine };
     let mut cases = run::cases(selected, sizes_of, args.effort());
     if args.once {
-        let is_single = |case: &Case| !case.shape.is_sweep();
-        let id = |case: &Case| case.registered.kernel.id;
-        let once: Vec<&str> = cases.iter().filter(|c| is_single(c)).map(id).collect();
-        let sweeps = |case: &Case| args.every_kernel && !once.contains(&id(case));
-        cases.retain(|case| is_single(case) || sweeps(case));
+        match args.every_kernel {
+            true => single_where_possible(&mut cases),
+            false => cases.retain(|case| !case.shape.is_sweep()),
+        }
     }
     cases
+}
+
+/// Leaves sweeps out where their kernel has another shape.
+pub(super) fn single_where_possible(cases: &mut Vec<Case>) {
+    let id = |case: &Case| case.registered.kernel.id;
+    let single = cases.iter().filter(|case| !case.shape.is_sweep());
+    let single: Vec<&str> = single.map(id).collect();
+    cases.retain(|case| !case.shape.is_sweep() || !single.contains(&id(case)));
 }
 
 /// Runs the cases that have no result yet, and returns what was recorded of each, if that is

@@ -3,6 +3,7 @@
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::say;
+use super::readme::replace_between;
 use crate::input;
 use crate::output::OutputFile;
 use crate::report::width::Width;
@@ -133,26 +134,20 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask sim-bench --document`
 const END: &str = "<!-- end of figures -->";
 
 /// `text` with the table between the markers.
-fn renewed(text: &str, now: &Report, before: &Report) -> Option<String> {
-    let begin = text.find(BEGIN)? + BEGIN.len();
-    let end = begin + text[begin..].find(END)?;
+fn renewed(text: &str, now: &Report, before: &Report) -> Result<String, String> {
     let (cores, processor) = (now.machine.n_cores, &now.machine.processor);
-    Some(format!(
-        "{}\n{UNIT}, on {cores} cores of an {processor}. \"Before\" is with counters, on one core.\n\n{}\n{}",
-        &text[..begin],
-        now.table(Some(before)).markdown(),
-        &text[end..]
-    ))
+    let table = format!(
+        "{UNIT}, on {cores} cores of an {processor}. \"Before\" is with counters, on one core.\n\n{}\n",
+        now.table(Some(before)).markdown()
+    );
+    replace_between(text, BEGIN, END, &table)
 }
 
 fn document() -> Result<Exit, Stop> {
     let [now, before] = RESULTS.map(|path| read(Path::new(path)));
     let file = Path::new(DOCUMENT);
     let text = input::text(file).map_err(Stop::usage)?;
-    let new = renewed(&text, &now?, &before?).ok_or_else(|| {
-        let missing = format!("it lacks the lines `{}` and `{END}`", BEGIN.trim_end());
-        usage(file, &missing)
-    })?;
+    let new = renewed(&text, &now?, &before?).map_err(|error| usage(file, &error))?;
     OutputFile::open(file)
         .map_err(Stop::usage)?
         .write(new.as_bytes())
@@ -199,9 +194,6 @@ mod tests {
         let [now, before]: [Report; 2] =
             RESULTS.map(|path| serde_json::from_str(&text_of(path)).expect("it is a report"));
         let text = text_of(DOCUMENT);
-        assert_eq!(
-            renewed(&text, &now, &before).as_deref(),
-            Some(text.as_str())
-        );
+        assert_eq!(renewed(&text, &now, &before).as_ref(), Ok(&text));
     }
 }

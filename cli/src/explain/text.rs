@@ -3,7 +3,8 @@
 use super::{Explained, ExplainedLine};
 use crate::profile::sources;
 use crate::report::style::{BAD, FAINT, HEADING};
-use crate::report::width::{Width, columns_of, cut, wrap};
+use crate::report::width::{Width, columns_of, cut, write_styled};
+use anstyle::Style;
 use std::io::{self, Write};
 
 /// Lines whose maps are shown if none is named.
@@ -69,23 +70,17 @@ fn heading(out: &mut dyn Write, explained: &Explained, width: Width) -> io::Resu
         "{} at {}: {}",
         explained.kernel, explained.shape, explained.technique
     );
-    for line in wrap(&title, width.prose()) {
-        writeln!(out, "{HEADING}{line}{HEADING:#}")?;
-    }
+    write_styled(out, HEADING, &title, width.prose())?;
     let what = format!(
         "block {} of {}, on the simulator: for each instruction, the most wasteful access among \
          the first ones of each warp",
         explained.block, explained.config
     );
-    for line in wrap(&what, width.prose()) {
-        writeln!(out, "{FAINT}{line}{FAINT:#}")?;
+    write_styled(out, FAINT, &what, width.prose())?;
+    match &explained.trouble {
+        Some(trouble) => write_styled(out, BAD, &format!("not right: {trouble}"), width.prose()),
+        None => Ok(()),
     }
-    if let Some(trouble) = &explained.trouble {
-        for line in wrap(&format!("not right: {trouble}"), width.prose()) {
-            writeln!(out, "{BAD}{line}{BAD:#}")?;
-        }
-    }
-    Ok(())
 }
 
 /// An instruction's entry in the overview.
@@ -163,9 +158,7 @@ fn map(out: &mut dyn Write, line: &ExplainedLine, text: &str, width: Width) -> i
 /// A map's text, whose first line is prose.
 pub(super) fn with_summary(out: &mut dyn Write, text: &str, width: Width) -> io::Result<()> {
     let (summary, body) = text.split_once('\n').unwrap_or((text, ""));
-    for line in wrap(summary, width.prose()) {
-        writeln!(out, "{line}")?;
-    }
+    write_styled(out, Style::new(), summary, width.prose())?;
     write!(out, "{body}")
 }
 
@@ -185,8 +178,5 @@ fn rest(
     let command = host::hints::command(&format!("explain {}:{example}", explained.kernel));
     let what = format!("{n_left} more maps can be shown by line: {command}");
     writeln!(out)?;
-    for line in wrap(&what, width.prose()) {
-        writeln!(out, "{FAINT}{line}{FAINT:#}")?;
-    }
-    Ok(())
+    write_styled(out, FAINT, &what, width.prose())
 }

@@ -2,7 +2,7 @@
 
 use super::text::with_summary;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
-use crate::report::width::{Width, wrap};
+use crate::report::width::{Width, write_styled};
 use maps::search::Candidate;
 use maps::{BankMap, Invalid, Layout, Pattern, Tile, TileMap};
 use std::io::{self, Write};
@@ -106,9 +106,7 @@ pub fn write_found(
             patterns.join(", ")
         ),
     };
-    for line in wrap(&what, width.prose()) {
-        writeln!(out, "{HEADING}{line}{HEADING:#}")?;
-    }
+    write_styled(out, HEADING, &what, width.prose())?;
     let shown = if n_free == 0 { found.len() } else { n_free };
     let shown: Vec<&Candidate> = found.iter().take(shown.min(MOST_LAYOUTS)).collect();
     let plain = found.iter().find(|one| one.layout == Layout::Plain);
@@ -126,12 +124,7 @@ pub fn write_found(
     if n_free > MOST_LAYOUTS {
         writeln!(out, "  … {} more", n_free - MOST_LAYOUTS)?;
     }
-    for line in wrap(
-        "Conflicts were counted for every access to the tile, by the rules that reproduce \
-         an H200's counters.",
-        width.prose(),
-    ) {
-        writeln!(out, "{FAINT}{line}{FAINT:#}")?;
-    }
-    Ok(())
+    let rules = "Conflicts were counted for every access to the tile, by the rules that reproduce \
+                 an H200's counters.";
+    write_styled(out, FAINT, rules, width.prose())
 }

@@ -6,7 +6,7 @@
 
 use super::{Profile, sources};
 use crate::report::style::{BAD, FAINT, HEADING};
-use crate::report::width::{Width, columns_of, cut, wrap, wrap_code};
+use crate::report::width::{Width, columns_of, cut, wrap_code, write_styled};
 use anstyle::{AnsiColor, Style};
 use lockstep_page::work::{self, Cost};
 use std::collections::BTreeMap;
@@ -117,9 +117,7 @@ impl Scale {
         hot: &BTreeMap<u32, Cost>,
     ) -> io::Result<()> {
         let what = format!("{file}: its text is not available");
-        for line in wrap(&what, self.width.columns()) {
-            writeln!(out, "{FAINT}{line}{FAINT:#}")?;
-        }
+        write_styled(out, FAINT, &what, self.width.columns())?;
         for (line, cost) in hot {
             writeln!(out, "{} {line:>4}", self.heat(*cost))?;
         }

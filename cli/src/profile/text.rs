@@ -5,7 +5,7 @@ use super::{Figure, Profile, Row, Space, listing};
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
 use crate::report::table::labelled;
-use crate::report::width::{Width, indented, shell, wrap};
+use crate::report::width::{Width, indented, shell, write_styled};
 use anstyle::Style;
 use lockstep_page::numbers::{grouped, quotient};
 use std::io::{self, Write};
@@ -26,12 +26,7 @@ fn heading(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<(
     let title = format!("{} at {}", profile.kernel, profile.shape);
     let title = labelled(&title, HEADING, profile.technique, width.columns());
     writeln!(out, "{title}")?;
-    let mut faint = |text: String| {
-        for line in wrap(&text, width.columns()) {
-            writeln!(out, "{FAINT}{line}{FAINT:#}")?;
-        }
-        io::Result::Ok(())
-    };
+    let mut faint = |text: String| write_styled(out, FAINT, &text, width.columns());
     faint(format!(
         "{}{}; {} for {}",
         profile.launches(),

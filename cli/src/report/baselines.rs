@@ -71,12 +71,8 @@ mod tests {
     #[test]
     fn a_kernel_with_many_shapes_counts_once() {
         let beside = |kernel: &str, shape: &str, speed: f64| {
-            case(
-                "l",
-                kernel,
-                shape,
-                &[(Side::Kernel, 1.0), (Side::Baseline, speed)],
-            )
+            let sides = [(Side::Kernel, 1.0), (Side::Baseline, speed)];
+            case("l", kernel, shape, &sides)
         };
         let summary = BaselineSummary::of(&[
             beside("a", "1", 2.0),

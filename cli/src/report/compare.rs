@@ -142,13 +142,8 @@ mod tests {
             q3_ms: 1.1,
             ..times(1.0)
         };
-        let change = Change::between(
-            &noisy,
-            &Times {
-                median_ms: 1.09,
-                ..noisy
-            },
-        );
+        let median_ms = 1.09;
+        let change = Change::between(&noisy, &Times { median_ms, ..noisy });
         assert!(change.band > 0.15, "{}", change.band);
         assert_eq!(change.verdict, Verdict::Same);
     }
@@ -156,23 +151,13 @@ mod tests {
     #[test]
     fn only_cases_of_both_are_compared() {
         let of = |kernel: &str, ms, copy_ms| {
-            case(
-                "l",
-                kernel,
-                "8",
-                &[(Side::Kernel, ms), (Side::Copy, copy_ms)],
-            )
+            let sides = [(Side::Kernel, ms), (Side::Copy, copy_ms)];
+            case("l", kernel, "8", &sides)
         };
-        let old = report(vec![
-            of("a", 1.0, 1.0),
-            of("gone", 1.0, 1.0),
-            of("b", 1.0, 1.0),
-        ]);
-        let new = report(vec![
-            of("a", 0.5, 1.02),
-            of("b", 2.0, 1.02),
-            of("new", 1.0, 1.0),
-        ]);
+        let old = ["a", "gone", "b"].map(|kernel| of(kernel, 1.0, 1.0));
+        let new = [("a", 0.5, 1.02), ("b", 2.0, 1.02), ("new", 1.0, 1.0)];
+        let new = new.map(|(kernel, ms, copy_ms)| of(kernel, ms, copy_ms));
+        let (old, new) = (report(old.into()), report(new.into()));
         let comparison = Comparison::of(&old, &new);
         assert_eq!((comparison.n_new, comparison.n_gone), (1, 1));
         assert_eq!(comparison.n_of(Verdict::Faster), 1);

@@ -102,17 +102,16 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let plain = |text: String| Cell::new(text, anstyle::Style::new());
-        let number = |value: Option<String>| plain(value.unwrap_or_default());
+        let number = |value: Option<String>| value.unwrap_or_default().into();
         let result = match self.failure {
             None => Cell::new("passed", GOOD),
             Some(_) => Cell::new("failed", BAD),
         };
         vec![
-            plain(self.lesson.clone()),
-            plain(self.way.clone()),
-            plain(self.n_devices.to_string()),
-            plain(grouped(self.size.into())),
+            self.lesson.clone().into(),
+            self.way.clone().into(),
+            self.n_devices.to_string().into(),
+            grouped(self.size.into()).into(),
             result,
             number(self.link_bytes.map(grouped)),
             number(self.time_ms.map(|ms| format!("{ms:.4} ms"))),
@@ -181,7 +180,6 @@ pub fn write_lines(
     lines: &[Line],
     width: Width,
 ) -> io::Result<()> {
-    let plain = |text: String| Cell::new(text, anstyle::Style::new());
     let mut grid = Grid::new(&[
         Column::words("line"),
         Column::numbers("bytes over links"),
@@ -193,12 +191,12 @@ pub fn write_lines(
     for line in lines {
         let file = line.file.rsplit('/').next().unwrap_or(&line.file);
         grid.row(vec![
-            plain(format!("{file}:{}", line.line)),
-            plain(grouped(line.link_bytes)),
-            plain(grouped(line.load_sectors)),
-            plain(grouped(line.store_sectors)),
-            plain(grouped(line.conflicts)),
-            plain(line.text.clone().unwrap_or_default()),
+            format!("{file}:{}", line.line).into(),
+            grouped(line.link_bytes).into(),
+            grouped(line.load_sectors).into(),
+            grouped(line.store_sectors).into(),
+            grouped(line.conflicts).into(),
+            line.text.clone().unwrap_or_default().into(),
         ]);
     }
     writeln!(out, "\n{name}, line by line")?;

@@ -345,9 +345,12 @@ mod tests {
     }
 
     fn written(columns: usize) -> String {
+        plain(&grid(), columns)
+    }
+
+    fn plain(grid: &Grid, columns: usize) -> String {
         let mut out = Vec::new();
-        let width = Width::of(columns);
-        grid().write(&mut out, width).expect("memory");
+        grid.write(&mut out, Width::of(columns)).expect("memory");
         let text = String::from_utf8(out).expect("UTF-8");
         anstream::adapter::strip_str(&text).to_string()
     }
@@ -409,24 +412,17 @@ mod tests {
         let mut grid = Grid::new(&[Column::words("target"), Column::words("by")]);
         let long = "one two three four five six seven eight nine ten eleven";
         grid.row(vec!["first".into(), long.into()]);
-        let mut out = Vec::new();
-        grid.write(&mut out, Width::of(40)).expect("memory");
-        let text = String::from_utf8(out).expect("UTF-8");
-        let text = anstream::adapter::strip_str(&text).to_string();
-        assert_eq!(
-            text,
-            "  first\n      by one two three four five six\n      seven eight nine ten eleven\n"
-        );
+        let text =
+            "  first\n      by one two three four five six\n      seven eight nine ten eleven\n";
+        assert_eq!(plain(&grid, 40), text);
     }
 
     #[test]
     fn no_line_is_too_long_and_no_row_is_lost() {
         for columns in 40..=90 {
             let text = written(columns);
-            assert!(
-                text.lines().all(|line| columns_of(line) <= columns),
-                "{text}"
-            );
+            let fits = text.lines().all(|line| columns_of(line) <= columns);
+            assert!(fits, "{text}");
             assert_eq!(text.matches("31").count(), 4, "{text}");
             assert_eq!(text.matches("8192×8192").count(), 2, "{text}");
         }

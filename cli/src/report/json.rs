@@ -1,5 +1,6 @@
 //! Results as a JSON file, schema 1. A figure that was not measured is null.
 
+use super::bench::Machine;
 use lesson::figures::LaunchRun;
 use lesson::measure::{Times, gigabytes_per_second};
 use lesson::{CaseResult, Status};
@@ -25,21 +26,6 @@ pub struct Report {
     pub machine: Machine,
     /// One entry per kernel and shape.
     pub results: Vec<Entry>,
-}
-
-/// The machine, as far as it is known.
-#[derive(Clone, Debug, Serialize)]
-pub struct Machine {
-    /// 90 for sm_90.
-    pub sm: u32,
-    /// Device memory.
-    pub memory_bytes: u64,
-    /// CUDA version of the driver.
-    pub driver: Option<String>,
-    /// Highest clock of the SMs.
-    pub sm_clock_mhz: Option<u32>,
-    /// Highest clock of the memory.
-    pub memory_clock_mhz: Option<u32>,
 }
 
 /// One kernel on one shape.
@@ -180,13 +166,7 @@ impl Report {
             engine: engine.kind().name(),
             device: device.name.clone(),
             commit: host::home::commit(),
-            machine: Machine {
-                sm: device.sm,
-                memory_bytes: device.memory_bytes,
-                driver: device.driver.clone(),
-                sm_clock_mhz: device.sm_clock_mhz,
-                memory_clock_mhz: device.memory_clock_mhz,
-            },
+            machine: Machine::from(device),
             results: results.iter().map(Entry::from).collect(),
         }
     }

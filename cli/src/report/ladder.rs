@@ -291,28 +291,12 @@ mod tests {
 
     #[test]
     fn each_step_is_beside_the_one_before_and_all_beside_one_baseline() {
+        let cube =
+            |kernel, side, own, theirs, in_turn| timed(kernel, [side; 3], own, theirs, in_turn);
         let report = report(vec![
-            timed(
-                "gemm_naive",
-                [4096; 3],
-                (4.0, 5.0, 1.0),
-                (0.2, 0.25, 0.1),
-                0.05,
-            ),
-            timed(
-                "gemm_tiled",
-                [4096; 3],
-                (1.0, 2.0, 0.5),
-                (0.2, 0.20, 0.1),
-                0.11,
-            ),
-            timed(
-                "gemm_swizzled",
-                [2048; 3],
-                (1.0, 1.0, 0.5),
-                (1.0, 1.0, 0.1),
-                1.0,
-            ),
+            cube("gemm_naive", 4096, (4.0, 5.0, 1.0), (0.2, 0.25, 0.1), 0.05),
+            cube("gemm_tiled", 4096, (1.0, 2.0, 0.5), (0.2, 0.20, 0.1), 0.11),
+            cube("gemm_swizzled", 2048, (1.0, 1.0, 0.5), (1.0, 1.0, 0.1), 1.0),
         ]);
         let text = table(Some(&report));
         let has = |row: &str| assert!(text.contains(row), "{row} is not in\n{text}");
@@ -332,31 +316,16 @@ mod tests {
 
     #[test]
     fn tables_name_the_fastest_by_time_and_say_what_all_make() {
+        let (turns, cube) = ("gemm_turns", [4096; 3]);
+        let (quick, slow) = ((0.2, 0.2, 0.1), (1.4, 1.4, 0.4));
+        let wide = (0.19, 0.19, 0.1);
         let report = report(vec![
-            timed(
-                "gemm_turns",
-                [4096; 3],
-                (0.2, 0.2, 0.1),
-                (0.2, 0.25, 0.1),
-                1.25,
-            ),
-            timed(
-                "gemm_width_256",
-                [4096; 3],
-                (0.19, 0.19, 0.1),
-                (0.19, 0.19, 0.1),
-                0.98,
-            ),
+            timed(turns, cube, quick, (0.2, 0.25, 0.1), 1.25),
+            timed("gemm_width_256", cube, wide, wide, 0.98),
             // C has odd rows.
+            timed(turns, [4095, 4097, 4093], quick, slow, 7.0),
             timed(
-                "gemm_turns",
-                [4095, 4097, 4093],
-                (0.2, 0.2, 0.1),
-                (1.4, 1.4, 0.4),
-                7.0,
-            ),
-            timed(
-                "gemm_turns",
+                turns,
                 [4096, 4800, 1600],
                 (0.1, 0.1, 0.1),
                 (0.09, 0.095, 0.1),
@@ -364,10 +333,8 @@ mod tests {
             ),
         ]);
         let text = cubes(Some(&report));
-        assert!(
-            text.contains("| 4096³, f16 | `gemm_width_256` | 190.0 |"),
-            "{text}"
-        );
+        let row = "| 4096³, f16 | `gemm_width_256` | 190.0 |";
+        assert!(text.contains(row), "{text}");
         assert!(!text.contains("gemm_turns"), "{text}");
         let text = people(Some(&report));
         assert!(text.contains("4095 × 4097 × 4093"), "{text}");

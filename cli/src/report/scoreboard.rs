@@ -132,20 +132,11 @@ mod tests {
         row
     }
 
-    fn timed(
-        lesson: &str,
-        kernel: &str,
-        shape: &str,
-        ms: f64,
-        side: Side,
-        other_ms: f64,
-    ) -> Measurement {
-        case(
-            lesson,
-            kernel,
-            shape,
-            &[(Side::Kernel, ms), (side, other_ms)],
-        )
+    /// The kernel's and another side's time.
+    fn timed(kernel: [&str; 3], ms: f64, side: Side, other_ms: f64) -> Measurement {
+        let [lesson, kernel, shape] = kernel;
+        let sides = [(Side::Kernel, ms), (side, other_ms)];
+        case(lesson, kernel, shape, &sides)
     }
 
     #[test]
@@ -157,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_slowest_beside_its_baseline_is_named_and_the_slow_are_counted() {
-        let at = |kernel, speed| timed("l", kernel, "8", 1.0, Side::Baseline, speed);
+        let at = |kernel, speed| timed(["l", kernel, "8"], 1.0, Side::Baseline, speed);
         let cases = [at("a", 1.2), at("b", 0.9), at("c", 0.96), at("d", 1.0)];
         let row = row(&cases, "the worst of all kernels");
         assert_eq!((row.measured, row.verdict()), (Some(0.9), "missed"));
@@ -166,10 +157,13 @@ mod tests {
 
     #[test]
     fn the_fastest_transpose_counts() {
+        let at = |kernel, shape, ms, copy_ms| {
+            timed(["transpose", kernel, shape], ms, Side::Copy, copy_ms)
+        };
         let cases = [
-            timed("transpose", "a", "8192x8192", 2.0, Side::Copy, 1.0),
-            timed("transpose", "b", "8192x8192", 1.0, Side::Copy, 1.01),
-            timed("transpose", "b", "32768x32768", 1.0, Side::Copy, 0.99),
+            at("a", "8192x8192", 2.0, 1.0),
+            at("b", "8192x8192", 1.0, 1.01),
+            at("b", "32768x32768", 1.0, 0.99),
         ];
         let small = row(&cases, "8192×8192");
         assert_eq!(small.verdict(), "reached");
@@ -179,12 +173,13 @@ mod tests {
 
     #[test]
     fn odd_sizes_are_held_to_their_neighbours_rate() {
+        let at = |kernel, shape, ms| timed(["transpose", kernel, shape], ms, Side::Copy, 1.0);
         let cases = [
-            timed("transpose", "a", "640x640", 1.0, Side::Copy, 1.0),
-            timed("transpose", "slow", "640x640", 9.0, Side::Copy, 1.0),
-            timed("transpose", "a", "64x64", 0.001, Side::Copy, 1.0),
-            timed("transpose", "a", "640x641", 1.02, Side::Copy, 1.0),
-            timed("transpose", "slow", "640x641", 9.0, Side::Copy, 1.0),
+            at("a", "640x640", 1.0),
+            at("slow", "640x640", 9.0),
+            at("a", "64x64", 0.001),
+            at("a", "640x641", 1.02),
+            at("slow", "640x641", 9.0),
         ];
         let row = row(&cases, "multiples of 64");
         let measured = row.measured.expect("measured");
@@ -195,14 +190,8 @@ mod tests {
     #[test]
     fn the_worst_length_of_a_reduction_counts() {
         let at = |n: u64, speed| {
-            timed(
-                "reduction",
-                "reduce_fast",
-                &n.to_string(),
-                1.0,
-                Side::Cub,
-                speed,
-            )
+            let kernel = ["reduction", "reduce_fast", &n.to_string()];
+            timed(kernel, 1.0, Side::Cub, speed)
         };
         let cases = [
             at(1 << 10, 3.0),
@@ -230,16 +219,8 @@ mod tests {
 
     #[test]
     fn less_is_better_for_the_cell_list() {
-        let at = |ms| {
-            [timed(
-                "neighbor",
-                "neighbor_cells_build",
-                "1000000",
-                ms,
-                Side::Clear,
-                1.0,
-            )]
-        };
+        let kernel = ["neighbor", "neighbor_cells_build", "1000000"];
+        let at = |ms| [timed(kernel, ms, Side::Clear, 1.0)];
         assert_eq!(row(&at(2.9), "cells").verdict(), "reached");
         assert_eq!(row(&at(3.1), "cells").verdict(), "missed");
         assert_eq!(row(&at(3.1), "cells").measured, Some(3.1));
@@ -248,14 +229,8 @@ mod tests {
     #[test]
     fn pairs_are_counted_once() {
         // A million atoms, half a second: 10⁶ · (10⁶ − 1) / 2 / 0.5.
-        let cases = [timed(
-            "neighbor",
-            "neighbor_tiles",
-            "1000000",
-            500.0,
-            Side::Copy,
-            1.0,
-        )];
+        let kernel = ["neighbor", "neighbor_tiles", "1000000"];
+        let cases = [timed(kernel, 500.0, Side::Copy, 1.0)];
         let row = row(&cases, "brute force");
         assert_eq!(row.measured, Some(999_999_000_000.0));
         assert_eq!(row.verdict(), "missed");
@@ -274,15 +249,9 @@ mod tests {
 
     #[test]
     fn only_long_inputs_and_short_windows_count_for_the_running_mean() {
-        let at = |shape: &str, speed| {
-            timed(
-                "running_mean",
-                "running_mean_shared",
-                shape,
-                1.0,
-                Side::Copy,
-                speed,
-            )
+        let at = |shape, speed| {
+            let kernel = ["running_mean", "running_mean_shared", shape];
+            timed(kernel, 1.0, Side::Copy, speed)
         };
         let cases = [
             at("67108864x1024", 0.98),

@@ -7,6 +7,8 @@
 //!
 //! Left out: stderr, and tables themselves ([`super::grid`]).
 
+use anstyle::Style;
+use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns where the number is not known.
@@ -122,6 +124,19 @@ pub fn indented(text: &str, indent: usize, columns: usize) -> String {
         wrap_behind(line.trim(), &indent, &indent, columns)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a text in lines of at most this many columns, all in one style.
+pub fn write_styled(
+    out: &mut dyn Write,
+    style: Style,
+    text: &str,
+    columns: usize,
+) -> io::Result<()> {
+    for line in wrap(text, columns) {
+        writeln!(out, "{style}{line}{style:#}")?;
+    }
+    Ok(())
 }
 
 /// A line of code in lines of at most this many columns, all but the first indented
