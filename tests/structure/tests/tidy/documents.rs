@@ -50,20 +50,15 @@ fn misnumbered<'d>(document: &'d str, source: &str) -> Vec<&'d str> {
             return false;
         };
         let code = &shown[at + digits.len() + 2..];
-        let actual = lines
-            .get(number.wrapping_sub(1))
-            .copied()
-            .unwrap_or_default();
+        let actual = lines.get(number.wrapping_sub(1)).copied();
+        let actual = actual.unwrap_or_default();
         match code.strip_suffix('…') {
             Some(start) => !actual.starts_with(start),
             None => actual != code,
         }
     };
-    document
-        .lines()
-        .filter(is_listing)
-        .filter(is_wrong)
-        .collect()
+    let listed = document.lines().filter(is_listing);
+    listed.filter(is_wrong).collect()
 }
 
 /// Whether a line is one of a profile's listing: at least 20 columns, of which all but
@@ -174,10 +169,8 @@ fn code_that_differs_is_found() {
     assert!(missing("fn a() {\n    1\n}\n\nfn b() {\n    2\n}", source).is_empty());
     assert_eq!(missing("fn a() {\n    3\n}", source).len(), 1);
     // In another order.
-    assert_eq!(
-        missing("fn b() {\n    2\n}\n\nfn a() {", source),
-        ["fn a() {"]
-    );
+    let swapped = "fn b() {\n    2\n}\n\nfn a() {";
+    assert_eq!(missing(swapped, source), ["fn a() {"]);
 }
 
 #[test]
@@ -190,10 +183,8 @@ fn lines_with_other_numbers_are_found() {
     assert_eq!(misnumbered(&wrong, source).len(), 1);
     let other_code = right.replace("let x", "let y");
     assert_eq!(misnumbered(&other_code, source).len(), 1);
-    assert_eq!(
-        misnumbered("Text with 12 numbers in it.\n", source),
-        [""; 0]
-    );
+    let prose = "Text with 12 numbers in it.\n";
+    assert_eq!(misnumbered(prose, source), [""; 0]);
 }
 
 #[test]

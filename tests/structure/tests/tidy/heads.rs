@@ -33,10 +33,7 @@ fn every_file_begins_with_what_it_is() {
 fn headers_name_their_subject() {
     let asked = |file: String| question(&text(&file)).map(|word| (file, word));
     let found: Vec<_> = rust_files().into_iter().filter_map(asked).collect();
-    assert!(
-        found.is_empty(),
-        "headers that open with a question: {found:#?}"
-    );
+    assert_eq!(found, [], "headers that open with a question");
 }
 
 #[test]

@@ -4,22 +4,10 @@
 use crate::repository::{files_below, text};
 
 /// Units of what is measured.
+#[rustfmt::skip]
 const UNITS: [&str; 15] = [
-    "ns",
-    "µs",
-    "us",
-    "ms",
-    "TFLOP/s",
-    "GFLOP/s",
-    "TFLOPS",
-    "TB/s",
-    "GB/s",
-    "MB/s",
-    "nanoseconds",
-    "microseconds",
-    "microsecond",
-    "milliseconds",
-    "millisecond",
+    "ns", "µs", "us", "ms", "TFLOP/s", "GFLOP/s", "TFLOPS", "TB/s", "GB/s", "MB/s",
+    "nanoseconds", "microseconds", "microsecond", "milliseconds", "millisecond",
 ];
 
 /// The times and rates in the comments of a text, with the lines that have them.

@@ -100,13 +100,11 @@ fn texts() -> impl Iterator<Item = (String, String)> {
 
 #[test]
 fn nothing_is_no_something() {
-    let found: Vec<_> = texts()
-        .flat_map(|(file, text)| {
-            denials(&text)
-                .into_iter()
-                .map(move |four| (file.clone(), four))
-        })
-        .collect();
+    let of_file = |(file, text): (String, String)| {
+        let found = denials(&text).into_iter();
+        found.map(move |four| format!("{file}: {four}"))
+    };
+    let found: Vec<String> = texts().flat_map(of_file).collect();
     assert!(found.is_empty(), "say \"is not a\": {found:#?}");
 }
 
@@ -124,10 +122,8 @@ fn replaced_words_stay_away() {
 #[test]
 fn a_denial_is_found() {
     assert_eq!(denials("but x is no line: it"), ["x is no line:"]);
-    assert_eq!(
-        denials("/// these are\n    /// no numbers"),
-        ["these are no numbers"]
-    );
+    let wrapped = "/// these are\n    /// no numbers";
+    assert_eq!(denials(wrapped), ["these are no numbers"]);
     let fine = "There is no line. There are\n// no lines. It is no longer one, and is no more.";
     assert_eq!(denials(fine), [""; 0]);
 }
@@ -137,10 +133,8 @@ fn a_replaced_word_is_found() {
     let found = replaced("a.rs", "let n_twins = TwinSummary::of(between);\n");
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(replaced("a.rs", "#[serde(alias = \"twins\")]"), [""; 0]);
-    assert_eq!(
-        replaced("a.rs", "indices, spawn_choices, BrokenPipeError"),
-        [""; 0]
-    );
+    let fine = "indices, spawn_choices, BrokenPipeError";
+    assert_eq!(replaced("a.rs", fine), [""; 0]);
     assert!(has_old_name("simulator/ptx_sim/src/checks/sieve/mod.rs"));
     assert!(has_old_name("a/twins.rs") && !has_old_name("a/twin_peaks.rs"));
 }
