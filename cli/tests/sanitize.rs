@@ -11,12 +11,16 @@ use std::time::{Duration, Instant};
 const KERNEL: &str = "transpose_padded";
 
 /// A folder with a program `compute-sanitizer` that copies prepared logs.
-struct Fake(tempfile::TempDir);
+struct Fake {
+    dir: tempfile::TempDir,
+    kernel: &'static str,
+}
 
 impl Fake {
-    /// Its tools find nothing; the program under them passes.
-    fn new(kernel: &str) -> Self {
-        let fake = Self(tempfile::tempdir().expect("a folder"));
+    /// Its tools find nothing; the kernel under them passes.
+    fn new(kernel: &'static str) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let fake = Self { dir, kernel };
         fake.script(
             "while [ $# -gt 0 ]; do\n\
              case \"$1\" in\n\
@@ -30,10 +34,8 @@ impl Fake {
              [ ! -f \"$here/json\" ] || cp \"$here/json\" \"$json\" || exit 9\n\
              exit $(cat \"$here/status\")\n",
         );
-        let results = format!(
-            r#"{{"results": [{{"kernel": "{kernel}", "shape": "1", "status": "passed"}}]}}"#
-        );
-        fake.write("json", &results);
+        let result = format!(r#"{{"kernel": "{kernel}", "shape": "1", "status": "passed"}}"#);
+        fake.write("json", &format!(r#"{{"results": [{result}]}}"#));
         fake.write("status", "0");
         for tool in ["memcheck", "initcheck", "synccheck"] {
             fake.log(tool, "========= ERROR SUMMARY: 0 errors\n");
@@ -46,13 +48,13 @@ impl Fake {
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.path().join(name);
+        let path = self.dir.path().join(name);
         fs::write(&path, text).expect("a writable folder");
         path
     }
 
     fn script(&self, text: &str) {
-        let text = format!("#!/bin/sh\nhere='{}'\n{text}", self.0.path().display());
+        let text = format!("#!/bin/sh\nhere='{}'\n{text}", self.dir.path().display());
         let path = self.write("compute-sanitizer", &text);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own file");
     }
@@ -61,26 +63,22 @@ impl Fake {
         self.write(tool, &format!("========= COMPUTE-SANITIZER\n{text}"));
     }
 
-    /// Runs `sanitize` with it first on the path.
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("the program runs")
+    /// Runs `sanitize` for its kernel, with it first on the path.
+    fn run(&self, options: &str) -> Output {
+        self.command(options).output().expect("the program runs")
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let path = format!("{}:/usr/bin:/bin", self.0.path().display());
-        command(&path, arguments)
+    fn command(&self, options: &str) -> Command {
+        let path = format!("{}:/usr/bin:/bin", self.dir.path().display());
+        command(&path, &format!("{} --with gpu {options}", self.kernel))
     }
 }
 
-fn sanitize(path: &str, arguments: &[&str]) -> Output {
-    command(path, arguments).output().expect("the program runs")
-}
-
-fn command(path: &str, arguments: &[&str]) -> Command {
+fn command(path: &str, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
     command
         .arg("sanitize")
-        .args(arguments)
+        .args(words.split_whitespace())
         .env("PATH", path)
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
         .env_remove("CUDA_HOME")
@@ -116,7 +114,7 @@ fn row(told: &str, kernel: &str) -> Vec<String> {
 
 #[test]
 fn clean_tools_are_told_as_clean() {
-    let output = Fake::new(KERNEL).run(&[KERNEL, "--with", "gpu"]);
+    let output = Fake::new(KERNEL).run("");
     let told = ends(&output, 0, &["memcheck", "racecheck", "0 not run"]);
     assert_eq!(row(&told, KERNEL), ["clean"; 4]);
 }
@@ -132,12 +130,9 @@ fn a_bad_access_fails() {
          ========= \n\
          ========= ERROR SUMMARY: 1 error\n",
     );
-    let output = fake.run(&[KERNEL, "--with", "gpu"]);
-    let told = ends(
-        &output,
-        1,
-        &["memcheck: transpose_padded", "by thread (3,0,0)", "1 with"],
-    );
+    let output = fake.run("");
+    let words = ["memcheck: transpose_padded", "by thread (3,0,0)", "1 with"];
+    let told = ends(&output, 1, &words);
     assert_eq!(row(&told, KERNEL), ["1 found", "clean", "clean", "clean"]);
 }
 
@@ -150,7 +145,7 @@ fn a_finding_that_nobody_reads_fails_too() {
          ========= ERROR SUMMARY: 1 error\n",
     );
     let mut child = fake
-        .command(&[KERNEL, "--with", "gpu", "--tool", "memcheck"])
+        .command("--tool memcheck")
         .stdout(Stdio::piped())
         .spawn()
         .expect("the program runs");
@@ -166,7 +161,7 @@ fn an_error_that_names_no_kernel_fails() {
         "========= Something new\n=========     elsewhere\n========= \n\
          ========= ERROR SUMMARY: 1 error\n",
     );
-    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "initcheck"]);
+    let output = fake.run("--tool initcheck");
     ends(&output, 1, &["1 reports elsewhere", "Something new"]);
 }
 
@@ -180,27 +175,22 @@ fn a_known_alarm_is_told_with_its_reason() {
          ========= \n\
          ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
     );
-    let arguments = ["pass_between_warps", "--with", "gpu", "--tool", "racecheck"];
-    let told = ends(
-        &fake.run(&arguments),
-        0,
-        &["known: its warps are ordered by flags", "8 hazards"],
-    );
+    let words = ["known: its warps are ordered by flags", "8 hazards"];
+    let told = ends(&fake.run("--tool racecheck"), 0, &words);
     assert_eq!(row(&told, "pass_between_warps"), ["1 known"]);
     // The same from another tool is a finding.
-    let race = fs::read_to_string(fake.0.path().join("racecheck")).expect("written");
+    let race = fs::read_to_string(fake.dir.path().join("racecheck")).expect("written");
     fake.write("synccheck", &race);
-    let arguments = ["pass_between_warps", "--with", "gpu", "--tool", "synccheck"];
-    ends(&fake.run(&arguments), 1, &["1 found"]);
+    ends(&fake.run("--tool synccheck"), 1, &["1 found"]);
 }
 
 #[test]
 fn a_kernel_that_fails_under_a_tool_fails() {
     let fake = Fake::new(KERNEL);
-    let results = fs::read_to_string(fake.0.path().join("json")).expect("written");
+    let results = fs::read_to_string(fake.dir.path().join("json")).expect("written");
     fake.write("json", &results.replace("passed", "failed"));
     fake.write("status", "1");
-    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
+    let output = fake.run("--tool memcheck");
     let told = ends(&output, 1, &[]);
     assert_eq!(row(&told, KERNEL), ["FAILED"]);
 }
@@ -218,27 +208,23 @@ fn a_missing_tool_is_absent_and_not_clean() {
         "memcheck, racecheck, initcheck, synccheck: absent",
         "pip install nvidia-cuda-sanitizer-api",
     ];
-    let told = ends(&sanitize("/nowhere", &[KERNEL, "--with", "gpu"]), 3, &words);
-    assert_eq!(row(&told, KERNEL), ["absent"; 4]);
+    let ended = |options: &str, status: i32| {
+        let output = command("/nowhere", &format!("{KERNEL} {options}")).output();
+        ends(&output.expect("the program runs"), status, &words)
+    };
+    assert_eq!(row(&ended("--with gpu", 3), KERNEL), ["absent"; 4]);
     // The simulator is always available.
-    let told = ends(&sanitize("/nowhere", &[KERNEL]), 0, &words);
-    assert_eq!(
-        row(&told, KERNEL),
-        ["clean", "absent", "absent", "absent", "absent"]
-    );
+    let cells = row(&ended("", 0), KERNEL);
+    assert_eq!(cells, ["clean", "absent", "absent", "absent", "absent"]);
 }
 
 #[test]
 fn a_missing_gpu_is_absent_and_not_clean() {
     let fake = Fake::new(KERNEL);
     // compute-sanitizer ends with 255 where there is no driver.
-    fs::remove_file(fake.0.path().join("json")).expect("written");
+    fs::remove_file(fake.dir.path().join("json")).expect("written");
     fake.write("status", "255");
-    let told = ends(
-        &fake.run(&[KERNEL, "--with", "gpu"]),
-        3,
-        &["absent: no CUDA driver"],
-    );
+    let told = ends(&fake.run(""), 3, &["absent: no CUDA driver"]);
     assert_eq!(row(&told, KERNEL), ["absent"; 4]);
 }
 
@@ -246,16 +232,13 @@ fn a_missing_gpu_is_absent_and_not_clean() {
 fn a_log_without_an_end_is_not_success() {
     let fake = Fake::new(KERNEL);
     fake.log("memcheck", "");
-    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
+    let output = fake.run("--tool memcheck");
     ends(&output, 4, &["it gave no summary"]);
 
     fake.log("memcheck", "========= ERROR SUMMARY: 2 errors\n");
-    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
-    ends(
-        &output,
-        4,
-        &["it counts 2 errors, of which 0 could be read"],
-    );
+    let output = fake.run("--tool memcheck");
+    let words = ["it counts 2 errors, of which 0 could be read"];
+    ends(&output, 4, &words);
 }
 
 #[test]
@@ -263,15 +246,7 @@ fn a_tool_that_does_not_end_is_stopped() {
     let fake = Fake::new(KERNEL);
     fake.script("sleep 60\n");
     let started = Instant::now();
-    let output = fake.run(&[
-        KERNEL,
-        "--with",
-        "gpu",
-        "--tool",
-        "memcheck",
-        "--time-limit",
-        "1",
-    ]);
+    let output = fake.run("--tool memcheck --time-limit 1");
     let told = ends(&output, 3, &["stopped after 1 s"]);
     assert_eq!(row(&told, KERNEL), ["not run"]);
     assert!(started.elapsed() < Duration::from_secs(30));

@@ -1,6 +1,7 @@
 //! README's "Change it yourself", carried out: in a copy of the repository one line
 //! is changed, the command run, and its output compared with what README shows.
 
+use super::support::{fails, passes, stderr, stdout, xtask_command};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -11,7 +12,7 @@ struct Lesson {
     /// The line before and after.
     line: (String, String),
     /// The command's words after `cargo xtask`.
-    command: Vec<String>,
+    command: String,
     /// Lines that it prints, among others.
     shown: Vec<String>,
 }
@@ -37,7 +38,7 @@ impl Lesson {
         Self {
             file: file.expect("the diff names a file").to_owned(),
             line: (line_with("-"), line_with("+")),
-            command: words.split_whitespace().map(str::to_owned).collect(),
+            command: words.to_owned(),
             shown: shown
                 .lines()
                 .map(str::trim)
@@ -63,14 +64,10 @@ struct Copy {
 
 impl Copy {
     fn of(original: &Path, root: PathBuf) -> Self {
-        for entry in std::fs::read_dir(original)
-            .expect("the repository")
-            .flatten()
-        {
-            if !["target", ".git"]
-                .iter()
-                .any(|&name| entry.file_name() == name)
-            {
+        let entries = std::fs::read_dir(original).expect("the repository");
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if name != "target" && name != ".git" {
                 copy(&entry.path(), &root);
             }
         }
@@ -92,14 +89,10 @@ impl Copy {
     }
 
     /// The program, run for the copy as `cargo xtask` would.
-    fn run(&self, words: &[String]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_lockstep"))
-            .args(words)
+    fn run(&self, words: &str) -> Output {
+        xtask_command(words)
             .env("LOCKSTEP_ROOT", &self.root)
-            .env("LOCKSTEP_COMMAND", "cargo xtask")
-            .env("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1")
             .env_remove("CARGO_TARGET_DIR")
-            .env_remove("COLUMNS")
             .output()
             .expect("the program runs")
     }
@@ -122,11 +115,6 @@ fn copy(from: &Path, into: &Path) {
     assert!(status.expect("cp runs").success(), "{}", from.display());
 }
 
-fn told(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}", text(&output.stdout), text(&output.stderr))
-}
-
 #[test]
 fn the_changed_line_shows_what_the_readme_shows() {
     let original = std::path::absolute("..").expect("the repository");
@@ -134,7 +122,7 @@ fn the_changed_line_shows_what_the_readme_shows() {
     // The program's own kernels are compiled first, so that there is something to copy.
     let readme = std::fs::read_to_string(original.join("README.md")).expect("README");
     let lesson = Lesson::read(&readme);
-    let kernel = lesson.command.last().expect("a kernel");
+    let kernel = lesson.command.split_whitespace().last().expect("a kernel");
     host::kernels::module_with(kernel, None).expect("the kernels compile");
 
     let folder = tempfile::tempdir().expect("a folder");
@@ -144,18 +132,15 @@ fn the_changed_line_shows_what_the_readme_shows() {
 
     let before = copy.edit(&lesson.file, line, changed);
     let broken = copy.run(&lesson.command);
-    let text = told(&broken);
+    fails(&broken, 1, &[]);
+    let text = format!("{}{}", stdout(&broken), stderr(&broken));
     let seen: Vec<&str> = text.lines().map(str::trim).collect();
     for line in &lesson.shown {
-        assert!(
-            seen.contains(&line.as_str()),
-            "`{line}` is missing in:\n{text}"
-        );
+        let is_seen = seen.contains(&line.as_str());
+        assert!(is_seen, "`{line}` is missing in:\n{text}");
     }
-    assert_eq!(broken.status.code(), Some(1), "{text}");
 
     // Undone, all is well; and the original is untouched.
     std::fs::write(copy.root.join(&lesson.file), before).expect("it can be written");
-    let mended = copy.run(&lesson.command);
-    assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));
+    passes(&copy.run(&lesson.command));
 }

@@ -1,7 +1,9 @@
 //! The simulator as an instrument, from the command line: `check-counters` and
 //! `profile`.
 
-use super::support::{edited, fails, stderr, stdout, told, with_bad_load, without_xor, xtask};
+use super::support::{
+    edited, fails, json_of, passes, stderr, stdout, usage_errors, with_bad_load, without_xor, xtask,
+};
 use std::path::Path;
 use std::process::Output;
 
@@ -10,13 +12,13 @@ const DATA: &str = "../simulator/ptx_sim/tests/data/h200-access-counters.csv";
 fn check(folder: &Path, text: &str) -> Output {
     let path = folder.join("cases.csv");
     std::fs::write(&path, text).expect("a file");
-    xtask(&["check-counters", &path.to_string_lossy()])
+    xtask(format!("check-counters {}", path.display()))
 }
 
 #[test]
 fn all_cases_of_the_data_agree() {
-    let (status, out, _) = told(&xtask(&["check-counters", DATA]));
-    assert_eq!((status, &*out), (Some(0), "230 of 230 cases agree\n"));
+    let out = passes(&xtask(format!("check-counters {DATA}")));
+    assert_eq!(out, "230 of 230 cases agree\n");
 }
 
 #[test]
@@ -29,13 +31,11 @@ fn a_case_that_differs_is_printed() {
     assert_ne!(lines[4], wrong);
     let text = [lines[0], lines[3], &wrong].join("\n");
     let output = check(folder.path(), &text);
-    fails(
-        &output,
-        1,
-        &["line 3: shared_wavefronts: expected 3, got 2"],
-    );
-    let out = stdout(&output);
-    assert!(out.ends_with("1 of 2 cases agree\n"), "{out}");
+    let words = [
+        "line 3: shared_wavefronts: expected 3, got 2",
+        "\n1 of 2 cases agree\n",
+    ];
+    fails(&output, 1, &words);
 }
 
 #[test]
@@ -60,13 +60,13 @@ fn a_malformed_file_is_a_usage_error_with_its_line() {
         fails(&output, 2, &[words]);
         assert!(output.stdout.is_empty());
     }
-    fails(&xtask(&["check-counters", "/nonexistent.csv"]), 2, &[]);
+    fails(&xtask("check-counters /nonexistent.csv"), 2, &[]);
 }
 
 #[test]
 fn fresh_cases_need_a_gpu_or_are_the_simulators() {
     for engine in ["--engine=gpu", "--engine=auto"] {
-        let output = xtask(&["check-counters", "--fresh=1", engine]);
+        let output = xtask(format!("check-counters --fresh=1 {engine}"));
         let words = [
             "fresh cases are measured on a GPU",
             "no CUDA driver",
@@ -78,26 +78,21 @@ fn fresh_cases_need_a_gpu_or_are_the_simulators() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("fresh.csv");
-    let path = path.to_string_lossy();
-    let fresh = ["check-counters", "--fresh=1", "--each=2", "--engine=sim"];
-    let output = xtask(&[&fresh[..], &["--write", &path]].concat());
+    let path = path.display();
+    let fresh = "check-counters --fresh=1 --each=2 --engine=sim";
+    let output = xtask(format!("{fresh} --write {path}"));
     let words = "with the simulator's launches; no hardware was measured";
     fails(&output, 0, &[words]);
     let out = stdout(&output);
     // What was written can be checked again.
-    let again = xtask(&["check-counters", &path]);
-    fails(&again, 0, &[]);
-    let again = stdout(&again);
+    let again = passes(&xtask(format!("check-counters {path}")));
     assert!(out.starts_with(again.trim_end()), "{again}{out}");
 }
 
 #[test]
 fn a_profile_names_the_line_and_the_counters() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (json, html) = (path("profile.json"), path("profile.html"));
-    let profile = ["profile", "transpose_shared", "--shape=64x64"];
-    let output = xtask(&[&profile[..], &["--json", &json, "--html", &html]].concat());
+    let (output, json, html) = profile_to(folder.path(), "transpose_shared");
     let words = [
         "transpose_shared at 64×64",
         "32-way bank conflict",
@@ -112,59 +107,53 @@ fn a_profile_names_the_line_and_the_counters() {
     // No terminal, no colours.
     assert!(!out.contains('\u{1b}'), "{out}");
 
-    let json = std::fs::read_to_string(json).expect("it was written");
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    let ways: Vec<_> = json["rows"]
-        .as_array()
-        .expect("rows")
+    let rows = json["rows"].as_array().expect("rows");
+    let ways: Vec<_> = rows
         .iter()
         .map(|row| row["ways"].as_u64().expect("a number"))
         .collect();
     assert_eq!(ways, [0, 1, 32, 0]);
-    let html = std::fs::read_to_string(html).expect("it was written");
     assert!(html.starts_with("<!DOCTYPE html>") && html.contains("32-way bank conflict"));
     // Nothing is loaded, and links stay in the page.
     assert!(!html.contains("src=") && !html.contains("url("));
-    assert!(
-        html.split("href=\"")
-            .skip(1)
-            .all(|link| link.starts_with('#'))
-    );
+    let mut links = html.split("href=\"").skip(1);
+    assert!(links.all(|link| link.starts_with('#')));
 }
 
 #[test]
 fn wrong_profiles_are_usage_errors() {
-    for (arguments, words) in [
-        (&["profile", "transpose_sharde"][..], "near names"),
-        (
-            &["profile", "transpose_shared", "--shape=64"],
-            "has sizes such as",
-        ),
-        (
-            &["profile", "transpose_shared", "--arch=sm_10"],
-            "possible values",
-        ),
-    ] {
-        fails(&xtask(arguments), 2, &[words]);
-    }
+    usage_errors(
+        "",
+        "profile transpose_sharde              => near names
+         profile transpose_shared --shape=64   => has sizes such as
+         profile transpose_shared --arch=sm_10 => possible values",
+    );
 }
 
-/// Profiles a kernel of an edited module at 64×64, with files; returns the output,
-/// the JSON and the page.
+/// Profiles a kernel at 64×64 into files; returns the output, the JSON and the page.
+fn profile_to(folder: &Path, kernel: &str) -> (Output, serde_json::Value, String) {
+    let [json, html] = ["profile.json", "profile.html"].map(|name| folder.join(name));
+    let files = format!("--json {} --html {}", json.display(), html.display());
+    let output = xtask(format!("profile {kernel} --shape=64x64 {files}"));
+    let json = match json.exists() {
+        true => json_of(&json),
+        false => serde_json::Value::Null,
+    };
+    (
+        output,
+        json,
+        std::fs::read_to_string(html).unwrap_or_default(),
+    )
+}
+
+/// The same with a kernel of an edited module.
 fn profile_edited(
     kernel: &str,
     edit: impl Fn(&str) -> String,
 ) -> (Output, serde_json::Value, String) {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (json, html) = (path("profile.json"), path("profile.html"));
     let ptx = edited(folder.path(), kernel, edit);
-    let ptx = ptx.to_string_lossy();
-    let run = ["profile", kernel, "--shape=64x64", "--ptx", &ptx];
-    let output = xtask(&[&run[..], &["--json", &json, "--html", &html]].concat());
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let json = serde_json::from_str(&read(&json)).unwrap_or_default();
-    (output, json, read(&html))
+    profile_to(folder.path(), &format!("{kernel} --ptx {}", ptx.display()))
 }
 
 /// The counts are bad, so the profile is of interest.
@@ -204,12 +193,8 @@ fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
     fails(&output, 1, &["sectors 1,024 (ideal 1,024)"]);
     let out = stdout(&output);
     let last = out.lines().last().unwrap_or_default();
-    assert!(
-        last.starts_with(
-            "the result is wrong: 3968 of 4096 elements are wrong; first at row 0, column 1:"
-        ),
-        "{last}"
-    );
+    let wrong = "the result is wrong: 3968 of 4096 elements are wrong; first at row 0, column 1:";
+    assert!(last.starts_with(wrong), "{last}");
     let wrong = json["trouble"]["wrong_result"].as_str();
     assert!(wrong.is_some_and(|told| told.starts_with("3968")), "{json}");
     assert_eq!(json["rows"].as_array().map(Vec::len), Some(4));
@@ -249,23 +234,19 @@ fn a_fault_is_told_with_its_lines() {
 fn a_run_names_the_line_and_the_command_to_look_at_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |kernel: &str, edit: &dyn Fn(&str) -> String| {
-        let ptx = edited(folder.path(), kernel, edit);
-        let ptx = ptx.to_string_lossy().into_owned();
-        let quick = ["run-all", "--engine=sim", "--quick", "--filter", kernel];
-        (xtask(&[&quick[..], &["--ptx", &ptx]].concat()), ptx)
+        let ptx = edited(folder.path(), kernel, edit).display().to_string();
+        let quick = format!("run-all --engine=sim --quick --filter {kernel} --ptx {ptx}");
+        (xtask(quick), ptx)
     };
     let (output, ptx) = run("transpose_swizzled", &|text| without_xor(text, 2));
     let look = format!(
         "to look at it: cargo xtask profile transpose_swizzled --shape=256x256 --ptx {ptx}\n"
     );
-    fails(
-        &output,
-        1,
-        &["expected 0, counted 31, at 01_tiles.rs:", &look],
-    );
+    let counts = "expected 0, counted 31, at 01_tiles.rs:";
+    fails(&output, 1, &[counts, &look]);
     // The command that it suggests works.
-    let words = look.split_whitespace().skip(6).collect::<Vec<_>>();
-    fails(&xtask(&words), 1, &["32-way bank conflict"]);
+    let (_, suggested) = look.split_once("xtask ").expect("a command");
+    fails(&xtask(suggested), 1, &["32-way bank conflict"]);
 
     let (output, _) = run("transpose_coalesced_read", &with_bad_load);
     let place = "at gpu-kernels/src/04_transpose/01_tiles.rs:";
@@ -277,23 +258,18 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
 #[test]
 fn a_lessons_name_lists_its_kernels() {
     for command in ["profile", "ptx"] {
-        let output = xtask(&[command, "transpose"]);
+        let output = xtask(format!("{command} transpose"));
         let words = [
             "`transpose` is a lesson; name one of its kernels:",
             "transpose_padded               tile row padded by one element",
         ];
         fails(&output, 2, &words);
         assert!(output.stdout.is_empty() && !stderr(&output).contains("near names"));
-        fails(
-            &xtask(&[command, "tranpose"]),
-            2,
-            &["near names: `transpose`"],
-        );
     }
-    fails(
-        &xtask(&["ptx", "qqq"]),
-        2,
-        &["`cargo xtask list` shows all names"],
+    usage_errors(
+        "",
+        "profile tranpose => near names: `transpose`
+         ptx tranpose     => near names: `transpose`",
     );
 }
 
@@ -302,20 +278,17 @@ fn a_file_without_the_kernel_is_a_usage_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("none.ptx");
     std::fs::write(&path, ".version 8.0\n.target sm_80\n").expect("a file");
-    let path = path.to_string_lossy();
-    let output = xtask(&["profile", "copy", "--ptx", &path]);
+    let output = xtask(format!("profile copy --ptx {}", path.display()));
     fails(&output, 2, &["has no entry `copy`"]);
 }
 
 /// Without a GPU the prediction is printed, with a remark that nothing was measured.
 #[test]
 fn measuring_without_a_gpu_is_not_run() {
-    let profile = [
-        "profile",
-        "transpose_swizzled",
-        "--shape=64x64",
-        "--measure",
-    ];
-    let words = ["not measured: no CUDA driver", "Nothing wasted"];
-    fails(&xtask(&profile), 3, &words);
+    let output = xtask("profile transpose_swizzled --shape=64x64 --measure");
+    fails(
+        &output,
+        3,
+        &["not measured: no CUDA driver", "Nothing wasted"],
+    );
 }

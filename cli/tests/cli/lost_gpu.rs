@@ -1,7 +1,7 @@
 //! A kernel that takes the GPU away costs only that kernel. The GPU is the simulator's
 //! driver: like a real one, it answers all later calls of the process with a fault too.
 
-use super::support::{command, stderr, stdout};
+use super::support::{command, json_of, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -32,13 +32,14 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
     let ptx = folder.path().join("copy.ptx");
     std::fs::write(&ptx, with_a_trap()).expect("a file");
     let json = folder.path().join("results.json");
-    let (ptx, json_name) = (ptx.to_str().expect("UTF-8"), json.to_str().expect("UTF-8"));
-    let output = command(&["run-all", "--engine", "gpu", "--quick", "--filter", "copy"])
-        .args(["--ptx", ptx, "--json", json_name])
-        .env("LOCKSTEP_LIBCUDA", &*DRIVER)
-        .env("TMPDIR", folder.path())
-        .output()
-        .expect("it runs");
+    let files = format!("--ptx {} --json {}", ptx.display(), json.display());
+    let output = command(format!(
+        "run-all --engine gpu --quick --filter copy {files}"
+    ))
+    .env("LOCKSTEP_LIBCUDA", &*DRIVER)
+    .env("TMPDIR", folder.path())
+    .output()
+    .expect("it runs");
     let (out, err) = (stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
     let lines = |kernel: &str, word: &str| {
@@ -54,15 +55,12 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
     let handed_over = "`copy` cost this process the GPU; a new process goes on";
     assert!(err.contains(handed_over), "{err}");
     // The table and the file are complete, and no temporary file is left.
-    let text = std::fs::read_to_string(&json).expect("it is written");
-    let results: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let results = json_of(&json);
     let passed = ["copy_vectorized", "copy_safe"].map(|kernel| lines(kernel, "passed"));
     let in_table = lines("copy", "FAILED") + passed.iter().sum::<usize>();
     assert_eq!(results["results"].as_array().map(Vec::len), Some(in_table));
-    let left = std::fs::read_dir(folder.path())
-        .expect("it is there")
-        .count();
-    assert_eq!(left, 2, "copy.ptx and results.json");
+    let left = std::fs::read_dir(folder.path()).expect("it is there");
+    assert_eq!(left.count(), 2, "copy.ptx and results.json");
 }
 
 /// A folder with the program and its kernels as a bundle has them: those of `copy`.
@@ -107,23 +105,15 @@ fn bench_goes_on_after_a_fault_too() {
     let handed_over = "`copy` cost this process the GPU; a new process goes on";
     // Once for each of its sizes.
     assert_eq!(err.matches(handed_over).count(), 2, "{err}");
-    let text = std::fs::read_to_string(&json).expect("it is written");
-    let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-    let found: Vec<String> = report["cases"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|case| {
-            let times = case["times"]["kernel"]["n_runs"].as_u64().unwrap_or(0);
-            let text = |name: &str| case[name].as_str().expect("text").to_owned();
-            format!(
-                "{} {} {} {times}",
-                text("kernel"),
-                text("shape"),
-                text("status")
-            )
-        })
-        .collect();
+    let report = json_of(&json);
+    let cases = report["cases"].as_array().expect("a list").iter();
+    let in_words = |case: &serde_json::Value| {
+        let [kernel, shape, status] =
+            ["kernel", "shape", "status"].map(|name| case[name].as_str().expect("text"));
+        let times = case["times"]["kernel"]["n_runs"].as_u64().unwrap_or(0);
+        format!("{kernel} {shape} {status} {times}")
+    };
+    let found: Vec<String> = cases.map(in_words).collect();
     let expected = [
         "copy 4096 failed 0",
         "copy 8192 failed 0",

@@ -24,29 +24,15 @@ mod words;
 
 use std::path::Path;
 use support::{
-    command, fails, first_line, lockstep, module_of, run_edited, stderr, stdout, with_bad_load,
-    without,
+    command, fails, first_line, json_of, lockstep, module_of, passes, run_edited, stderr, stdout,
+    usage_errors, with_bad_load, without, without_tools,
 };
 
 #[test]
 fn a_run_that_passes_ends_with_zero() {
-    let output = lockstep(&[
-        "run-all",
-        "--engine",
-        "sim",
-        "--quick",
-        "--filter",
-        "transpose",
-    ]);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}{}",
-        stdout(&output),
-        stderr(&output)
-    );
+    let output = lockstep("run-all --engine sim --quick --filter transpose");
+    let table = passes(&output);
     assert!(stderr(&output).contains("engine: simulator"));
-    let table = stdout(&output);
     assert!(table.contains("0 failed, 0 not run"), "{table}");
     assert!(!table.contains('\u{1b}'), "no colours for a pipe: {table}");
     // Progress goes only to stderr.
@@ -59,7 +45,7 @@ fn a_run_that_passes_ends_with_zero() {
 #[test]
 fn colours_are_forced_and_refused() {
     let list = |variable: &str| {
-        let output = command(&["list"])
+        let output = command("list")
             .env(variable, "1")
             .output()
             .expect("the program runs");
@@ -71,9 +57,9 @@ fn colours_are_forced_and_refused() {
 
 #[test]
 fn list_names_every_kernel() {
-    let text = stdout(&lockstep(&["list"]));
+    let text = stdout(&lockstep("list"));
     let json: serde_json::Value =
-        serde_json::from_slice(&lockstep(&["list", "--json"]).stdout).expect("JSON");
+        serde_json::from_slice(&lockstep("list --json").stdout).expect("JSON");
     for registered in host::registry::kernels() {
         assert!(text.contains(registered.kernel.id));
         assert!(json.to_string().contains(registered.kernel.id));
@@ -82,7 +68,7 @@ fn list_names_every_kernel() {
 
 #[test]
 fn ptx_of_one_kernel() {
-    let text = stdout(&lockstep(&["ptx", "transpose_swizzled"]));
+    let text = stdout(&lockstep("ptx transpose_swizzled"));
     assert!(
         text.contains(".version") && text.contains(".entry transpose_swizzled("),
         "{text}"
@@ -92,61 +78,37 @@ fn ptx_of_one_kernel() {
 
 #[test]
 fn unknown_names_are_usage_errors_with_suggestions() {
-    let output = lockstep(&["run-all", "--filter", "transpose_swizled"]);
-    fails(
-        &output,
-        2,
-        &["transpose_swizled", "near names: `transpose_swizzled`"],
-    );
-    assert!(output.stdout.is_empty());
-    fails(
-        &lockstep(&["ptx", "transpose_padde"]),
-        2,
-        &["`transpose_padded`"],
-    );
-    fails(
-        &lockstep(&["run-all", "--frobnicate"]),
-        2,
-        &["--frobnicate"],
-    );
-    fails(
-        &lockstep(&["run-all", "--quick", "--full"]),
-        2,
-        &["cannot be used with"],
+    usage_errors(
+        "",
+        "run-all --filter transpose_swizled => transpose_swizled
+         run-all --filter transpose_swizled => near names: `transpose_swizzled`
+         ptx transpose_padde                => `transpose_padded`
+         run-all --frobnicate               => --frobnicate
+         run-all --quick --full             => cannot be used with",
     );
 }
 
 #[test]
 fn a_missing_driver_is_told_with_its_cure() {
     let run = |engine: &str| {
-        command(&[
-            "run-all",
-            "--quick",
-            "--filter",
-            "transpose_padded",
-            "--engine",
-            engine,
-        ])
+        command(format!(
+            "run-all --quick --filter transpose_padded --engine {engine}"
+        ))
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
         .output()
         .expect("the program runs")
     };
-    fails(
-        &run("gpu"),
-        3,
-        &[
-            "no CUDA driver",
-            "/nowhere/libcuda.so.1",
-            "LOCKSTEP_LIBCUDA",
-        ],
-    );
+    let words = [
+        "no CUDA driver",
+        "/nowhere/libcuda.so.1",
+        "LOCKSTEP_LIBCUDA",
+    ];
+    fails(&run("gpu"), 3, &words);
     // If the choice is free, it runs on the simulator and says so in one line.
     let chosen = run("auto");
-    assert_eq!(chosen.status.code(), Some(0));
-    assert_eq!(
-        first_line(&chosen),
-        "engine: simulator (no GPU here; --engine gpu says why)"
-    );
+    passes(&chosen);
+    let told = "engine: simulator (no GPU here; --engine gpu says why)";
+    assert_eq!(first_line(&chosen), told);
 }
 
 #[test]
@@ -160,16 +122,13 @@ fn a_removed_barrier_is_found() {
 #[test]
 fn a_read_past_the_input_is_found() {
     let output = run_edited("transpose_coalesced_read", with_bad_load);
-    fails(
-        &output,
-        1,
-        &[
-            "transpose_coalesced_read",
-            "past the end of",
-            "01_tiles.rs:",
-            "PTX line",
-        ],
-    );
+    let words = [
+        "transpose_coalesced_read",
+        "past the end of",
+        "01_tiles.rs:",
+        "PTX line",
+    ];
+    fails(&output, 1, &words);
 }
 
 #[test]
@@ -196,8 +155,8 @@ fn truncated_ptx_is_refused() {
         .find("transpose_padded_param_1")
         .expect("it is in the first kernels");
     std::fs::write(&path, &text[..half]).expect("a file");
-    let path = path.to_str().expect("UTF-8");
-    let output = lockstep(&["run-all", "--engine", "sim", "--quick", "--ptx", path]);
+    let path = path.display();
+    let output = lockstep(format!("run-all --engine sim --quick --ptx {path}"));
     fails(&output, 1, &["half.ptx", "line"]);
 }
 
@@ -243,26 +202,15 @@ fn a_kernel_that_is_missing_is_named() {
 fn results_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("results.json");
-    let file = path.to_str().expect("UTF-8");
-    let output = lockstep(&[
-        "run-all",
-        "--engine",
-        "sim",
-        "--quick",
-        "--filter",
-        "transpose_shared",
-        "--json",
-        file,
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let json: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(&path).expect("a file")).expect("JSON");
+    let run = "run-all --engine sim --quick --filter transpose_shared --json";
+    passes(&lockstep(format!("{run} {}", path.display())));
+    let json = json_of(&path);
     assert_eq!(json["schema"], 1);
     assert_eq!(json["engine"], "sim");
     assert!(json["device"].is_string() && json["commit"].is_string());
     let results = json["results"].as_array().expect("a list");
-    let one = results
-        .iter()
+    let mut shapes = results.iter();
+    let one = shapes
         .find(|result| result["shape"] == "256x256")
         .expect("its shape");
     assert_eq!(one["lesson"], "transpose");
@@ -271,7 +219,7 @@ fn results_as_json() {
     assert_eq!(one["max_abs_error"], 0.0);
     assert!(
         one["time_ms_median"].is_null(),
-        "the simulator has no time to tell"
+        "simulated time means nothing"
     );
     assert_eq!(one["bytes"], 2 * 4 * 256 * 256);
     // A warp reads a column of 32 rows: 31 conflicts each.
@@ -292,26 +240,18 @@ fn results_as_json() {
         assert!(one["counts"][count].is_u64(), "{count}");
     }
     // Counts of a sweep mean nothing, so they are null, but present.
-    let sweep = results
-        .iter()
+    let mut shapes = results.iter();
+    let sweep = shapes
         .find(|result| result["shape"] != "256x256")
         .expect("the sweep");
     assert!(sweep["counts"]["thread_instructions"].is_null());
-    let files: Vec<_> = std::fs::read_dir(folder.path())
-        .expect("a folder")
-        .collect();
-    assert_eq!(files.len(), 1, "nothing temporary stays");
+    let files = std::fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(files.count(), 1, "nothing temporary stays");
 }
 
 #[test]
 fn sass_without_tools_says_how_to_get_them() {
-    let output = command(&["ptx", "transpose_padded", "--sass"])
-        .env("PATH", "/nowhere")
-        .env_remove("CUDA_HOME")
-        .env_remove("CUDA_PATH")
-        .env_remove("CUDA_ROOT")
-        .output()
-        .expect("the program runs");
+    let output = without_tools("ptx transpose_padded --sass");
     // A toolkit in its usual folder is found without any of these.
     if !Path::new("/usr/local/cuda/bin/ptxas").exists() {
         fails(&output, 3, &["ptxas", "pip install nvidia-cuda-nvcc"]);
@@ -321,11 +261,7 @@ fn sass_without_tools_says_how_to_get_them() {
 /// Without a GPU nothing is measured, which is not a success.
 #[test]
 fn bench_needs_a_gpu_and_says_so() {
-    let mut bench = command(&["bench", "copy"]);
-    let output = bench
-        .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so")
-        .output();
-    let output = output.expect("lockstep runs");
+    let output = without_tools("bench copy");
     fails(&output, 3, &["GPU", "Nothing was"]);
     assert!(output.stdout.is_empty());
 }
@@ -333,14 +269,11 @@ fn bench_needs_a_gpu_and_says_so() {
 /// Errors in the command are found before a GPU is looked for.
 #[test]
 fn bench_refuses_what_it_cannot_do() {
-    let sizes = ["bench", "transpose", "--sizes", "64"];
-    let compare = ["bench", "--compare", "nothing-saved"];
-    for (arguments, part) in [
-        (&sizes[..], "is not a shape for"),
-        (&["bench", "--samples", "3"], "30"),
-        (&compare, "--save nothing-saved"),
-        (&["bench", "transpose_swizled"], "transpose_swizzled"),
-    ] {
-        fails(&lockstep(arguments), 2, &[part]);
-    }
+    usage_errors(
+        "",
+        "bench transpose --sizes 64    => is not a shape for
+         bench --samples 3             => 30
+         bench --compare nothing-saved => --save nothing-saved
+         bench transpose_swizled       => transpose_swizzled",
+    );
 }

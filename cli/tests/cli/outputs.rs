@@ -4,22 +4,16 @@
 //! No test names a device outside a temporary folder: links in the folder lead to
 //! `/dev/null` and `/dev/full`.
 
-use super::support::{command, fails, lockstep, no_panic_trace, stderr, stdout};
+use super::support::{command, fails, has, limited, lockstep, no_panic_trace, passes, stderr};
 use std::fs::{self, File, Permissions};
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-const RUN: [&str; 6] = [
-    "run-all",
-    "--engine",
-    "sim",
-    "--quick",
-    "--filter",
-    "transpose_padded",
-];
+const RUN: &str = "run-all --engine sim --quick --filter transpose_padded";
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
@@ -27,12 +21,11 @@ fn text(path: &Path) -> &str {
 
 /// A short run that writes its results there.
 fn run_to(path: &Path) -> Output {
-    lockstep(&[&RUN[..], &["--json", text(path)]].concat())
+    lockstep(format!("{RUN} --json {}", text(path)))
 }
 
-fn passes(output: &Output) {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
-    assert!(stdout(output).contains("2 passed"), "{}", stdout(output));
+fn runs_to(path: &Path) {
+    has(&passes(&run_to(path)), &["2 passed"]);
 }
 
 fn is_json(text: &str) -> bool {
@@ -48,14 +41,9 @@ fn holds_results(path: &Path) {
 /// Names in a folder, in order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
+    let name_of = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
     let mut names: Vec<String> = entries
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("UTF-8")
-        })
+        .map(|entry| name_of(entry).into_string().expect("UTF-8"))
         .collect();
     names.sort();
     names
@@ -70,11 +58,9 @@ fn a_link_to_a_device_stays_and_so_does_the_device() {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("null");
     symlink("/dev/null", &link).expect("a link");
-    passes(&run_to(&link));
-    assert_eq!(
-        fs::read_link(&link).expect("still a link"),
-        Path::new("/dev/null")
-    );
+    runs_to(&link);
+    let target = fs::read_link(&link).expect("still a link");
+    assert_eq!(target, Path::new("/dev/null"));
     assert_eq!(names(folder.path()), ["null"]);
 }
 
@@ -84,7 +70,7 @@ fn what_a_link_points_to_is_written() {
     let [link, target] = ["link", "target"].map(|name| folder.path().join(name));
     fs::write(&target, "old").expect("a file");
     symlink("target", &link).expect("a link");
-    passes(&run_to(&link));
+    runs_to(&link);
     assert!(fs::symlink_metadata(&link).expect("it").is_symlink());
     holds_results(&target);
 }
@@ -95,7 +81,7 @@ fn an_existing_file_keeps_its_rights() {
     let file = folder.path().join("file");
     fs::write(&file, "old").expect("a file");
     fs::set_permissions(&file, Permissions::from_mode(0o604)).expect("ours");
-    passes(&run_to(&file));
+    runs_to(&file);
     holds_results(&file);
     let mode = fs::metadata(&file).expect("it").permissions().mode();
     assert_eq!(mode & 0o777, 0o604, "{mode:o}");
@@ -104,16 +90,16 @@ fn an_existing_file_keeps_its_rights() {
 
 /// The program run by an unprivileged user: root changes to nobody, with a
 /// copy of the program that nobody can reach.
-fn as_nobody(arguments: &[&str], folder: &Path) -> Command {
+fn as_nobody(words: &str, folder: &Path) -> Command {
     let is_root = fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0);
     if !is_root {
-        return command(arguments);
+        return command(words);
     }
     let program = folder.join("lockstep");
     fs::copy(env!("CARGO_BIN_EXE_lockstep"), &program).expect("a copy");
     fs::set_permissions(folder, Permissions::from_mode(0o755)).expect("ours");
     let mut command = Command::new(program);
-    command.args(arguments).uid(65534).gid(65534);
+    command.args(words.split_whitespace()).uid(65534).gid(65534);
     command
 }
 
@@ -125,8 +111,8 @@ fn without_permission_nothing_is_written() {
     fs::write(&file, "old").expect("a file");
     fs::set_permissions(&file, Permissions::from_mode(0o444)).expect("ours");
     let refused = |path: &Path, words: &[&str]| {
-        let arguments = [&RUN[..], &["--json", text(path)]].concat();
-        let output = as_nobody(&arguments, programs.path()).output();
+        let run = format!("{RUN} --json {}", text(path));
+        let output = as_nobody(&run, programs.path()).output();
         fails(&output.expect("the program runs"), 2, words);
     };
     refused(&file, &["file cannot be written", "ermission"]);
@@ -145,9 +131,9 @@ fn without_permission_nothing_is_written() {
 fn standard_output_holds_the_file_alone() {
     for path in ["-", "/dev/stdout"] {
         let output = run_to(Path::new(path));
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert!(is_json(&stdout(&output)), "{}", stdout(&output));
-        assert!(stderr(&output).contains("2 passed"), "{}", stderr(&output));
+        let json = passes(&output);
+        assert!(is_json(&json), "{json}");
+        has(&stderr(&output), &["2 passed"]);
     }
 }
 
@@ -157,9 +143,9 @@ fn two_outputs_do_not_fall_into_one() {
     let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
     fs::write(&file, "old").expect("a file");
     symlink("file", &link).expect("a link");
-    let profile = ["profile", "transpose_padded", "--shape", "64x64"];
     for (json, html) in [("-", "-"), (text(&file), text(&link))] {
-        let output = lockstep(&[&profile[..], &["--json", json, "--html", html]].concat());
+        let files = format!("--json {json} --html {html}");
+        let output = lockstep(format!("profile transpose_padded --shape 64x64 {files}"));
         fails(&output, 2, &["--json and --html name the same file"]);
     }
 }
@@ -175,32 +161,21 @@ fn every_command_tries_its_files_first() {
     fs::write(&input, "0 0\n").expect("a file");
     let (input, nowhere) = (text(&input), folder.path().join("none/file"));
     let nowhere = text(&nowhere);
-    let profile = ["profile", "transpose_padded"];
-    for arguments in [
-        &["run-all", "--engine", "sim", "--json", nowhere][..],
-        &[&profile[..], &["--json", nowhere]].concat(),
-        &[&profile[..], &["--html", nowhere]].concat(),
-        &["neighbors", input, "--svg", nowhere],
-        &[
-            "counters", "--ncu", "none", "--sim", "none", "--json", nowhere,
-        ],
-        &["sim-bench", "--json", nowhere],
-        &[
-            "check-counters",
-            "--fresh",
-            "1",
-            "--engine",
-            "sim",
-            "--write",
-            nowhere,
-        ],
-        &["bench", "--json", nowhere],
-        &["bench", "--markdown", nowhere],
+    for words in [
+        "run-all --engine sim --json",
+        "profile transpose_padded --json",
+        "profile transpose_padded --html",
+        &format!("neighbors {input} --svg"),
+        "counters --ncu none --sim none --json",
+        "sim-bench --json",
+        "check-counters --fresh 1 --engine sim --write",
+        "bench --json",
+        "bench --markdown",
     ] {
-        let output = lockstep(arguments);
+        let output = lockstep(format!("{words} {nowhere}"));
         fails(&output, 2, &["cannot be written: there is no folder"]);
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-        assert!(!stderr(&output).contains("engine"), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{words}");
+        assert!(!stderr(&output).contains("engine"), "{words}");
     }
     fails(&run_to(folder.path()), 2, &["it is a folder"]);
     let new = folder.path().join("new/");
@@ -217,10 +192,8 @@ fn is_printed_all_the_same(output: &Output, words: &str) {
     assert!(!output.stdout.is_empty(), "{}", stderr(output));
     let told = stderr(output);
     let last = told.lines().last().expect("an error");
-    assert!(
-        last.starts_with("error: ") && last.contains(words),
-        "{told}"
-    );
+    let is_it = last.starts_with("error: ") && last.contains(words);
+    assert!(is_it, "{told}");
     no_panic_trace(output);
 }
 
@@ -232,46 +205,18 @@ fn a_full_disk_takes_no_results_away() {
     let input = folder.path().join("input");
     fs::write(&input, "0 0\n").expect("a file");
     let (full, input) = (text(&full), text(&input));
-    let profile = ["profile", "transpose_padded", "--shape", "64x64"];
-    for arguments in [
-        &[&RUN[..], &["--json", full]].concat()[..],
-        &[&profile[..], &["--json", full]].concat(),
-        &[&profile[..], &["--html", full]].concat(),
-        &["neighbors", input, "--engine", "sim", "--svg", full],
-        &[
-            "check-counters",
-            "--fresh",
-            "1",
-            "--each",
-            "1",
-            "--engine",
-            "sim",
-            "--write",
-            full,
-        ],
-        &[
-            "sim-bench",
-            "--filter",
-            "transpose_padded",
-            "--patience",
-            "0",
-            "--json",
-            full,
-        ],
+    for words in [
+        &format!("{RUN} --json"),
+        "profile transpose_padded --shape 64x64 --json",
+        "profile transpose_padded --shape 64x64 --html",
+        &format!("neighbors {input} --engine sim --svg"),
+        "check-counters --fresh 1 --each 1 --engine sim --write",
+        "sim-bench --filter transpose_padded --patience 0 --json",
     ] {
-        is_printed_all_the_same(&lockstep(arguments), "No space left on device");
+        let output = lockstep(format!("{words} {full}"));
+        is_printed_all_the_same(&output, "No space left on device");
     }
     assert!(fs::symlink_metadata(full).expect("it").is_symlink());
-}
-
-/// A shell's limit on file sizes, in place of a full disk.
-fn with_small_files(arguments: &[&str]) -> Output {
-    Command::new("sh")
-        .args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"])
-        .arg(env!("CARGO_BIN_EXE_lockstep"))
-        .args(arguments)
-        .output()
-        .expect("sh")
 }
 
 #[test]
@@ -279,7 +224,9 @@ fn an_existing_file_survives_a_failure() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     fs::write(&file, "old").expect("a file");
-    let output = with_small_files(&[&RUN[..], &["--json", text(&file)]].concat());
+    // A shell's limit on file sizes, in place of a full disk.
+    let words = format!("{RUN} --json {}", text(&file));
+    let output = limited(r#"trap "" XFSZ; ulimit -f 1"#, &words);
     is_printed_all_the_same(&output, "File too large");
     assert_eq!(fs::read_to_string(&file).expect("it"), "old");
     assert_eq!(names(folder.path()), ["file"]);
@@ -290,8 +237,7 @@ fn an_existing_file_survives_an_interruption() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     fs::write(&file, "old").expect("a file");
-    let arguments = ["run-all", "--engine", "sim", "--json", text(&file)];
-    let mut child = command(&arguments)
+    let mut child = command(format!("run-all --engine sim --json {}", text(&file)))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -307,8 +253,8 @@ fn an_existing_file_survives_an_interruption() {
 #[test]
 fn results_that_cannot_be_printed_are_an_error() {
     let full = || File::options().write(true).open("/dev/full").expect("it");
-    for arguments in [&["list"][..], &RUN] {
-        let output = command(arguments).stdout(full()).output();
+    for words in ["list", RUN] {
+        let output = command(words).stdout(full()).output();
         let output = output.expect("the program runs");
         fails(&output, 1, &["the results could not be printed: No space"]);
     }
@@ -332,14 +278,11 @@ fn documents_are_replaced_whole() {
     let written = folder.path().join("docs/results.md");
     symlink("real", &written).expect("a link");
     let results = root.join("bench/results/h200/bench.json");
-    let output = lockstep(&[
-        "readme",
-        "--root",
-        text(folder.path()),
-        "--results",
-        text(&results),
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let root = text(folder.path());
+    passes(&lockstep(format!(
+        "readme --root {root} --results {}",
+        text(&results)
+    )));
     assert!(fs::symlink_metadata(&written).expect("it").is_symlink());
     assert_eq!(fs::read_to_string(&real).expect("it"), tables);
 }

@@ -4,8 +4,8 @@ use super::support::{command, fails, lockstep, no_panic_trace, stderr};
 use std::process::{Output, Stdio};
 
 /// Runs the program with a reader who has gone away.
-fn unread(arguments: &[&str]) -> Output {
-    let mut child = command(arguments)
+fn unread(words: &str) -> Output {
+    let mut child = command(words)
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -17,8 +17,8 @@ fn unread(arguments: &[&str]) -> Output {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    for arguments in [&["list"][..], &["ptx", "transpose_vectorized"]] {
-        let output = unread(arguments);
+    for words in ["list", "ptx transpose_vectorized"] {
+        let output = unread(words);
         no_panic_trace(&output);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(output.stderr.is_empty(), "{}", stderr(&output));
@@ -37,27 +37,20 @@ fn a_failure_is_not_lost_in_a_pipe() {
         offsets.join(" ")
     );
     std::fs::write(&cases, text).expect("a file");
-    let cases = cases.to_str().expect("UTF-8");
-    let quick = ["--engine", "sim", "--quick", "--filter", "transpose_padded"];
-    for (arguments, status) in [
-        (&["check-counters", cases][..], 1),
-        (&[&["run-all", "--fuel", "9"], &quick[..]].concat(), 1),
+    let checked = format!("check-counters {}", cases.display());
+    for (words, status) in [
+        (&*checked, 1),
         (
-            &[
-                "profile",
-                "transpose_padded",
-                "--shape",
-                "64x64",
-                "--measure",
-            ],
-            3,
+            "run-all --fuel 9 --engine sim --quick --filter transpose_padded",
+            1,
         ),
+        ("profile transpose_padded --shape 64x64 --measure", 3),
     ] {
-        let output = unread(arguments);
+        let output = unread(words);
         assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
         no_panic_trace(&output);
         // The same as with a reader.
-        let read = lockstep(arguments);
+        let read = lockstep(words);
         assert!(!read.stdout.is_empty());
         fails(&read, status, &[]);
     }

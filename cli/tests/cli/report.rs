@@ -1,13 +1,14 @@
 //! The page of all lessons, and the page of a run: their contents, and that they load nothing
 //! from elsewhere.
 
-use super::support::{edited, told, with_bad_load, without_xor, xtask};
+use super::support::{edited, fails, has, passes, with_bad_load, without_xor, xtask};
 use host::registry::{LESSONS, kernels};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 const MOST_BYTES: usize = 3_000_000;
+const FAILED: &str = "<span class=\"badge bad\">failed</span>";
 
 /// The page in a folder.
 fn page(folder: &Path) -> String {
@@ -55,9 +56,10 @@ fn holds_together(page: &str) {
 #[test]
 fn the_page_of_all_lessons_is_small_and_complete() {
     let folder = tempfile::tempdir().expect("a folder");
-    let dir = folder.path().to_str().expect("UTF-8");
-    let (status, out, error) = told(&xtask(&["report", "--quick", dir]));
-    assert_eq!(status, Some(0), "{out}{error}");
+    passes(&xtask(format!(
+        "report --quick {}",
+        folder.path().display()
+    )));
     let page = page(folder.path());
     assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
     holds_together(&page);
@@ -66,14 +68,9 @@ fn the_page_of_all_lessons_is_small_and_complete() {
     }
     for registered in kernels() {
         let anchor = format!("{}/{}", registered.lesson.id, registered.kernel.id);
-        assert!(
-            page.contains(&format!("<article class=\"kernel\" id=\"{anchor}\"")),
-            "{anchor}"
-        );
-        assert!(
-            page.contains(&format!("<tr data-kernel=\"{anchor}\"")),
-            "{anchor}"
-        );
+        let article = format!("<article class=\"kernel\" id=\"{anchor}\"");
+        let row = format!("<tr data-kernel=\"{anchor}\"");
+        assert!(page.contains(&article) && page.contains(&row), "{anchor}");
     }
     // From Rust's generics and references.
     assert!(page.contains("::&lt;") && page.contains("&amp;mut"));
@@ -104,18 +101,8 @@ fn page_of_edited(kernel: &str, edit: impl Fn(&str) -> String) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = edited(folder.path(), kernel, edit);
     let dir = folder.path().join("report/of");
-    let output = xtask(&[
-        "run-all",
-        "--quick",
-        "--filter",
-        kernel,
-        "--ptx",
-        ptx.to_str().expect("UTF-8"),
-        "--report",
-        dir.to_str().expect("UTF-8"),
-    ]);
-    let (status, out, error) = told(&output);
-    assert_eq!(status, Some(1), "{out}{error}");
+    let run = format!("run-all --quick --filter {kernel} --ptx {}", ptx.display());
+    fails(&xtask(format!("{run} --report {}", dir.display())), 1, &[]);
     page(&dir)
 }
 
@@ -124,40 +111,31 @@ fn a_run_that_failed_is_shown_as_failed() {
     let page = page_of_edited("transpose_swizzled", |text| without_xor(text, 1));
     holds_together(&page);
     let shown = shown(&page);
-    assert!(
-        shown.contains("<span class=\"bad\">1 failed</span>"),
-        "{shown}"
-    );
-    assert!(shown.contains("<span class=\"badge bad\">failed</span>"));
-    assert!(shown.contains("elements are wrong; first at row 0, column 1"));
+    let words = [
+        "<span class=\"bad\">1 failed</span>",
+        FAILED,
+        "elements are wrong; first at row 0, column 1",
+        "Times: not measured",
+    ];
+    has(&shown, &words);
     // Other kernels did not run, and the saved measurements are not of this module.
     assert_eq!(page.matches("<article class=\"kernel\"").count(), 1);
-    assert!(shown.contains("Times: not measured") && !shown.contains("H200"));
+    assert!(!shown.contains("H200"));
 }
 
 #[test]
 fn a_kernel_with_bad_counts_is_shown_as_failed_with_its_line() {
-    let shown = shown(&page_of_edited("transpose_swizzled", |text| {
-        without_xor(text, 2)
-    }));
-    assert!(
-        shown.contains("<span class=\"badge bad\">failed</span>"),
-        "{shown}"
-    );
-    assert!(shown.contains("bank conflicts per shared load request: expected 0, counted 31"));
-    assert!(shown.contains("32-way bank conflict"));
+    let page = page_of_edited("transpose_swizzled", |text| without_xor(text, 2));
+    let counts = "bank conflicts per shared load request: expected 0, counted 31";
+    has(&shown(&page), &[FAILED, counts, "32-way bank conflict"]);
 }
 
 /// Nothing was counted then, and the page says so.
 #[test]
 fn a_fault_is_shown_with_its_reason() {
-    let shown = shown(&page_of_edited("transpose_coalesced_read", with_bad_load));
-    assert!(
-        shown.contains("<span class=\"badge bad\">failed</span>"),
-        "{shown}"
-    );
-    assert!(shown.contains("past the end of"));
-    assert!(shown.contains("Not counted: a run failed."));
+    let page = page_of_edited("transpose_coalesced_read", with_bad_load);
+    let words = [FAILED, "past the end of", "Not counted: a run failed."];
+    has(&shown(&page), &words);
 }
 
 #[test]
@@ -165,14 +143,11 @@ fn a_folder_that_cannot_be_made_is_a_usage_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     fs::write(&file, "").expect("written");
-    let inside = file.join("report");
-    let inside = inside.to_str().expect("UTF-8");
-    for arguments in [
-        &["report", "--filter=copy", inside][..],
-        &["run-all", "--filter=copy", "--quick", "--report", inside],
+    for words in [
+        "report --filter=copy",
+        "run-all --filter=copy --quick --report",
     ] {
-        let (status, _, error) = told(&xtask(arguments));
-        assert_eq!(status, Some(2), "{error}");
-        assert!(error.contains("cannot be made"), "{error}");
+        let output = xtask(format!("{words} {}/report", file.display()));
+        fails(&output, 2, &["cannot be made"]);
     }
 }

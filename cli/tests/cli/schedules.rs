@@ -1,7 +1,9 @@
 //! Kernels that are right in the usual order of their warps and wrong in another: they are found,
 //! reported so that the failure can be repeated, and counted as failures.
 
-use super::support::{command, fails, lockstep, stderr, stdout};
+use super::support::{
+    command, fails, has, json_of, lockstep, passes, stderr, stdout, usage_errors,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -59,11 +61,10 @@ fn detour(folder: &Path, barrier: &str) -> PathBuf {
 }
 
 /// The cases of `copy` itself: two.
-fn on_copy<'a>(path: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
-    let path = path.to_str().expect("UTF-8");
-    let only = ["run-all", "--engine", "sim", "--quick", "--ptx", path];
+fn on_copy(path: &Path, more: &str) -> String {
     // `copy_vectorized` is not in the file.
-    [&only[..], &["--filter", "copy"], more].concat()
+    let run = "run-all --engine sim --quick --filter copy --ptx";
+    format!("{run} {} {more}", path.display())
 }
 
 /// Among the reported failures, that of the case `copy 16384`.
@@ -78,57 +79,42 @@ fn trouble(output: &Output) -> String {
 fn a_defect_that_the_usual_order_hides_is_found_and_can_be_repeated() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = detour(folder.path(), "");
-    let usual = stdout(&lockstep(&on_copy(&path, &[])));
-    assert!(usual.contains("2 passed"), "{usual}");
+    has(&stdout(&lockstep(on_copy(&path, ""))), &["2 passed"]);
 
-    let found = command(&on_copy(
-        &path,
-        &["--schedules", "30", "--fuel", "100000000"],
-    ))
-    .env("LOCKSTEP_COMMAND", env!("CARGO_BIN_EXE_lockstep"))
-    .output()
-    .expect("the program runs");
-    fails(
-        &found,
-        1,
-        &["in the usual order and under schedules 0 to 29"],
-    );
+    let found = command(on_copy(&path, "--schedules 30 --fuel 100000000"))
+        .env("LOCKSTEP_COMMAND", env!("CARGO_BIN_EXE_lockstep"))
+        .output()
+        .expect("the program runs");
+    let orders = "in the usual order and under schedules 0 to 29";
+    fails(&found, 1, &[orders]);
     let told = trouble(&found);
-    for words in [
+    let words = [
         "elements are wrong",
         "warps in another order, for ",
         "the usual order",
-    ] {
-        assert!(told.contains(words), "{words}: {told}");
-    }
+    ];
+    has(&told, &words);
     // A profile runs in the usual order, which passes.
     assert!(!told.contains("to look at it"), "{told}");
 
     let (_, typed) = told.split_once("to run it again: ").expect("what to type");
-    assert!(
-        typed.contains(" --fuel 100000000") && typed.contains(" --ptx "),
-        "{typed}"
-    );
+    has(typed, &[" --fuel 100000000", " --ptx "]);
     let again = Command::new("sh").args(["-c", typed]).output().expect("sh");
     fails(&again, 1, &[]);
     let reason = |told: &str| told.lines().next().map(str::to_owned);
     assert_eq!(reason(&trouble(&again)), reason(&told));
     // There is nothing more to report.
-    assert!(
-        !stdout(&again).contains("to run it again"),
-        "{}",
-        stdout(&again)
-    );
+    let told = stdout(&again);
+    assert!(!told.contains("to run it again"), "{told}");
 }
 
 #[test]
 fn with_its_barrier_it_passes_in_every_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = detour(folder.path(), "bar.sync 0;");
-    let output = lockstep(&on_copy(&path, &["--schedules", "30", "--seed", "100"]));
-    let told = stdout(&output);
-    assert!(told.contains("2 passed"), "{told}{}", stderr(&output));
-    assert!(told.contains("under schedules 100 to 129"), "{told}");
+    let output = lockstep(on_copy(&path, "--schedules 30 --seed 100"));
+    let words = ["2 passed", "under schedules 100 to 129"];
+    has(&stdout(&output), &words);
 }
 
 #[test]
@@ -136,110 +122,76 @@ fn results_name_their_schedule() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = detour(folder.path(), "");
     let file = folder.path().join("results.json");
-    let file = file.to_str().expect("UTF-8");
-    let result = |more: &[&str]| {
-        let arguments = [more, &["--json", file]].concat();
-        lockstep(&on_copy(&path, &arguments));
-        let text = std::fs::read_to_string(file).expect("results");
-        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let result = |more: &str| {
+        lockstep(on_copy(&path, &format!("--json {} {more}", file.display())));
+        let json = json_of(&file);
         let results = json["results"].as_array().expect("a list").clone();
         let of_copy = |r: &&serde_json::Value| r["kernel"] == "copy" && r["shape"] == "16384";
         results.iter().find(of_copy).expect("its shape").clone()
     };
-    let usual = result(&[]);
+    let usual = result("");
     assert_eq!(usual["status"], "passed");
     assert!(usual["schedule"].is_null() && usual["n_schedules_passed"].is_null());
 
-    let found = result(&["--schedules", "30"]);
+    let found = result("--schedules 30");
     assert_eq!(found["status"], "failed");
     let schedule = found["schedule"].as_str().expect("a schedule");
     assert!(schedule.contains("/warps/"), "{schedule}");
     let n_passed = found["n_schedules_passed"].as_u64().expect("a number");
     assert!(schedule.starts_with(&format!("{n_passed}/")), "{schedule}");
 
-    let one = result(&["--schedule", schedule]);
-    assert_eq!(
-        (&one["status"], &one["schedule"]),
-        (&found["status"], &found["schedule"])
-    );
+    let one = result(&format!("--schedule {schedule}"));
+    assert_eq!(one["status"], found["status"]);
+    assert_eq!(one["schedule"], found["schedule"]);
     assert!(one["n_schedules_passed"].is_null());
     // Zero choices change nothing, so all is well; counts are only of the usual order.
-    let none = result(&["--schedule", "5/warps/0"]);
+    let none = result("--schedule 5/warps/0");
     assert_eq!(none["status"], "passed");
     assert!(none["counts"]["global_load_sectors"].is_null());
 }
 
 #[test]
 fn schedules_ask_for_the_simulator_and_the_quick_shapes() {
-    let output = lockstep(&["run-all", "--filter", "copy_vectorized", "--schedules", "1"]);
-    fails(
-        &output,
-        0,
-        &["2 passed", "in the usual order and under schedule 0,"],
-    );
+    let output = lockstep("run-all --filter copy_vectorized --schedules 1");
+    let words = [
+        "16384",
+        "2 passed",
+        "in the usual order and under schedule 0,",
+    ];
+    has(&passes(&output), &words);
     let told = stderr(&output);
     let line = told.lines().next().expect("a line");
     assert_eq!(line, "engine: simulator (only it has --schedules)");
-    assert!(stdout(&output).contains("16384"), "{}", stdout(&output));
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_with_what_would() {
-    let copy = ["run-all", "--filter", "copy"];
-    for (arguments, words) in [
-        (&["--schedules", "0"][..], "give 1 or more"),
-        (
-            &["--schedules", "many"],
-            "a number of schedules is expected",
-        ),
-        (&["--schedule", "7/warp"], "`7/warps+lanes/12`"),
-        (&["--schedule", ""], "no seed"),
-        (&["--seed", "5"], "--schedules <N>"),
-        (
-            &["--schedules", "2", "--schedule", "5"],
-            "cannot be used with",
-        ),
-        (
-            &["--schedules", "2", "--seed", "18446744073709551615"],
-            "the last seed is 18446744073709551615",
-        ),
-        (
-            &["--schedules", "2", "--engine", "gpu"],
-            "--schedules is for the simulator, and --engine gpu asks for the GPU",
-        ),
-        (
-            &["--schedule", "2", "--engine", "gpu"],
-            "--schedule is for the simulator",
-        ),
-    ] {
-        let output = lockstep(&[&copy[..], arguments].concat());
-        fails(&output, 2, &[words]);
-        assert!(output.stdout.is_empty());
-    }
-    let sanitize = ["sanitize", "copy", "--with", "gpu", "--schedules", "3"];
-    fails(
-        &lockstep(&sanitize),
-        2,
-        &["--schedules is for the simulator, which --with gpu"],
+    usage_errors(
+        "run-all --filter copy",
+        "--schedules 0                             => give 1 or more
+         --schedules many                          => a number of schedules is expected
+         --schedule 7/warp                         => `7/warps+lanes/12`
+         --schedule=                               => no seed
+         --seed 5                                  => --schedules <N>
+         --schedules 2 --schedule 5                => cannot be used with
+         --schedules 2 --seed 18446744073709551615 => the last seed is 18446744073709551615
+         --schedules 2 --engine gpu                => --schedules is for the simulator, and --engine gpu asks for the GPU
+         --schedule 2 --engine gpu                 => --schedule is for the simulator",
+    );
+    usage_errors(
+        "",
+        "sanitize copy --with gpu --schedules 3 => --schedules is for the simulator, which --with gpu",
     );
 }
 
 #[test]
 fn checks_are_made_in_other_orders_too() {
-    let arguments = [
-        "sanitize",
-        "copy_vectorized",
-        "--with",
-        "sim",
-        "--schedules",
-        "2",
-    ];
-    let output = lockstep(&arguments);
+    let output = lockstep("sanitize copy_vectorized --with sim --schedules 2");
     fails(&output, 0, &["1 kernels without findings"]);
     assert!(stderr(&output).contains("in the usual order and under schedules 0 to 1"));
     // The race is found in every order in which it is looked for.
     let folder = tempfile::tempdir().expect("a folder");
     let path = detour(folder.path(), "");
-    let checked = lockstep(&on_copy(&path, &["--check", "--schedule", "3"]));
+    let checked = lockstep(on_copy(&path, "--check --schedule 3"));
     fails(&checked, 1, &["race: ", ", under schedule 3: "]);
 }

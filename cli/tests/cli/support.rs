@@ -3,21 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Runs the program.
-pub fn lockstep(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program runs")
+/// Runs the program with these words as its arguments.
+pub fn lockstep(words: impl AsRef<str>) -> Output {
+    command(words).output().expect("the program runs")
 }
 
 /// Without the environment's settings for colours, widths, engines and tools.
-pub fn command(arguments: &[&str]) -> Command {
+pub fn command(words: impl AsRef<str>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
     command
-        .args(arguments)
+        .args(words.as_ref().split_whitespace())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("COLUMNS")
         .env_remove("LOCKSTEP_COMMAND");
     command
+}
+
+/// Runs the program from a shell that first sets this limit.
+pub fn limited(limit: &str, words: &str) -> Output {
+    Command::new("sh")
+        .args(["-c", &format!(r#"{limit}; exec "$@""#), "sh"])
+        .arg(env!("CARGO_BIN_EXE_lockstep"))
+        .args(words.split_whitespace())
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .expect("sh")
 }
 
 /// Its standard output.
@@ -51,10 +62,45 @@ pub fn no_panic_trace(output: &Output) {
 pub fn fails(output: &Output, status: i32, words: &[&str]) {
     let told = format!("{}{}", stdout(output), stderr(output));
     assert_eq!(output.status.code(), Some(status), "{told}");
-    for word in words {
-        assert!(told.contains(word), "`{word}` is missing in: {told}");
-    }
+    has(&told, words);
     no_panic_trace(output);
+}
+
+/// Its standard output, when it succeeds.
+pub fn passes(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}{}",
+        stdout(output),
+        stderr(output)
+    );
+    stdout(output)
+}
+
+/// Each line of the table is a command without its beginning, `=>`, and a part of the usage error
+/// that it ends with.
+pub fn usage_errors(beginning: &str, table: &str) {
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        let (command, words) = line.split_once("=>").expect("a command and its error");
+        // Seen only if the test fails.
+        println!("{command}");
+        let output = lockstep(format!("{beginning} {command}"));
+        fails(&output, 2, &[words.trim()]);
+        assert!(output.stdout.is_empty(), "{}", stdout(&output));
+    }
+}
+
+/// The text contains all of these words.
+pub fn has(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "`{word}` is missing in: {text}");
+    }
+}
+
+/// The JSON file that a command wrote.
+pub fn json_of(path: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).expect("it was written");
+    serde_json::from_str(&text).expect("it is JSON")
 }
 
 /// The PTX of a kernel's topic.
@@ -67,11 +113,9 @@ pub fn module_of(kernel: &str) -> String {
 pub fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let path = edited(folder.path(), kernel, edit);
-    let path = path.to_str().expect("UTF-8");
-    lockstep(&[
-        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path, "--fuel",
-        "1000000",
-    ])
+    let path = path.display();
+    let run = format!("run-all --engine sim --quick --filter {kernel} --ptx {path}");
+    lockstep(run + " --fuel 1000000")
 }
 
 /// Without the instruction that begins like this.
@@ -83,17 +127,29 @@ pub fn without(text: &str, instruction: &str) -> String {
 }
 
 /// The program without a driver, whatever the machine has, started as `cargo xtask` does.
-pub fn xtask_command(arguments: &[&str]) -> Command {
-    let mut command = command(arguments);
+pub fn xtask_command(words: impl AsRef<str>) -> Command {
+    let mut command = command(words);
     command
         .env("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1")
         .env("LOCKSTEP_COMMAND", "cargo xtask");
     command
 }
 
+/// Runs the program where there is no driver, and none of NVIDIA's tools on the path.
+pub fn without_tools(words: &str) -> Output {
+    let mut command = command(words);
+    command
+        .env("PATH", "/nowhere")
+        .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
+        .env_remove("CUDA_HOME")
+        .env_remove("CUDA_PATH")
+        .env_remove("CUDA_ROOT");
+    command.output().expect("the program runs")
+}
+
 /// Runs the same.
-pub fn xtask(arguments: &[&str]) -> Output {
-    xtask_command(arguments).output().expect("the program runs")
+pub fn xtask(words: impl AsRef<str>) -> Output {
+    xtask_command(words).output().expect("the program runs")
 }
 
 /// Status, stdout and stderr.
@@ -103,7 +159,7 @@ pub fn told(output: &Output) -> (Option<i32>, String, String) {
 
 /// The PTX of one kernel with `edit` applied to it, as a file.
 pub fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> PathBuf {
-    let output = xtask(&["ptx", kernel]);
+    let output = xtask(format!("ptx {kernel}"));
     let (_, text, _) = told(&output);
     let changed = edit(&text);
     assert_ne!(text, changed, "the edit must change something");
