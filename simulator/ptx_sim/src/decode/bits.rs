@@ -127,23 +127,20 @@ impl Decoder<'_> {
     /// `prmt`
     fn permute(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["b32"]);
-        let mode = op.take_if(Permute::from_name).unwrap_or(Permute::Index);
         macro_rules! by_mode {
-            ($($mode:ident),+) => {
-                match mode {
-                    $(Permute::$mode => ternary(|a, b, c| bits::prmt(a, b, c, Permute::$mode)),)+
-                }
+            ($mode:ident) => {
+                ternary(|a, b, c| bits::prmt(a, b, c, Permute::$mode))
             };
         }
-        let run = by_mode!(
-            Index,
-            Forward4,
-            Backward4,
-            Replicate8,
-            EdgeLeft,
-            EdgeRight,
-            Replicate16
-        );
+        let run = op.choose(&[
+            ("f4e", by_mode!(Forward4)),
+            ("b4e", by_mode!(Backward4)),
+            ("rc8", by_mode!(Replicate8)),
+            ("ecl", by_mode!(EdgeLeft)),
+            ("ecr", by_mode!(EdgeRight)),
+            ("rc16", by_mode!(Replicate16)),
+        ]);
+        let run = run.unwrap_or(by_mode!(Index));
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 

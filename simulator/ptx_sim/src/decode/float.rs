@@ -342,20 +342,25 @@ impl Decoder<'_> {
 
     /// `testp`
     fn testp(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        let property = op.take_if(Property::from_name).ok_or("no property given")?;
         let ty = op.ty()?;
         macro_rules! by_property {
-            ($t:ty: $($property:ident)+) => {
-                match property {
-                    $(Property::$property => test(|a: $t| Property::$property.holds(a)),)+
-                }
+            ($t:ty) => {
+                op.choose(&[
+                    ("finite", test(|a: $t| Property::Finite.holds(a))),
+                    ("infinite", test(|a: $t| Property::Infinite.holds(a))),
+                    ("number", test(|a: $t| Property::Number.holds(a))),
+                    ("notanumber", test(|a: $t| Property::NotANumber.holds(a))),
+                    ("normal", test(|a: $t| Property::Normal.holds(a))),
+                    ("subnormal", test(|a: $t| Property::Subnormal.holds(a))),
+                ])
             };
         }
         let run = match ty {
-            Type::F32 => by_property!(f32: Finite Infinite Number NotANumber Normal Subnormal),
-            Type::F64 => by_property!(f64: Finite Infinite Number NotANumber Normal Subnormal),
+            Type::F32 => by_property!(f32),
+            Type::F64 => by_property!(f64),
             other => return Err(format!("there is no testp on {other}")),
         };
+        let run = run.ok_or("no property given")?;
         self.straight(run, 1, ty, Type::Pred, operands)
     }
 

@@ -215,21 +215,6 @@ pub enum Permute {
     Replicate16,
 }
 
-impl Permute {
-    /// Reads a mode's name without its dot.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "f4e" => Self::Forward4,
-            "b4e" => Self::Backward4,
-            "rc8" => Self::Replicate8,
-            "ecl" => Self::EdgeLeft,
-            "ecr" => Self::EdgeRight,
-            "rc16" => Self::Replicate16,
-            _ => return None,
-        })
-    }
-}
-
 /// `prmt.b32`: four bytes out of the eight of `b:a`.
 #[inline]
 pub fn prmt(a: u32, b: u32, selector: u32, mode: Permute) -> u32 {

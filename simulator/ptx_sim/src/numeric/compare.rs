@@ -77,19 +77,6 @@ pub enum Property {
 }
 
 impl Property {
-    /// Reads a property's name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "finite" => Self::Finite,
-            "infinite" => Self::Infinite,
-            "number" => Self::Number,
-            "notanumber" => Self::NotANumber,
-            "normal" => Self::Normal,
-            "subnormal" => Self::Subnormal,
-            _ => return None,
-        })
-    }
-
     /// `testp`. Zeros count as normal.
     #[inline]
     pub fn holds<F: Float>(self, a: F) -> bool {
