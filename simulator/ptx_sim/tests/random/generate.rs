@@ -13,20 +13,11 @@
 
 use common::numbers::Numbers;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 use super::template::*;
 
-const TEMPLATES: &str = include_str!("templates.txt");
-
 /// 64-bit words that each thread writes: all its registers.
 pub const OUTPUT_WORDS: usize = REGISTER_WORDS;
-
-/// Instructions that each thread executes alone.
-pub static LANEWISE: Templates = LazyLock::new(|| section(TEMPLATES, "lanewise"));
-
-/// Instructions that all threads execute together.
-pub static TOGETHER: Templates = LazyLock::new(|| section(TEMPLATES, "together"));
 
 /// The beginning of a module: its header, and the data that its programs read.
 pub fn header() -> String {
@@ -157,12 +148,10 @@ impl Writer {
                 self.block(together);
                 self.depth -= 1;
             } else if together && self.random.one_in(9) {
-                let template = TOGETHER[self.random.below(TOGETHER.len())];
-                let text = fill(&mut self.random, template);
+                let text = self.filled("together");
                 text.split("; ").for_each(|part| self.line(part));
             } else {
-                let template = LANEWISE[self.random.below(LANEWISE.len())];
-                let text = fill(&mut self.random, template);
+                let text = self.filled("lanewise");
                 let (first, last) = text.rsplit_once("; ").unwrap_or(("", &text));
                 first
                     .split("; ")
@@ -179,6 +168,13 @@ impl Writer {
                 }
             }
         }
+    }
+
+    /// A template of a section, filled.
+    fn filled(&mut self, section: &str) -> String {
+        let templates = templates(section);
+        let template = templates[self.random.below(templates.len())];
+        fill(&mut self.random, template)
     }
 
     fn label(&mut self) -> String {

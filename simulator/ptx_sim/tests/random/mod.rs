@@ -23,7 +23,7 @@
 //!
 //! Programs of the second set that leave other bits are listed in [`unlike`]. A first
 //! measurement, of 9,960 programs, had 1,212 that differed; the causes are fixed (`.ftz` of
-//! `setp.f16` and `set.f16` was missing here) or described in `wide/templates.rs` and
+//! `setp.f16` and `set.f16` was missing here) or described in `wide/templates.txt` and
 //! `wide/settled.rs`.
 //!
 //! What is deliberately left out of the programs is described in `generate.rs` and `wide/`.

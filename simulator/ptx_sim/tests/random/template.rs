@@ -8,19 +8,29 @@
 //! destinations; `{4}` is a place of four bytes in 64 bytes, `{o4}` one in 32. `%t`, `%u`
 //! and `%v` are free registers.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use common::numbers::Numbers;
 
-/// Templates to choose from.
-pub type Templates = LazyLock<Vec<&'static str>>;
-
-/// The templates of a text's section, which begins with a line `# NAME`; remarks are left out.
-pub fn section(text: &'static str, name: &str) -> Vec<&'static str> {
-    let mut sections = text.split("\n# ").filter_map(|part| part.split_once('\n'));
-    let (_, section) = sections.find(|section| section.0 == name).expect(name);
-    let is_template = |line: &&str| !line.is_empty() && !line.starts_with("//");
-    section.lines().filter(is_template).collect()
+/// The templates of a section of `templates.txt` or `wide/templates.txt`.
+pub fn templates(section: &str) -> &'static [&'static str] {
+    type Sections = HashMap<&'static str, Vec<&'static str>>;
+    static ALL: LazyLock<Sections> = LazyLock::new(|| {
+        let texts = [
+            include_str!("templates.txt"),
+            include_str!("wide/templates.txt"),
+        ];
+        let sections = texts
+            .into_iter()
+            .flat_map(|text| text.split("\n# ").skip(1));
+        let sections = sections.filter_map(|section| section.split_once('\n'));
+        let is_template = |line: &&str| !line.is_empty() && !line.starts_with("//");
+        sections
+            .map(|(name, text)| (name, text.lines().filter(is_template).collect()))
+            .collect()
+    });
+    &ALL[section]
 }
 
 /// Threads of a program's one block.

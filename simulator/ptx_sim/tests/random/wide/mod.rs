@@ -13,7 +13,7 @@
 //!
 //! # Omissions
 //!
-//! Besides what `generate.rs` and `templates.rs` name, and what `settled.rs` settles: the value of
+//! Besides what `generate.rs` and `templates.txt` name, and what `settled.rs` settles: the value of
 //! `activemask` (where lanes reconverge is up to the machine), the lane that `elect` chooses,
 //! shuffles from absent lanes. Every loop counts down, and where any branch may lead anywhere each
 //! thread has fuel.
@@ -21,17 +21,14 @@
 mod call;
 mod flow;
 mod settled;
-mod templates;
 mod warp_wide;
 
 use common::numbers::Numbers;
 use std::fmt::Write as _;
 
-use crate::random::generate::{LANEWISE, TOGETHER};
 use crate::random::template::*;
 use call::Signature;
 use settled::settled;
-use templates::*;
 
 /// 64-bit words that each thread writes: registers, then shared, local and global memory.
 pub const OUTPUT_WORDS: usize = REGISTER_WORDS + 24;
@@ -403,7 +400,7 @@ impl Writer<'_> {
             Kind::Carries => self.carries(),
             Kind::Memory => self.memory(),
             Kind::Everyone => {
-                let template = self.pick(&TOGETHER);
+                let template = self.pick(templates("together"));
                 self.lines(template, "");
             }
             Kind::WarpWide => self.warp_wide(*place),
@@ -420,18 +417,18 @@ impl Writer<'_> {
     /// An instruction that each thread executes alone, guarded now and then.
     fn lanewise(&mut self) {
         let groups = [
-            &LANEWISE,
-            &INTEGERS,
-            &BITS,
-            &MOVES,
-            &CONVERSIONS,
-            &CONVERSIONS,
-            &HALVES_AND_PAIRS,
-            &COMPARISONS,
-            &READS,
+            "lanewise",
+            "integers",
+            "bits",
+            "moves",
+            "conversions",
+            "conversions",
+            "halves_and_pairs",
+            "comparisons",
+            "reads",
         ];
         let group = groups[self.random.below(groups.len())];
-        let template = self.pick(group);
+        let template = self.pick(templates(group));
         // Those of the first set that need its function.
         if template.contains("mix") {
             return;
@@ -497,7 +494,7 @@ impl Writer<'_> {
             i => PLACES[i],
         };
         let mut template = self
-            .pick(if is_atomic { &ATOMICS } else { &MEMORY })
+            .pick(templates(if is_atomic { "atomics" } else { "memory" }))
             .replacen('S', space, 1)
             .replace("[B", &format!("[{base}"));
         if self.random.one_in(4) && !is_atomic {
