@@ -1,6 +1,6 @@
 //! Device functions: frames, parameters, return values, recursion, pointers.
 
-use common::{Bench, kernel, launch};
+use common::{Bench, kernel, launch, run};
 
 /// A module with functions before the kernel.
 fn module(functions: &str, body: &str) -> String {
@@ -35,7 +35,7 @@ fn arguments_and_results_are_per_lane() {
 	ld.param.b64 %rd2, [result];
 	}
 	st.global.u64 [%slot], %rd2;";
-    let (out, _) = launch(&module(ADD_MUL, body), &[0; 64], |call| call.block(64)).unwrap();
+    let out = run(&module(ADD_MUL, body), 64, |call| call.block(64));
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, 11 * tid as u64);
     }
@@ -115,7 +115,7 @@ DEEPER:
 	ld.param.b64 %rd2, [r];
 	}
 	st.global.u64 [%slot], %rd2;";
-    let (out, _) = launch(&module(functions, body), &[0; 64], |call| call.block(64)).unwrap();
+    let out = run(&module(functions, body), 64, |call| call.block(64));
     let fib = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, fib[tid % 12], "thread {tid}");
@@ -266,7 +266,7 @@ fn structs_by_value_and_their_addresses() {
 	ld.param.b64 %rd3, [r];
 	}
 	st.global.u64 [%slot], %rd3;";
-    let (out, _) = launch(&module(functions, body), &[0; 32], |call| call.block(32)).unwrap();
+    let out = run(&module(functions, body), 32, |call| call.block(32));
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, 1000 + tid as u64);
     }
@@ -326,7 +326,7 @@ CALL:
 AFTER:
 	cvt.u64.u32 %rd1, %r1;
 	st.global.u64 [%slot], %rd1;";
-    let (out, _) = launch(&module(functions, body), &[0; 32], |call| call.block(32)).unwrap();
+    let out = run(&module(functions, body), 32, |call| call.block(32));
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, if tid < 24 { 0x00ff_ffff } else { 0 }, "thread {tid}");
     }

@@ -25,14 +25,11 @@ fn with_tile(body: &str) -> String {
 /// Runs a kernel of blocks of 32 threads, each with a word of the buffer, with checks and
 /// without, and in other orders; gives the buffer.
 fn run(text: &str, grid: [u32; 3], cluster: [u32; 3]) -> Vec<u64> {
-    let n_blocks: u32 = grid.iter().product();
-    let words = vec![0; 32 * n_blocks as usize];
+    let n_words = 32 * grid.iter().product::<u32>() as usize;
     let run = |options| {
-        launch(text, &words, |call| {
+        common::run(text, n_words, |call| {
             call.grid(grid).block(32).options(options)
         })
-        .unwrap_or_else(|e| panic!("{e}"))
-        .0
     };
     let checked = run(in_clusters(cluster));
     let plain = LaunchOptions {
@@ -97,10 +94,7 @@ fn blocks_know_where_in_their_cluster_they_are() {
             cluster,
             ..LaunchOptions::default()
         };
-        let words = vec![0; 32 * 24];
-        launch(&text, &words, |call| call.grid([6, 4]).options(options))
-            .unwrap_or_else(|e| panic!("{e}"))
-            .0
+        common::run(&text, 32 * 24, |call| call.grid([6, 4]).options(options))
     };
     let out = run(Some([3, 2, 1]));
     for (y, x) in (0..4).flat_map(|y| (0..6).map(move |x| (y, x))) {
@@ -401,8 +395,7 @@ NEXT:
 fn a_block_alone_is_a_cluster_of_one() {
     let text =
         exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
-    let (out, _) = launch(&text, &[0; 96], |call| call.grid(3).block(32).check(true))
-        .unwrap_or_else(|e| panic!("{e}"));
+    let out = common::run(&text, 96, |call| call.grid(3).block(32).check(true));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i));
 }
 
@@ -411,14 +404,10 @@ fn a_grid_has_more_clusters_than_run_at_once() {
     let text =
         exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
     for threads in [1, 3] {
-        let words = vec![0; 32 * 20_000];
-        let (out, _) = launch(&text, &words, |call| {
-            call.grid([5000, 1, 4])
-                .block(32)
-                .threads(threads)
-                .cluster([2, 1, 2])
-        })
-        .unwrap_or_else(|e| panic!("{e}"));
+        let out = common::run(&text, 32 * 20_000, |call| {
+            let call = call.grid([5000, 1, 4]).block(32);
+            call.threads(threads).cluster([2, 1, 2])
+        });
         // Blocks of one x share their words; all wrote what some block of the cluster has.
         assert!(out[..32 * 5000].iter().zip(0..).all(|(&word, i)| {
             let (block, lane) = (i / 32, i % 32);
@@ -492,8 +481,7 @@ fn a_kernels_own_clusters_need_not_be_named() {
                 "(.param .u64 buffer)",
                 "(.param .u64 buffer) .reqnctapercluster 2",
             );
-    let (out, _) =
-        launch(&text, &[0; 128], |call| call.grid(4).block(32)).unwrap_or_else(|e| panic!("{e}"));
+    let out = common::run(&text, 128, |call| call.grid(4).block(32));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
 
@@ -629,14 +617,10 @@ fn shared_memory_of_more_than_48_kilobytes_is_reached_too() {
 	{BARRIER}"
         ))
     );
-    let (out, _) = launch(&text, &[0; 64], |call| {
-        call.grid(2)
-            .block(32)
-            .dynamic_shared_bytes(227 << 10)
-            .cluster([2, 1, 1])
-            .check(true)
-    })
-    .unwrap_or_else(|e| panic!("{e}"));
+    let out = common::run(&text, 64, |call| {
+        let call = call.grid(2).block(32).dynamic_shared_bytes(227 << 10);
+        call.cluster([2, 1, 1]).check(true)
+    });
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
 

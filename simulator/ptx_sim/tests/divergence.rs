@@ -1,13 +1,11 @@
 //! Divergence and reconvergence of lanes.
 
-use common::{kernel, launch};
+use common::{kernel, launch, run};
 use ptx_sim::{InstructionCounts, Report};
 
 /// Runs a body for `n` threads of one block on zeroed words.
 fn words(body: &str, n: u32) -> Vec<u64> {
-    let (out, _) = launch(&kernel(body), &vec![0; n as usize], |call| call.block(n))
-        .unwrap_or_else(|e| panic!("{e}"));
-    out
+    run(&kernel(body), n as usize, |call| call.block(n))
 }
 
 #[test]
@@ -204,7 +202,7 @@ TRY:
 	st.volatile.global.u64 [%buf], %rd3;
 	fence.acq_rel.gpu;
 	atom.global.exch.b32 %r2, [%rd2], 0;";
-    let (out, _) = launch(&kernel(body), &[0; 257], |call| call.grid(4).block(64)).unwrap();
+    let out = run(&kernel(body), 257, |call| call.grid(4).block(64));
     assert_eq!(out[0], 256);
 }
 
@@ -222,7 +220,7 @@ WRITE:
 	st.volatile.global.u64 [%buf+512], 1;
 JOIN:
 	st.global.u64 [%slot], 9;";
-    let (out, _) = launch(&kernel(body), &[0; 65], |call| call.block(32)).unwrap();
+    let out = run(&kernel(body), 65, |call| call.block(32));
     assert_eq!(out[..32], [9; 32]);
 }
 
@@ -246,10 +244,9 @@ WRITE:
 	st.release.gpu.global.u64 [%rd1], 1;
 END:";
     for threads in [1, 2] {
-        let (out, _) = launch(&kernel(body), &[0; 50], |call| {
+        let out = run(&kernel(body), 50, |call| {
             call.grid(50).block(64).threads(threads)
-        })
-        .unwrap();
+        });
         assert_eq!(out, [1; 50]);
     }
 }
@@ -274,7 +271,7 @@ WAIT:
 	add.u32 %r2, %r2, 1;
 	setp.lt.u32 %p2, %r2, 3;
 	@%p2 bra ROUND;";
-    let (out, _) = launch(&kernel(body), &[0; 256], |call| call.block(256)).unwrap();
+    let out = run(&kernel(body), 256, |call| call.block(256));
     assert_eq!(out[0], 24);
 }
 

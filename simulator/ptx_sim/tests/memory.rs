@@ -1,11 +1,9 @@
 //! Loads and stores: widths, vectors, spaces, generic addresses.
 
-use common::{Bench, kernel, launch, says};
+use common::{Bench, kernel, launch, run, says};
 
 fn words(ptx: &str, n: u32) -> Vec<u64> {
-    launch(ptx, &vec![0; n as usize], |call| call.block(n))
-        .unwrap_or_else(|e| panic!("{e}"))
-        .0
+    run(ptx, n as usize, |call| call.block(n))
 }
 
 #[test]
@@ -60,7 +58,7 @@ fn vectors_of_every_shape() {
 	cvt.u64.u32 %rd4, %r5;
 	add.u64 %rd2, %rd2, %rd3;
 	st.global.v2.b64 [%rd1+16], {%rd2, %rd4};";
-    let (out, _) = launch(&kernel(body), &[0; 128], |call| call.block(32)).unwrap();
+    let out = run(&kernel(body), 128, |call| call.block(32));
     for (tid, chunk) in out.chunks(4).enumerate() {
         let t = tid as u64;
         assert_eq!(chunk[0], t | (t + 1) << 32);
@@ -229,10 +227,7 @@ fn dynamic_shared_memory_follows_static() {
 	st.global.u64 [%slot], %rd5;"
         )
     );
-    let (out, _) = launch(&ptx, &[0; 16], |call| {
-        call.block(16).dynamic_shared_bytes(128)
-    })
-    .unwrap();
+    let out = run(&ptx, 16, |call| call.block(16).dynamic_shared_bytes(128));
     assert_eq!(out, vec![32 + 128; 16]);
 }
 
@@ -338,7 +333,7 @@ fn parameters_of_every_size_and_their_addresses() {
 	ret;
 }
 ";
-    let (out, _) = launch(ptx, &[0; 3], |call| call).unwrap();
+    let out = run(ptx, 3, |call| call);
     assert_eq!(out[0], out[1]);
     assert_eq!(out[0], out[2]);
 }
@@ -351,7 +346,7 @@ fn shared_memory_starts_as_ones_in_every_block() {
             "\tld.shared.u64 %rd1, [word];\n\tst.shared.u64 [word], 5;\n\tst.global.u64 [%slot], %rd1;"
         )
     );
-    let (out, _) = launch(&ptx, &[0; 4], |call| call.grid(4).threads(1)).unwrap();
+    let out = run(&ptx, 4, |call| call.grid(4).threads(1));
     assert_eq!(out, vec![u64::MAX; 4]);
 }
 

@@ -1,11 +1,9 @@
 //! Operations of several threads: barriers, shuffles, votes, matches, atomics.
 
-use common::{kernel, launch};
+use common::{kernel, launch, run};
 
 fn words(body: &str, n: u32) -> Vec<u64> {
-    let (out, _) = launch(&kernel(body), &vec![0; n as usize], |call| call.block(n))
-        .unwrap_or_else(|e| panic!("{e}"));
-    out
+    run(&kernel(body), n as usize, |call| call.block(n))
 }
 
 /// PTX's definition of `shfl`, word for word.
@@ -106,7 +104,7 @@ fn votes_and_matches() {
 	add.u32 %r7, %r7, %r8;
 	mov.b64 %rd4, {%r7, %r6};
 	st.global.u64 [%slot+512], %rd4;";
-    let (out, _) = launch(&kernel(body), &[0; 96], |call| call.block(32)).unwrap();
+    let out = run(&kernel(body), 96, |call| call.block(32));
     for lane in 0..32 {
         assert_eq!(out[lane], 0b11111 | 0xFFFF_FFFF << 32);
         let same: u64 = (0..32)
@@ -142,7 +140,7 @@ fn barriers_order_phases_and_reduce() {
 	st.global.u64 [%slot], %rd1;"
         )
     );
-    let (out, _) = launch(&ptx, &[0; 256], |call| call.block(256)).unwrap();
+    let out = run(&ptx, 256, |call| call.block(256));
     for (tid, got) in out.into_iter().enumerate() {
         let other = 255 - tid as u64;
         assert_eq!(got, other * other + 10 + 100);
@@ -185,7 +183,7 @@ CONSUME:
 END:"
         )
     );
-    let (out, _) = launch(&ptx, &[0; 128], |call| call.block(128)).unwrap();
+    let out = run(&ptx, 128, |call| call.block(128));
     assert_eq!(out[32..64], [35; 32]);
 }
 
@@ -213,7 +211,7 @@ fn atomics_return_what_they_replaced() {
 	red.global.add.f32 [%rd1+16], 0f3F800000;
 	atom.global.inc.u32 %r1, [%rd1+24], 9;
 	atom.add.noftz.f16x2 %r2, [%rd1+32], 0x3C003C00;";
-    let (out, _) = launch(&kernel(body), &[0; 1032], |call| call.grid(8).block(128)).unwrap();
+    let out = run(&kernel(body), 1032, |call| call.grid(8).block(128));
     let mut old = out[..1024].to_vec();
     old.sort_unstable();
     assert_eq!(old, (0..1024).collect::<Vec<u64>>());
@@ -323,7 +321,7 @@ THIRD:
 	or.b64 %rd3, %rd3, %rd4;
 	st.global.u64 [%slot], %rd3;"
     );
-    let (out, _) = launch(&kernel(&body), &[0; 64], |call| call.block(64).check(true)).unwrap();
+    let out = run(&kernel(&body), 64, |call| call.block(64).check(true));
     // In the last round lanes came one after the other: 32 down to 1 were missing.
     let expected: Vec<u64> = (0..64)
         .map(|me| {

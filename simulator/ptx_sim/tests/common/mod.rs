@@ -111,6 +111,23 @@ pub fn launch(
     Ok((bench.download(buffer), report))
 }
 
+/// As [`launch`], on so many zeros, which must succeed; gives the buffer.
+///
+/// # Panics
+///
+/// It does not.
+#[track_caller]
+pub fn run(
+    ptx: &str,
+    n_words: usize,
+    shape: impl for<'a> FnOnce(Call<'a>) -> Call<'a>,
+) -> Vec<u64> {
+    match launch(ptx, &vec![0; n_words], shape) {
+        Ok((words, _)) => words,
+        Err(error) => panic!("{error}\n{ptx}"),
+    }
+}
+
 /// [`kernel`], with 4 KiB of shared memory `tile`.
 pub fn with_tile(body: &str) -> String {
     format!(".shared .align 16 .b8 tile[4096];\n{}", kernel(body))

@@ -32,43 +32,48 @@ fn register(n_bits: u32) -> &'static str {
 
 /// A kernel that applies one instruction to operands 64 bits apart.
 fn kernel(index: usize, case: &Case) -> String {
-    let mut text = format!(
-        "// {opcode}\n.visible .entry case_{index}(.param .u64 a, .param .u64 b, .param .u64 c, \
-         .param .u64 out)\n{{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .b64 \
-         %d<9>, %at<9>;\nmov.u32 %r7, %ctaid.x;\nmov.u32 %r8, %ntid.x;\nmov.u32 %r6, \
-         %tid.x;\nmad.lo.u32 %r7, %r7, %r8, %r6;\nmul.wide.u32 %at0, %r7, 8;\n",
-        opcode = case.opcode
-    );
-    let mut operands = String::new();
-    for (place, (name, (_, n_bits))) in ["a", "b", "c"].iter().zip(&case.operands).enumerate() {
-        let word = place + 1;
-        let _ = write!(
-            text,
-            "ld.param.u64 %at{word}, [{name}];\nadd.u64 %at{word}, %at{word}, \
-             %at0;\nld.global.b64 %d{word}, [%at{word}];\n"
+    let (mut loads, mut operands) = (String::new(), String::new());
+    for (i, (name, (_, n_bits))) in (1..).zip(["a", "b", "c"].iter().zip(&case.operands)) {
+        loads += &format!(
+            "ld.param.u64 %at{i}, [{name}];\nadd.u64 %at{i}, %at{i}, %at0;\n\
+             ld.global.b64 %d{i}, [%at{i}];\n"
         );
-        match n_bits {
-            64 => {}
-            32 => {
-                let _ = writeln!(text, "cvt.u32.u64 %r{word}, %d{word};");
-            }
-            _ => {
-                let _ = writeln!(text, "cvt.u16.u64 %h{word}, %d{word};");
-            }
-        }
-        let _ = write!(operands, ", {}{word}", register(*n_bits));
+        loads += &match n_bits {
+            64 => String::new(),
+            32 => format!("cvt.u32.u64 %r{i}, %d{i};\n"),
+            _ => format!("cvt.u16.u64 %h{i}, %d{i};\n"),
+        };
+        operands += &format!(", {}{i}", register(*n_bits));
     }
-    let result = register(case.result_bits);
-    let _ = writeln!(text, "{} {result}5{operands}{};", case.opcode, case.suffix);
-    text += match case.result_bits {
+    let widen = match case.result_bits {
         1 => "selp.u64 %d5, 1, 0, %p5;\n",
         16 => "cvt.u64.u16 %d5, %h5;\n",
         32 => "cvt.u64.u32 %d5, %r5;\n",
         _ => "",
     };
-    text += "ld.param.u64 %at5, [out];\nadd.u64 %at5, %at5, %at0;\nst.global.b64 [%at5], \
-             %d5;\nret;\n}\n";
-    text
+    let Case { opcode, suffix, .. } = case;
+    let result = register(case.result_bits);
+    format!(
+        "// {opcode}
+.visible .entry case_{index}(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out)
+{{
+.reg .pred %p<9>;
+.reg .b16 %h<9>;
+.reg .b32 %r<9>;
+.reg .b64 %d<9>, %at<9>;
+mov.u32 %r7, %ctaid.x;
+mov.u32 %r8, %ntid.x;
+mov.u32 %r6, %tid.x;
+mad.lo.u32 %r7, %r7, %r8, %r6;
+mul.wide.u32 %at0, %r7, 8;
+{loads}{opcode} {result}5{operands}{suffix};
+{widen}ld.param.u64 %at5, [out];
+add.u64 %at5, %at5, %at0;
+st.global.b64 [%at5], %d5;
+ret;
+}}
+"
+    )
 }
 
 fn module(cases: &[Case]) -> String {

@@ -20,13 +20,13 @@ const CALLER: &str = "
     ret;
 }";
 
-/// A function `f` that adds a word in memory.
-fn adds(linkage: &str, name: &str, address: &str) -> String {
+/// A function that adds to its argument what an instruction leaves in `%r2`.
+fn adds(linkage: &str, name: &str, instruction: &str) -> String {
     format!(
         "{linkage} .func (.param .b32 result) {name}(.param .b32 value) {{
             .reg .b32 %r<4>;
             ld.param.b32 %r1, [value];
-            ld.u32 %r2, [{address}];
+            {instruction};
             add.u32 %r3, %r1, %r2;
             st.param.b32 [result], %r3;
             ret;
@@ -34,17 +34,8 @@ fn adds(linkage: &str, name: &str, address: &str) -> String {
     )
 }
 
-/// As [`adds`], a number.
 fn adds_number(linkage: &str, name: &str, number: u32) -> String {
-    format!(
-        "{linkage} .func (.param .b32 result) {name}(.param .b32 value) {{
-            .reg .b32 %r<4>;
-            ld.param.b32 %r1, [value];
-            add.u32 %r3, %r1, {number};
-            st.param.b32 [result], %r3;
-            ret;
-        }}"
-    )
+    adds(linkage, name, &format!("mov.u32 %r2, {number}"))
 }
 
 fn linked(texts: &[&str]) -> Vec<u32> {
@@ -63,10 +54,8 @@ fn a_function_is_found_before_and_behind_its_caller() {
 #[test]
 fn variables_are_shared_in_every_space() {
     for space in [".global", ".const"] {
-        let f = format!(".extern {space} .u32 x; {}", {
-            let load = adds(".visible", "f", "x");
-            load.replace("ld.u32", &format!("ld{space}.u32"))
-        });
+        let f = adds(".visible", "f", &format!("ld{space}.u32 %r2, [x]"));
+        let f = format!(".extern {space} .u32 x; {f}");
         let x = format!(".visible {space} .u32 x = 100;");
         assert_eq!(linked(&[CALLER, &f, &x]), [100, 101, 102], "{space}");
         assert_eq!(linked(&[&x, CALLER, &f]), [100, 101, 102], "{space}");
@@ -75,8 +64,8 @@ fn variables_are_shared_in_every_space() {
 
 #[test]
 fn an_open_size_is_that_of_the_definition() {
-    let f = format!(".extern .global .u32 x[]; {}", adds(".visible", "f", "x+8"));
-    let f = f.replace("ld.u32", "ld.global.u32");
+    let f = adds(".visible", "f", "ld.global.u32 %r2, [x+8]");
+    let f = format!(".extern .global .u32 x[]; {f}");
     let x = ".visible .global .u32 x[4] = {1, 2, 3, 4};";
     assert_eq!(linked(&[CALLER, &f, x]), [3, 4, 5]);
 }
@@ -97,7 +86,7 @@ fn local_names_stay_apart() {
                  st.param.b32 [result], %r;
                  ret;
              }}",
-            adds("", "helper", "number").replace("ld.u32", "ld.global.u32")
+            adds("", "helper", "ld.global.u32 %r2, [number]")
         )
     };
     let (f, g) = (text("f", 100), text("g", 200));
@@ -155,8 +144,8 @@ fn variables_of_a_function_that_does_not_count_are_left_out() {
 
 #[test]
 fn of_common_variables_the_largest_counts() {
-    let f = format!(".common .global .u32 x[1]; {}", adds(".visible", "f", "x"));
-    let f = f.replace("ld.u32", "ld.global.u32");
+    let f = adds(".visible", "f", "ld.global.u32 %r2, [x]");
+    let f = format!(".common .global .u32 x[1]; {f}");
     let module = link(&[
         ("k", CALLER),
         ("f", &f),
@@ -211,9 +200,10 @@ fn tables_of_addresses_follow() {
         );
     let f = format!(
         ".visible .global .u32 x = 1000; .extern .global .u64 table[2]; {}",
-        adds(".visible", "f", "%d1").replace(
-            "ld.u32",
-            ".reg .u64 %d1; ld.global.u64 %d1, [table+8]; ld.u32"
+        adds(
+            ".visible",
+            "f",
+            ".reg .u64 %d1; ld.global.u64 %d1, [table+8]; ld.u32 %r2, [%d1]"
         )
     );
     assert_eq!(linked(&[&caller, table, &f]), [1000, 1001, 1002]);
