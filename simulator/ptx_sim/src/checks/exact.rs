@@ -8,8 +8,8 @@ use super::finding::{Finding, Side, Spot};
 use super::judge::{Judge, Running};
 use super::order::{BlockOrder, GridOrder, synchronises};
 use super::races;
-use super::shadow::{GlobalLines, SharedLines, Site, Sites};
-use super::written::{GlobalWritten, SharedWritten};
+use super::shadow::{GlobalLines, Lines, SharedLines, Site, Sites};
+use super::written::{GlobalWritten, SharedWritten, WrittenBytes};
 use crate::diagnostics::AccessKind;
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
@@ -17,75 +17,91 @@ use crate::pending::Pending;
 use crate::program::Scope;
 use ptx::ir::Space;
 
-/// What is remembered of global memory, word by word.
+/// What is remembered of all memory.
 pub(crate) struct Exact<'a> {
-    lines: GlobalLines,
+    global: Remembered<GlobalLines, GlobalWritten<'a>>,
+}
+
+/// What is remembered of a block's shared memory.
+pub(crate) type ExactShared = Remembered<SharedLines, SharedWritten>;
+
+/// What is remembered of some memory, word by word.
+#[derive(Default)]
+pub(crate) struct Remembered<L, W> {
+    lines: L,
     sites: Sites,
-    written: GlobalWritten<'a>,
+    written: W,
     /// The first read of unwritten memory. A write that comes later makes it a
     /// race.
     unwritten: Option<Finding>,
 }
 
-/// What is remembered of a block's shared memory.
-#[derive(Default)]
-pub(crate) struct ExactShared {
-    lines: SharedLines,
-    sites: Sites,
-    written: SharedWritten,
-    /// As [`Exact::unwritten`].
-    unwritten: Option<Finding>,
+impl<L: Lines, W: WrittenBytes> Remembered<L, W> {
+    /// Notes the first read of unwritten memory.
+    fn note_unwritten(&mut self, instruction: u32, access: &WarpAccess<'_>, flags: u8) {
+        if let Some(lane) = self.written.missing(access) {
+            let found = || unwritten(instruction, access, lane, flags);
+            self.unwritten.get_or_insert_with(found);
+        }
+    }
+
+    /// The same by a copy.
+    fn note_unwritten_by(&mut self, access: &BulkAccess) {
+        if access.writes && access.reduces.is_none() {
+            return;
+        }
+        let mut ranges = access.touch.ranges.iter();
+        if let Some((address, bytes)) = ranges.find_map(|range| self.written.missing_in(range)) {
+            let at = access.spot(address, bytes);
+            let this = access.side();
+            self.unwritten
+                .get_or_insert(Finding::Unwritten { at, this });
+        }
+    }
+
+    /// Marks what a copy writes.
+    fn mark_written_by(&mut self, access: &BulkAccess) {
+        for range in access.touch.ranges.iter().filter(|_| access.writes) {
+            self.written.set(range.start, range.end);
+        }
+    }
+
+    fn races(
+        &mut self,
+        order: &BlockOrder,
+        site: Site,
+        access: &WarpAccess<'_>,
+        remember: bool,
+    ) -> Option<Finding> {
+        let (lines, sites) = (&mut self.lines, &mut self.sites);
+        races::access(lines, sites, order, site, access, remember)
+    }
+
+    fn bulk_begins(&mut self, order: &BlockOrder, access: &mut BulkAccess) -> Option<Finding> {
+        bulk::begin(&mut self.lines, &mut self.sites, order, access)
+    }
+
+    fn bulk_ends(&mut self, order: &BlockOrder, access: &BulkAccess, by: DoneBy) {
+        bulk::end(&mut self.lines, &mut self.sites, order, access, by);
+    }
 }
 
 impl<'a> Exact<'a> {
     /// For a launch, with what has been written of each allocation.
     pub fn new(memory: &'a GlobalMemory, written: Vec<Written>) -> Self {
         Self {
-            lines: GlobalLines::default(),
-            sites: Sites::default(),
-            written: GlobalWritten::new(memory, written),
-            unwritten: None,
+            global: Remembered {
+                lines: GlobalLines::default(),
+                sites: Sites::default(),
+                written: GlobalWritten::new(memory, written),
+                unwritten: None,
+            },
         }
     }
 
     /// What has been written of each allocation.
     pub fn into_written(self) -> Vec<Written> {
-        self.written.list
-    }
-
-    /// Notes the first read of unwritten memory.
-    fn note_unwritten(
-        &mut self,
-        block: &mut ExactShared,
-        instruction: u32,
-        access: &WarpAccess<'_>,
-        flags: u8,
-    ) {
-        let (lane, first) = if access.space == Space::Shared {
-            (block.written.missing(access), &mut block.unwritten)
-        } else {
-            (self.written.missing(access), &mut self.unwritten)
-        };
-        if let Some(lane) = lane {
-            first.get_or_insert(unwritten(instruction, access, lane, flags));
-        }
-    }
-
-    fn races(
-        &mut self,
-        block: &mut Running<ExactShared>,
-        site: Site,
-        access: &WarpAccess<'_>,
-        remember: bool,
-    ) -> Option<Finding> {
-        let order = &block.order;
-        if access.space == Space::Shared {
-            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
-            races::access(lines, sites, order, site, access, remember)
-        } else {
-            let (lines, sites) = (&mut self.lines, &mut self.sites);
-            races::access(lines, sites, order, site, access, remember)
-        }
+        self.global.written.list
     }
 }
 
@@ -124,8 +140,12 @@ impl Judge for Exact<'_> {
                 return found;
             }
         }
+        let is_shared = access.space == Space::Shared;
         if reads && !access.overwrites {
-            self.note_unwritten(&mut block.memory, instruction, access, flags);
+            match is_shared {
+                true => block.memory.note_unwritten(instruction, access, flags),
+                false => self.global.note_unwritten(instruction, access, flags),
+            }
         }
         if synchronises(access) && reads {
             grid.reads(&mut block.order, access);
@@ -133,10 +153,14 @@ impl Judge for Exact<'_> {
         let clock = block.order.warps[access.warp as usize].clock;
         let site = site_of(instruction, access, flags, clock);
         // A copy's target counts as written once the copy has been waited for.
-        let starts_copy = is_copy(access) && access.space == Space::Shared;
+        let starts_copy = is_copy(access) && is_shared;
         // What a product reads is remembered by `proxies`.
         let remember = !starts_copy && access.class != AccessClass::Product;
-        let found = self.races(block, site, access, remember);
+        let order = &block.order;
+        let found = match is_shared {
+            true => block.memory.races(order, site, access, remember),
+            false => self.global.races(order, site, access, remember),
+        };
         if found.is_some() {
             return found;
         }
@@ -144,18 +168,17 @@ impl Judge for Exact<'_> {
             block.copies.starts(instruction, access);
         } else if writes {
             grid.wrote(&mut block.order, access, reads);
-            if access.space == Space::Shared {
-                block.memory.written.mark(access);
-            } else {
-                self.written.mark(access);
+            match is_shared {
+                true => block.memory.written.mark(access),
+                false => self.global.written.mark(access),
             }
         }
         None
     }
 
     fn taken(&mut self, range: Range<u64>) {
-        self.written.forget(range.clone());
-        self.lines.forget(range);
+        self.global.written.forget(range.clone());
+        self.global.lines.forget(range);
     }
 
     fn copied(
@@ -168,8 +191,7 @@ impl Judge for Exact<'_> {
         let clock = order.warps[store.warp as usize].clock;
         let flags = races::flags(store.class);
         let site = site_of(instruction, store, flags, clock);
-        let (lines, sites) = (&mut block.lines, &mut block.sites);
-        let found = races::access(lines, sites, order, site, store, true);
+        let found = block.races(order, site, store, true);
         block.written.mark(store);
         found
     }
@@ -179,59 +201,30 @@ impl Judge for Exact<'_> {
         block: &mut Running<ExactShared>,
         access: &mut BulkAccess,
     ) -> Option<Finding> {
-        let is_shared = access.touch.space == Space::Shared;
-        if !access.writes || access.reduces.is_some() {
-            let missing = access
-                .touch
-                .ranges
-                .iter()
-                .find_map(|range| match is_shared {
-                    true => block.memory.written.missing_in(range),
-                    false => self.written.missing_in(range),
-                });
-            let first = match is_shared {
-                true => &mut block.memory.unwritten,
-                false => &mut self.unwritten,
-            };
-            if let Some((address, bytes)) = missing {
-                let at = access.spot(address, bytes);
-                let this = access.side();
-                first.get_or_insert(Finding::Unwritten { at, this });
-            }
-        }
-        if access.writes && !is_shared {
-            // The end of the kernel is enough for what comes after it; whoever reads it before is
-            // found otherwise.
-            for range in &access.touch.ranges {
-                self.written.mark_range(range);
-            }
-        }
         let order = &block.order;
-        if is_shared {
-            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
-            bulk::begin(lines, sites, order, access)
-        } else {
-            bulk::begin(&mut self.lines, &mut self.sites, order, access)
+        if access.touch.space == Space::Shared {
+            block.memory.note_unwritten_by(access);
+            return block.memory.bulk_begins(order, access);
         }
+        self.global.note_unwritten_by(access);
+        // The end of the kernel is enough for what comes after it; whoever reads it before is
+        // found otherwise.
+        self.global.mark_written_by(access);
+        self.global.bulk_begins(order, access)
     }
 
     fn bulk_ends(&mut self, block: &mut Running<ExactShared>, access: &BulkAccess, by: DoneBy) {
         let order = &block.order;
         if access.touch.space == Space::Shared {
-            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
-            bulk::end(lines, sites, order, access, by);
+            block.memory.bulk_ends(order, access, by);
+            block.memory.mark_written_by(access);
         } else {
-            bulk::end(&mut self.lines, &mut self.sites, order, access, by);
-        }
-        if access.writes && access.touch.space == Space::Shared {
-            for range in &access.touch.ranges {
-                block.memory.written.mark_range(range);
-            }
+            self.global.bulk_ends(order, access, by);
         }
     }
 
     fn finished(&mut self) -> Option<Finding> {
-        self.unwritten.take()
+        self.global.unwritten.take()
     }
 }
 

@@ -24,38 +24,63 @@ use super::races::{is_contiguous, lanes};
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::{Bits, Written};
 
-/// Looks for a lane with bytes that are not written.
-fn find_missing(access: &WarpAccess<'_>, mut has: impl FnMut(u64, u64) -> bool) -> Option<usize> {
-    let range = |lane: usize| {
-        let n_bytes = access.lane_bytes.map_or(access.bytes, |n| n[lane]);
-        let start = access.addresses[lane];
-        (start, start + u64::from(n_bytes.min(access.bytes)))
-    };
-    if access.lane_bytes.is_none() {
-        let first = access.mask.trailing_zeros() as usize & 31;
-        let all = match access.stride {
-            Some(0) => Some(range(first)),
-            _ => is_contiguous(access).then(|| (range(0).0, range(31).1)),
+/// Which bytes of some memory have been written.
+pub(crate) trait WrittenBytes {
+    /// Whether all of these have been.
+    fn has(&mut self, start: u64, end: u64) -> bool;
+
+    /// These are written.
+    fn set(&mut self, start: u64, end: u64);
+
+    /// A lane that reads unwritten bytes.
+    fn missing(&mut self, access: &WarpAccess<'_>) -> Option<usize> {
+        let range = |lane: usize| {
+            let n_bytes = access.lane_bytes.map_or(access.bytes, |n| n[lane]);
+            let start = access.addresses[lane];
+            (start, start + u64::from(n_bytes.min(access.bytes)))
         };
-        if all.is_some_and(|(start, end)| has(start, end)) {
-            return None;
+        if access.lane_bytes.is_none() {
+            let first = access.mask.trailing_zeros() as usize & 31;
+            let all = match access.stride {
+                Some(0) => Some(range(first)),
+                _ => is_contiguous(access).then(|| (range(0).0, range(31).1)),
+            };
+            if all.is_some_and(|(start, end)| self.has(start, end)) {
+                return None;
+            }
+        }
+        lanes(access.mask).find(|&lane| {
+            let (start, end) = range(lane);
+            start < end && !self.has(start, end)
+        })
+    }
+
+    /// Marks what the lanes write.
+    fn mark(&mut self, access: &WarpAccess<'_>) {
+        let bytes = u64::from(access.bytes);
+        if is_contiguous(access) {
+            self.set(access.addresses[0], access.addresses[31] + bytes);
+            return;
+        }
+        for lane in lanes(access.mask) {
+            self.set(access.addresses[lane], access.addresses[lane] + bytes);
         }
     }
-    lanes(access.mask).find(|&lane| {
-        let (start, end) = range(lane);
-        start < end && !has(start, end)
-    })
-}
 
-/// Marks what the lanes write.
-fn mark_all(access: &WarpAccess<'_>, mut mark: impl FnMut(u64, u64)) {
-    let bytes = u64::from(access.bytes);
-    if is_contiguous(access) {
-        mark(access.addresses[0], access.addresses[31] + bytes);
-        return;
-    }
-    for lane in lanes(access.mask) {
-        mark(access.addresses[lane], access.addresses[lane] + bytes);
+    /// Bytes of a range that are not written: where, and how many there are at most.
+    fn missing_in(&mut self, range: &Range<u64>) -> Option<(u64, u64)> {
+        if self.has(range.start, range.end) {
+            return None;
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let end = (start / 16 * 16 + 16).min(range.end);
+            if !self.has(start, end) {
+                return Some((start, end - start));
+            }
+            start = end;
+        }
+        None
     }
 }
 
@@ -67,40 +92,16 @@ impl SharedWritten {
     pub fn reset(&mut self, shared_bytes: u32) {
         self.0.reset(u64::from(shared_bytes));
     }
-
-    /// A lane that reads unwritten bytes.
-    pub fn missing(&self, access: &WarpAccess<'_>) -> Option<usize> {
-        find_missing(access, |start, end| self.0.has(start, end))
-    }
-
-    pub fn mark(&mut self, access: &WarpAccess<'_>) {
-        mark_all(access, |start, end| self.0.set(start, end));
-    }
-
-    /// Bytes of a range that are not written: where, and how many there are at most.
-    pub fn missing_in(&self, range: &Range<u64>) -> Option<(u64, u64)> {
-        missing_in(range, |start, end| self.0.has(start, end))
-    }
-
-    pub fn mark_range(&mut self, range: &Range<u64>) {
-        self.0.set(range.start, range.end);
-    }
 }
 
-/// The first piece of a range that `has` not all been written.
-fn missing_in(range: &Range<u64>, mut has: impl FnMut(u64, u64) -> bool) -> Option<(u64, u64)> {
-    if has(range.start, range.end) {
-        return None;
+impl WrittenBytes for SharedWritten {
+    fn has(&mut self, start: u64, end: u64) -> bool {
+        self.0.has(start, end)
     }
-    let mut start = range.start;
-    while start < range.end {
-        let end = (start / 16 * 16 + 16).min(range.end);
-        if !has(start, end) {
-            return Some((start, end - start));
-        }
-        start = end;
+
+    fn set(&mut self, start: u64, end: u64) {
+        self.0.set(start, end);
     }
-    None
 }
 
 /// By byte of a warp's local memory, the lanes that have written it.
@@ -198,34 +199,17 @@ impl<'a> GlobalWritten<'a> {
             written.watch();
         }
     }
+}
 
-    /// A lane that reads unwritten bytes.
-    pub fn missing(&mut self, access: &WarpAccess<'_>) -> Option<usize> {
-        find_missing(access, |start, end| {
-            let found = self.find(start);
-            found.is_none_or(|(base, written)| written.has(start - base, end - base))
-        })
+impl WrittenBytes for GlobalWritten<'_> {
+    fn has(&mut self, start: u64, end: u64) -> bool {
+        let found = self.find(start);
+        found.is_none_or(|(base, written)| written.has(start - base, end - base))
     }
 
-    /// As [`SharedWritten::missing_in`].
-    pub fn missing_in(&mut self, range: &Range<u64>) -> Option<(u64, u64)> {
-        missing_in(range, |start, end| {
-            let found = self.find(start);
-            found.is_none_or(|(base, written)| written.has(start - base, end - base))
-        })
-    }
-
-    pub fn mark_range(&mut self, range: &Range<u64>) {
-        if let Some((base, written)) = self.find(range.start) {
-            written.mark(range.start - base, range.end - base);
+    fn set(&mut self, start: u64, end: u64) {
+        if let Some((base, written)) = self.find(start) {
+            written.mark(start - base, end - base);
         }
-    }
-
-    pub fn mark(&mut self, access: &WarpAccess<'_>) {
-        mark_all(access, |start, end| {
-            if let Some((base, written)) = self.find(start) {
-                written.mark(start - base, end - base);
-            }
-        });
     }
 }
