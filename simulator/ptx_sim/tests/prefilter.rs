@@ -93,48 +93,31 @@ const SHARED_RACE: &str = "
 	xor.b32 %r6, %r6, 128;
 	ld.shared.u32 %r7, [%r6];";
 
+/// One block accesses what another one has accessed, or will.
 #[test]
-fn a_write_behind_another_blocks_read_is_told() {
-    let body = in_one(0, LOAD) + &in_one(150, STORE);
-    told(
-        &body,
-        &["race: store", "block (150, 0, 0)", "block (0, 0, 0)"],
-    );
-}
-
-#[test]
-fn a_read_behind_another_blocks_write_is_told() {
-    let body = in_one(2, STORE) + &in_one(151, LOAD);
-    told(
-        &body,
-        &["race: load", "block (151, 0, 0)", "block (2, 0, 0)"],
-    );
-}
-
-#[test]
-fn two_blocks_that_write_are_told() {
-    let body = in_one(4, STORE) + &in_one(1, STORE);
-    told(
-        &body,
-        &["race: store", "block (4, 0, 0)", "block (1, 0, 0)"],
-    );
+fn races_of_two_blocks_are_told() {
+    let [load, store] = ["ld.global.u32 %r1,", "st.global.u32"];
+    let unwritten = format!("[%buf+{}]", 8 * N);
+    for (one, first, other, second, at, what) in [
+        (0, load, 150, store, "[%buf]", "race: store"),
+        (2, store, 151, load, "[%buf]", "race: load"),
+        (4, store, 1, store, "[%buf]", "race: store"),
+        (1, load, 140, store, &unwritten, "race: store"),
+    ] {
+        let access = |what: &str| match what == load {
+            true => format!("{what} {at};"),
+            false => format!("{what} {at}, %me;"),
+        };
+        let body = in_one(one, &access(first)) + &in_one(other, &access(second));
+        let [one, other] = [one, other].map(|block| format!("block ({block}, 0, 0)"));
+        told(&body, &[what, &one, &other]);
+    }
 }
 
 #[test]
 fn reads_of_unwritten_memory_are_told() {
     let body = format!("ld.global.u64 %rd1, [%slot+{}];", 8 * N);
     told(&body, &["read of unwritten memory", "block (0, 0, 0)"]);
-}
-
-#[test]
-fn reads_of_what_a_later_block_writes_are_races() {
-    let at = 8 * N;
-    let body = in_one(1, &format!("ld.global.u32 %r1, [%buf+{at}];"))
-        + &in_one(140, &format!("st.global.u32 [%buf+{at}], %me;"));
-    told(
-        &body,
-        &["race: store", "block (140, 0, 0)", "block (1, 0, 0)"],
-    );
 }
 
 #[test]

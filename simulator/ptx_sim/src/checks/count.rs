@@ -684,7 +684,7 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn strided(stride: u32) -> [u32; 32] {
@@ -703,19 +703,10 @@ mod tests {
 
     #[test]
     fn one_word_for_all_is_no_conflict_but_for_atomics() {
-        let offsets = [64; 32];
-        assert_eq!(
-            shared_access(SharedKind::Load, 4, u32::MAX, &offsets).conflicts,
-            0
-        );
-        assert_eq!(
-            shared_access(SharedKind::Store, 4, u32::MAX, &offsets).conflicts,
-            0
-        );
-        assert_eq!(
-            shared_access(SharedKind::Atomic, 4, u32::MAX, &offsets).conflicts,
-            31
-        );
+        let conflicts = |kind| shared_access(kind, 4, u32::MAX, &[64; 32]).conflicts;
+        assert_eq!(conflicts(SharedKind::Load), 0);
+        assert_eq!(conflicts(SharedKind::Store), 0);
+        assert_eq!(conflicts(SharedKind::Atomic), 31);
     }
 
     #[test]
@@ -774,7 +765,7 @@ mod tests {
     }
 
     /// Numbers that look random.
-    fn scrambled(seed: u64) -> impl FnMut() -> u64 {
+    pub fn scrambled(seed: u64) -> impl FnMut() -> u64 {
         let mut state = seed;
         move || {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -472,19 +472,9 @@ fn global(access: &WarpAccess<'_>) -> GlobalCost {
 mod tests {
     use super::{Counters, MemoryRecord, global, quick_global, quick_shared, shared};
     use crate::checks::access::{AccessClass, Row, RowAccess, WarpAccess};
-    use crate::checks::count;
+    use crate::checks::count::{self, tests::scrambled};
     use crate::program::{Order, Scope};
     use ptx::ir::Space;
-
-    /// Numbers that look random.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, end: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1);
-            (self.0 >> 33) % end
-        }
-    }
 
     #[test]
     fn what_a_row_costs_is_what_its_lanes_cost() {
@@ -573,21 +563,22 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_is_computed() {
-        let mut numbers = Numbers(5);
+        let mut random = scrambled(5);
+        let mut below = |end: u64| random() % end;
         let mut counters = one_instruction();
         for _ in 0..3000 {
             // Few patterns, at many places, so that many are met again.
-            let bytes = 1 << numbers.below(5);
-            let space = [Space::Shared, Space::Global, Space::Local][numbers.below(3) as usize];
+            let bytes = 1 << below(5);
+            let space = [Space::Shared, Space::Global, Space::Local][below(3) as usize];
             let class = [
                 AccessClass::Load,
                 AccessClass::Store,
                 AccessClass::Reduction,
                 AccessClass::CompareAndSwap,
-            ][numbers.below(4) as usize];
-            let (step, turn) = (numbers.below(4), numbers.below(3));
-            let place = 16 * numbers.below(40);
-            let mask = [u32::MAX, 0x0F0F_FFF0][numbers.below(2) as usize];
+            ][below(4) as usize];
+            let (step, turn) = (below(4), below(3));
+            let place = 16 * below(40);
+            let mask = [u32::MAX, 0x0F0F_FFF0][below(2) as usize];
             let addresses =
                 std::array::from_fn(|lane| place + u64::from(bytes) * step * (lane as u64 ^ turn));
             let is_regular = turn == 0 && mask == u32::MAX;

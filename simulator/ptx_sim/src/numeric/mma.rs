@@ -113,36 +113,23 @@ pub(super) struct Format {
     has_no_infinity: bool,
 }
 
-const F16: Format = Format {
-    fraction_bits: 10,
-    exponent_bits: 5,
-    has_no_infinity: false,
-};
-const BF16: Format = Format {
-    fraction_bits: 7,
-    exponent_bits: 8,
-    has_no_infinity: false,
-};
-const TF32: Format = Format {
-    fraction_bits: 10,
-    exponent_bits: 8,
-    has_no_infinity: false,
-};
-const F32: Format = Format {
-    fraction_bits: 23,
-    exponent_bits: 8,
-    has_no_infinity: false,
-};
+/// A format with infinities.
+const fn format(fraction_bits: u32, exponent_bits: u32) -> Format {
+    Format {
+        fraction_bits,
+        exponent_bits,
+        has_no_infinity: false,
+    }
+}
 
+const F16: Format = format(10, 5);
+const BF16: Format = format(7, 8);
+const TF32: Format = format(10, 8);
+const F32: Format = format(23, 8);
+const E5M2: Format = format(2, 5);
 const E4M3: Format = Format {
-    fraction_bits: 3,
-    exponent_bits: 4,
     has_no_infinity: true,
-};
-const E5M2: Format = Format {
-    fraction_bits: 2,
-    exponent_bits: 5,
-    has_no_infinity: false,
+    ..format(3, 4)
 };
 
 impl Factor {
