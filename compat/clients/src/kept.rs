@@ -72,10 +72,7 @@ mod tests {
         let ran = Ran {
             tests: vec![
                 Test::failed("a.py::one", "it is 2"),
-                Test {
-                    name: "a.py::two".to_owned(),
-                    verdict: Verdict::Skipped,
-                },
+                Test::new("a.py::two", Verdict::Skipped),
             ],
             seconds: 1.5,
             n_launches: 3,

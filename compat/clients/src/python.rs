@@ -223,10 +223,7 @@ impl Told {
                     }
                     if event["when"] == "teardown" {
                         told.unfinished = None;
-                        told.tests.push(Test {
-                            name: name.to_owned(),
-                            verdict: verdict.clone(),
-                        });
+                        told.tests.push(Test::new(name, verdict.clone()));
                     }
                 }
                 // A file that cannot be loaded, or is left out as a whole.
@@ -235,10 +232,7 @@ impl Told {
                         let said = said(&event["longrepr"]);
                         told.tests.push(Test::failed(name, said));
                     }
-                    Some("skipped") => told.tests.push(Test {
-                        name: name.to_owned(),
-                        verdict: Verdict::Skipped,
-                    }),
+                    Some("skipped") => told.tests.push(Test::new(name, Verdict::Skipped)),
                     _ => {}
                 },
                 _ => {}
@@ -271,55 +265,54 @@ fn said(told: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn pytests_lines_are_read() {
-        let report = |name: &str, when: &str, outcome: &str| {
-            format!(
-                r#"{{"$report_type":"TestReport","nodeid":"{name}","when":"{when}","outcome":"{outcome}","longrepr":{{"reprcrash":{{"message":"it is 2"}}}}}}"#
-            )
-        };
-        let lines = [
-            r#"{"$report_type":"SessionStart"}"#.to_owned(),
-            r#"{"$report_type":"CollectReport","nodeid":"b.py","outcome":"failed","longrepr":"no module"}"#.to_owned(),
-            report("a.py::one", "setup", "passed"),
-            report("a.py::one", "call", "failed"),
-            report("a.py::one", "teardown", "passed"),
-            report("a.py::two", "setup", "skipped"),
-            report("a.py::two", "teardown", "passed"),
-            report("a.py::three", "setup", "passed"),
-            report("a.py::three", "call", "passed"),
-            report("a.py::three", "teardown", "passed"),
-            report("a.py::parts", "setup", "passed"),
-            report("a.py::parts", "call", "failed").replace("TestReport", "SubTestReport"),
-            report("a.py::parts", "call", "passed"),
-            report("a.py::parts", "teardown", "passed"),
-            report("a.py::four", "setup", "passed"),
+        let mut lines = vec![
+            json!({"$report_type": "SessionStart"}),
+            json!({"$report_type": "CollectReport", "nodeid": "b.py", "outcome": "failed",
+                "longrepr": "no module"}),
         ];
+        for (kind, name, stages) in [
+            (
+                "TestReport",
+                "a.py::one",
+                "setup passed, call failed, teardown passed",
+            ),
+            ("TestReport", "a.py::two", "setup skipped, teardown passed"),
+            (
+                "TestReport",
+                "a.py::three",
+                "setup passed, call passed, teardown passed",
+            ),
+            ("TestReport", "a.py::parts", "setup passed"),
+            ("SubTestReport", "a.py::parts", "call failed"),
+            ("TestReport", "a.py::parts", "call passed, teardown passed"),
+            ("TestReport", "a.py::four", "setup passed"),
+        ] {
+            let stages = stages.split(", ").filter_map(|stage| stage.split_once(' '));
+            lines.extend(stages.map(|(when, outcome)| {
+                json!({"$report_type": kind, "nodeid": name, "when": when, "outcome": outcome,
+                    "longrepr": {"reprcrash": {"message": "it is 2"}}})
+            }));
+        }
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
         let told = Told::read(&lines.join("\n"));
-        let test = |name: &str, verdict| Test {
-            name: name.to_owned(),
-            verdict,
-        };
-        assert_eq!(
-            told.tests,
-            [
-                Test::failed("b.py", "no module"),
-                Test::failed("a.py::one", "it is 2"),
-                test("a.py::two", Verdict::Skipped),
-                test("a.py::three", Verdict::Passed),
-                Test::failed("a.py::parts", "it is 2"),
-            ]
-        );
+        let expected = [
+            Test::failed("b.py", "no module"),
+            Test::failed("a.py::one", "it is 2"),
+            Test::new("a.py::two", Verdict::Skipped),
+            Test::new("a.py::three", Verdict::Passed),
+            Test::failed("a.py::parts", "it is 2"),
+        ];
+        assert_eq!(told.tests, expected);
         assert_eq!(told.unfinished.as_deref(), Some("a.py::four"));
     }
 
     #[test]
     fn who_fails_after_another_may_have_had_no_device() {
-        let passed = |name: &str| Test {
-            name: name.to_owned(),
-            verdict: Verdict::Passed,
-        };
+        let passed = |name: &str| Test::new(name, Verdict::Passed);
         let failed = |name: &str| Test::failed(name, "illegal address");
         let mut told = Told {
             tests: vec![passed("a"), failed("b"), failed("c"), passed("d")],
@@ -338,9 +331,7 @@ mod tests {
         }
         let patterns = ["*.py", "c.py::one", "c.py::two"].map(str::to_owned);
         let selections = selections(&patterns, dir.path()).unwrap();
-        assert_eq!(
-            selections,
-            [vec!["a.py"], vec!["b.py"], vec!["c.py::one", "c.py::two"]]
-        );
+        let expected = [vec!["a.py"], vec!["b.py"], vec!["c.py::one", "c.py::two"]];
+        assert_eq!(selections, expected);
     }
 }

@@ -30,12 +30,14 @@ pub struct Test {
 }
 
 impl Test {
+    pub fn new(name: impl Into<String>, verdict: Verdict) -> Self {
+        let name = name.into();
+        Self { name, verdict }
+    }
+
     /// A test that failed, with its message.
     pub fn failed(name: impl Into<String>, said: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            verdict: Verdict::Failed(said.into()),
-        }
+        Self::new(name, Verdict::Failed(said.into()))
     }
 
     /// Its message, if it failed.

@@ -107,21 +107,13 @@ mod tests {
             test a::three - should panic ... ok\ntest b::four ... ignored, no such device\n\n\
             failures:\n\n---- a::two stdout ----\n\nthread 'a::two' panicked at src/a.rs:1:2:\n\
             it is 2\n\n\nfailures:\n    a::two\n\ntest result: FAILED. 2 passed; 1 failed\n";
-        let test = |name: &str, verdict| Test {
-            name: name.to_owned(),
-            verdict,
-        };
-        assert_eq!(
-            tests(output),
-            [
-                test("a::one", Verdict::Passed),
-                Test::failed(
-                    "a::two",
-                    "thread 'a::two' panicked at src/a.rs:1:2:\nit is 2"
-                ),
-                test("a::three", Verdict::Passed),
-                test("b::four", Verdict::Skipped),
-            ]
-        );
+        let said = "thread 'a::two' panicked at src/a.rs:1:2:\nit is 2";
+        let expected = [
+            Test::new("a::one", Verdict::Passed),
+            Test::failed("a::two", said),
+            Test::new("a::three", Verdict::Passed),
+            Test::new("b::four", Verdict::Skipped),
+        ];
+        assert_eq!(tests(output), expected);
     }
 }
