@@ -23,9 +23,10 @@ pub struct Focus {
 }
 
 /// Whose instructions count as steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// Those of the thread that is looked at, and of the lanes that are with it.
+    #[default]
     Thread,
     /// Those of its block.
     Block,

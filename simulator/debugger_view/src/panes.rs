@@ -10,9 +10,10 @@ use ptx_sim::debug::Known;
 use crate::warp::{block, instruction, place_of};
 
 /// A part that can be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
     /// The source's variables.
+    #[default]
     Variables,
     /// The registers of the thread.
     Registers,

@@ -29,6 +29,7 @@ pub enum Flow {
 }
 
 /// What is shown.
+#[derive(Default)]
 pub struct View {
     /// Why the launch was halted.
     pub reason: String,
@@ -80,29 +81,13 @@ impl View {
     pub fn new(debugger: &Debugger<'_, '_, '_>) -> Self {
         let mut view = Self {
             reason: reason_at_first(debugger),
-            message: String::new(),
             pane: match debugger.no_variables() {
                 None => Pane::Variables,
                 Some(_) => Pane::Registers,
             },
-            last: None,
-            cursor: None,
-            only_ptx: false,
-            is_large: false,
-            unit: Unit::Thread,
-            prompt: None,
-            popup: None,
-            expression: String::new(),
-            shows_lanes: false,
-            memory: [None; 2],
-            touched: [0; 2],
             registers: Registers::of(debugger),
             variables: Variables::of(debugger),
-            rows: Default::default(),
-            columns: Scroll::default(),
-            source_rows: Scroll::default(),
-            source_column: 0,
-            typed: Vec::new(),
+            ..Self::default()
         };
         view.look(debugger);
         view
