@@ -186,12 +186,7 @@ impl Graph {
         self.nodes().iter().try_for_each(Node::forget)
     }
 
-    /// Adds an operation after some of its nodes; returns the new node's handle.
-    pub fn add(&self, operation: Operation, after: Vec<usize>) -> usize {
-        self.add_work(Work::Operation(operation), after)
-    }
-
-    /// Adds a node.
+    /// Adds a node after some of its nodes; returns its handle.
     pub fn add_work(&self, work: Work, after: Vec<usize>) -> usize {
         let handle = node_handle();
         let node = Node {
