@@ -29,6 +29,7 @@ extern crate alloc;
 
 /// Assembly that leaves the stack and the flags alone.
 #[cfg(target_arch = "nvptx64")]
+#[collapse_debuginfo(yes)]
 macro_rules! ptx {
     ($($assembly:tt)*) => {
         ::core::arch::asm!($($assembly)*, options(nostack, preserves_flags))
