@@ -3,7 +3,7 @@
 
 use crate::{build, commands, workspace};
 use anyhow::Context;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, Command};
 use cuda_builder::toolchain::Locator;
 use std::ffi::OsString;
 use std::path::Path;
@@ -51,8 +51,9 @@ fn command_line((name, about): (&'static str, &'static str)) -> Command {
     )
 }
 
-/// Builds the program for the command, and becomes it.
-pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+/// Builds the program for the command, and becomes it. It gets the arguments as they were typed:
+/// clap would take away a `--`.
+pub fn run(name: &str) -> anyhow::Result<ExitCode> {
     let mut command = match TOOLS.iter().find(|(tool, _)| *tool == name) {
         Some((tool, _)) => self::tool(&build::tool(tool)?)?,
         None => {
@@ -61,8 +62,8 @@ pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
             command
         }
     };
-    let arguments = matches.get_many::<OsString>("arguments");
-    command.args(arguments.into_iter().flatten());
+    let typed = std::env::args_os().skip_while(|word| *word != *name);
+    command.args(typed.skip(1));
     let program = command.get_program().display().to_string();
     run_in_place(command).with_context(|| format!("cannot run {program}"))
 }

@@ -75,7 +75,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
         Some(("sim-driver", options)) => {
             sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)
         }
-        Some((name, arguments)) => hand_over::run(name, arguments),
+        Some((name, _)) => hand_over::run(name),
         None => Ok(ExitCode::FAILURE),
     }
 }

@@ -168,6 +168,19 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
 }
 
 #[test]
+fn arguments_are_handed_over_as_they_were_typed() {
+    let machine = Machine::new();
+    assert!(
+        machine
+            .run(&["profile", "--", "a", "--", "-b"])
+            .status
+            .success()
+    );
+    let log = fs::read_to_string(machine.path("log")).expect("it was written");
+    assert!(log.contains("lockstep profile -- a -- -b\n"), "{log}");
+}
+
+#[test]
 fn every_command_is_documented() {
     let help = String::from_utf8(Machine::new().run(&["--help"]).stdout).expect("it is text");
     let (_, commands) = help.split_once("Commands:\n").expect("it lists them");
