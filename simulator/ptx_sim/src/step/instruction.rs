@@ -3,7 +3,6 @@
 use super::context::Step;
 use super::{access, async_store, atomic, bulk, collective, lanewise, matrix, mbarrier, warpgroup};
 use crate::checks::observer::Observer;
-#[cfg(target_arch = "x86_64")]
 use crate::program::Op;
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;

@@ -11,7 +11,6 @@ use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
-#[cfg(target_arch = "x86_64")]
 use crate::program::{Access, Order};
 use crate::stop::Stop;
 use ptx::ir::Space;

@@ -13,7 +13,6 @@ mod wmma;
 use super::context::Step;
 use super::whole_warp::require_whole_warp;
 use crate::checks::observer::Observer;
-#[cfg(target_arch = "x86_64")]
 use crate::program::MatrixOp;
 use crate::stop::Stop;
 
