@@ -59,6 +59,8 @@ pub(crate) struct KernelPlan {
     /// Whether the prefilter was useless for a launch that had no defect, as it will be for
     /// others.
     pub is_not_for_the_prefilter: AtomicBool,
+    /// Whether a block has begun while another one waited for it.
+    pub has_waiting_blocks: AtomicBool,
 }
 
 /// What a host needs to know of a kernel.
@@ -252,6 +254,7 @@ impl Module {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
                 is_not_for_the_prefilter: AtomicBool::new(false),
+                has_waiting_blocks: AtomicBool::new(false),
             }
         })
     }

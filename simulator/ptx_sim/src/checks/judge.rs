@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::access::WarpAccess;
+use super::access::{RowAccess, WarpAccess};
 use super::bulk::{BulkAccess, DoneBy};
 use super::copies::Copies;
 use super::finding::Finding;
@@ -51,6 +51,16 @@ pub(crate) trait Judge: Send {
         instruction: u32,
         access: &WarpAccess<'_>,
     ) -> Option<Finding>;
+    /// A weak access of a row, if it is in order at a glance; if not, nothing has changed, and it
+    /// comes again as an [`access`](Self::access).
+    fn row(
+        &mut self,
+        _block: &mut Running<Self::Block>,
+        _instruction: u32,
+        _access: &RowAccess,
+    ) -> bool {
+        false
+    }
     /// An asynchronous copy that has been waited for, as the store that it now is.
     fn copied(
         &mut self,

@@ -95,6 +95,11 @@ impl Proxies {
         self.n_operations = 0;
     }
 
+    /// Whether any operation is in progress.
+    pub fn has_operations(&self) -> bool {
+        self.n_operations > 0
+    }
+
     /// Threads store to shared memory (or an atomic of theirs writes).
     pub fn stored(&mut self, order: &BlockOrder, side: Side, access: &WarpAccess<'_>) {
         let clock = order.warps[access.warp as usize].clock;

@@ -24,7 +24,7 @@ use super::undefined::Undefined;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
-use crate::program::{Scope, Slot};
+use crate::program::{Order, Scope, Slot};
 use crate::trace::TraceKind;
 use crate::warp::FrameId;
 use ptx::ir::Space;
@@ -220,6 +220,33 @@ impl<'a, J: Judge> Checks<'a, J> {
             }
             Space::Const | Space::Param | Space::Generic => {}
         }
+    }
+
+    /// As [`access`](Self::access) of a row, if it is in order at a glance; gives whether it is.
+    #[inline(always)]
+    fn row(&mut self, instruction: u32, access: &RowAccess) -> bool {
+        let space = access.row.space;
+        let is_plain = matches!(space, Space::Shared | Space::Global)
+            && access.order == Order::Weak
+            && access.owner == access.block;
+        if !is_plain || self.finding.is_some() || !self.launch.pending.is_empty() {
+            return false;
+        }
+        let Some(place) = self.place(access.block) else {
+            return false;
+        };
+        let block = &mut self.blocks[place];
+        let is_store = access.row.class == AccessClass::Store;
+        let is_beside = |beside: &Beside| is_store || beside.proxies.has_operations();
+        if space == Space::Shared && block.beside.as_deref().is_some_and(is_beside)
+            || !self.judge.row(&mut block.running, instruction, access)
+        {
+            return false;
+        }
+        if is_store && space == Space::Global {
+            self.stores.add_row(self.launch, instruction, access);
+        }
+        true
     }
 
     fn local_access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -928,8 +955,16 @@ impl<J: Judge> Observer for Watch<'_, J> {
         if is_counted && self.recorder.is_none() && self.checks.is_none() {
             return;
         }
-        whole().with_addresses(|access| {
-            self.judge(instruction, access);
+        let access = whole();
+        let checks = self.checks.as_mut().filter(|_| self.recorder.is_none());
+        let is_judged = checks.is_some_and(|checks| checks.row(instruction, &access));
+        if is_counted && is_judged {
+            return;
+        }
+        access.with_addresses(|access| {
+            if !is_judged {
+                self.judge(instruction, access);
+            }
             if !is_counted {
                 self.counters.access(instruction, access);
             }

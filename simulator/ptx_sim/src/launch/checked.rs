@@ -60,13 +60,11 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         && !device.machine.has_peers()
         && launch.options.options.pending.is_empty();
     if is_for_the_prefilter {
-        let undo = Undo::new(device.pool());
-        let passed = prefiltered(launch, &written, &undo);
-        let kept = undo.into_kept();
-        if passed.is_none() {
-            restore(launch.memory, &kept);
+        let had_waiting_blocks = plan.has_waiting_blocks.load(Ordering::Relaxed);
+        let mut passed = prefiltered(launch, &written);
+        if plan.has_waiting_blocks.load(Ordering::Relaxed) != had_waiting_blocks {
+            passed = passed.or_else(|| prefiltered(launch, &written));
         }
-        discard(device.pool(), kept);
         if let Some((report, written_by, stores)) = passed {
             written_by.mark(&mut written);
             heaps.give_written(written);
@@ -98,8 +96,24 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
     })
 }
 
-/// Runs a launch under the prefilter; none if there may be something to find.
+/// Runs a launch under the prefilter; if there may be something to find, memory is as before.
 fn prefiltered(
+    launch: &Prepared<'_>,
+    written: &[Written],
+) -> Option<(Report, WrittenBy, Stores)> {
+    let pool = launch.device.pool();
+    let undo = Undo::new(pool);
+    let passed = passed(launch, written, &undo);
+    let kept = undo.into_kept();
+    if passed.is_none() {
+        restore(launch.memory, &kept);
+    }
+    discard(pool, kept);
+    passed
+}
+
+/// What the prefilter says of a launch; none if there may be something to find.
+fn passed(
     launch: &Prepared<'_>,
     written: &[Written],
     undo: &Undo<'_>,
@@ -119,6 +133,9 @@ fn prefiltered(
     let prefilters = seen.judges;
     // The lines show which block prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
+    if prefilters.iter().any(Prefilter::needs_time_for_all) {
+        plan.has_waiting_blocks.store(true, Ordering::Relaxed);
+    }
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;
     }

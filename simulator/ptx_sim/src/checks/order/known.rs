@@ -27,7 +27,7 @@ pub(crate) struct Known {
 impl Known {
     pub fn nothing() -> Arc<Self> {
         Arc::new(Self {
-            own: InBlock::NOTHING,
+            own: InBlock::nothing(),
             others: Others::default(),
         })
     }

@@ -46,7 +46,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-pub(crate) use in_block::Part;
+pub(crate) use in_block::{Floor, Part};
 pub(crate) use known::{Known, Place};
 pub(crate) use others::{Depth, Others};
 pub(crate) use warp::WarpOrder;
@@ -196,9 +196,32 @@ impl BlockOrder {
     /// A barrier releases its warps.
     pub fn released(&mut self, barrier: usize) {
         let Meeting { brought, waiting } = std::mem::take(&mut self.barriers[barrier]);
-        let Some(brought) = brought else { return };
+        let Some(mut brought) = brought else { return };
+        self.level(&mut brought, &waiting);
         for (warp, lanes) in waiting {
             self.warps[warp as usize].adopt(lanes, brought.clone());
+        }
+    }
+
+    /// Sets the clocks of warps that meet to the latest of theirs, as far as all that they did is
+    /// known: what all warps did up to some clock is then simple to tell.
+    fn level(&mut self, brought: &mut Carried, waiting: &[(u32, u32)]) {
+        let clocks = waiting.iter().map(|&(warp, _)| self.warps[warp as usize].clock);
+        let Some(latest) = clocks.clone().max().filter(|&latest| clocks.clone().min() != Some(latest))
+        else {
+            return;
+        };
+        for &(number, _) in waiting {
+            let warp = &mut self.warps[number as usize];
+            if warp.clock < latest && brought.now.own.of_warp(number) + 1 == warp.clock {
+                warp.clock = latest;
+                let all = Part {
+                    warp: number,
+                    lanes: u32::MAX,
+                    clock: latest - 1,
+                };
+                brought.now.cover(all, u32::MAX);
+            }
         }
     }
 

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn warp_0_up_to(clock: u32) -> InBlock {
-        let mut in_block = InBlock::NOTHING;
+        let mut in_block = InBlock::nothing();
         in_block.add_warp(0, clock);
         in_block
     }

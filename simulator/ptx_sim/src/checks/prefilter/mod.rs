@@ -15,7 +15,8 @@
 //!
 //! In reading order: [`times`], when a block began; [`stamp`], the contents of a cell; [`met`],
 //! accesses to cells that may meet; [`cells`], the questions to cells; [`runs`], which of them an
-//! access is to, [`quick`], those judged at a glance, and [`bulk`], which a bulk copy is to;
+//! access is to, [`quick`], those judged at a glance, [`rows`], without their lanes' addresses, and
+//! [`bulk`], which a bulk copy is to;
 //! [`global`], those of global memory; [`merge`], what several workers saw; [`undo`], memory as it
 //! was; [`pool`], where pages come from.
 
@@ -26,6 +27,7 @@ mod merge;
 mod met;
 mod pool;
 mod quick;
+mod rows;
 mod runs;
 mod stamp;
 mod times;
@@ -36,8 +38,9 @@ pub(crate) use pool::Pool;
 pub(crate) use undo::{Undo, discard, restore};
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::access::{AccessClass, WarpAccess};
+use super::access::{AccessClass, RowAccess, WarpAccess};
 use super::bulk::{BulkAccess, DoneBy};
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::Finding;
@@ -87,10 +90,21 @@ impl<'a> Prefilter<'a> {
     ) -> Self {
         Self {
             global: GlobalCells::new(launch.memory, written, undo, pool, MAX_PAGES / n_workers),
-            times: Times::new(launch.cluster.n_blocks() > 1, n_workers > 1),
+            times: Times::new(
+                launch.among.n_blocks,
+                launch.cluster.n_blocks() > 1
+                    || launch.plan.has_waiting_blocks.load(Ordering::Relaxed),
+                n_workers > 1,
+            ),
             is_parallel: n_workers > 1,
             gives_up: false,
         }
+    }
+
+    /// Whether it has given up because blocks run together that were thought to run one after
+    /// the other.
+    pub fn needs_time_for_all(&self) -> bool {
+        self.times.has_unexpected()
     }
 
     /// What an access does.
@@ -366,6 +380,16 @@ impl Judge for Prefilter<'_> {
         None
     }
 
+    #[inline(always)]
+    fn row(
+        &mut self,
+        block: &mut Running<SharedCells>,
+        instruction: u32,
+        access: &RowAccess,
+    ) -> bool {
+        !self.gives_up && self.row_passes(block, instruction, access)
+    }
+
     fn copied(
         &mut self,
         block: &mut SharedCells,
@@ -379,7 +403,9 @@ impl Judge for Prefilter<'_> {
             ..self.act(instruction, store, &Kind::of(store))
         };
         let who = who(&self.times, order, store, None);
-        each::<SharedCells, true>(block, &who, &act, store, Shape::of(store));
+        if !quick::arrived(block, &who, store) {
+            each::<SharedCells, true>(block, &who, &act, store, Shape::of(store));
+        }
         None
     }
 

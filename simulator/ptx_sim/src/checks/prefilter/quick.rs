@@ -4,14 +4,12 @@
 
 use super::super::access::WarpAccess;
 use super::super::races::lanes;
-use super::cells::{Act, Everything, Located, PAGE_BYTES, Place, Run, Target};
+use super::SharedCells;
+use super::cells::{Act, Cells, Everything, Located, PAGE_BYTES, Place, Run, Target};
 use super::met;
 use super::runs::Shape;
 use super::stamp::Who;
 use crate::lanes::WARP_SIZE;
-
-/// Cells of the lanes of an access, at most.
-const MOST: usize = 4 * WARP_SIZE;
 
 /// Whether an access is surely in order at a glance; it is remembered if so, and if asked to.
 #[inline(always)]
@@ -112,7 +110,7 @@ fn runs(
 
 /// [`run_passes`], for each usual number of cells in a version of its own.
 #[inline(always)]
-fn one_passes<T: Target>(
+pub(super) fn one_passes<T: Target>(
     target: &mut T,
     who: &Who<'_>,
     act: &Act,
@@ -131,7 +129,7 @@ fn one_passes<T: Target>(
 
 /// [`run_passes`] of one run after the other.
 #[inline(never)]
-fn each_passes<T: Target, const N: usize>(
+pub(super) fn each_passes<T: Target, const N: usize>(
     target: &mut T,
     who: &Who<'_>,
     act: &Act,
@@ -303,7 +301,7 @@ pub(super) fn run_passes<T: Target>(
 
 /// Whether an access may follow the writes that cells tell of.
 #[inline(always)]
-fn may_follow_writes<T: Target>(
+pub(super) fn may_follow_writes<T: Target>(
     who: &Who<'_>,
     act: &Act,
     write: &[u32],
@@ -325,7 +323,7 @@ fn may_follow_writes<T: Target>(
 /// Whether a write may follow the reads, or an access that may meet others the writes, that cells
 /// tell of.
 #[inline(always)]
-fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, shift): (u32, u32)) -> bool {
+pub(super) fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, shift): (u32, u32)) -> bool {
     let is_after = if T::GLOBAL {
         who.are_before::<true, false>(read, stamp, shift)
     } else {
@@ -347,36 +345,23 @@ fn lanes_pass<T: Target, const N: usize>(
     let Some(located) = target.locate(act, access, N, &mut at) else {
         return false;
     };
-    let (mut write, mut read) = ([0; MOST], [0; MOST]);
-    let n = N * WARP_SIZE;
     let first = who.stamp(0, false);
     let by = (first, N.trailing_zeros());
     // What no access minds stands for lanes that are not there.
-    let absent = |lane: usize| {
-        [if act.is_constant {
-            0
-        } else {
-            first + lane as u32
-        }; N]
+    let absent = |lane: usize| match act.is_constant {
+        true => [0; N],
+        false => [first + lane as u32; N],
     };
-    for (lane, &at) in at.iter().enumerate() {
-        let is_there = access.mask >> lane & 1 != 0;
-        let cells = located.cells(at, N).filter(|_| is_there);
-        let to = lane * N..(lane + 1) * N;
-        match cells {
-            Some((its_write, its_read)) => {
-                write[to.clone()].copy_from_slice(&its_write[..N]);
-                read[to].copy_from_slice(&its_read[..N]);
-            }
-            None if is_there => return false,
-            None => {
-                write[to.clone()].copy_from_slice(&absent(lane));
-                read[to].copy_from_slice(&absent(lane));
-            }
-        }
+    let [mut write, mut read]: [[[u32; N]; WARP_SIZE]; 2] = [std::array::from_fn(absent); 2];
+    for lane in lanes(access.mask) {
+        let Some((its_write, its_read)) = located.cells(at[lane], N) else {
+            return false;
+        };
+        write[lane].copy_from_slice(&its_write[..N]);
+        read[lane].copy_from_slice(&its_read[..N]);
     }
-    if !may_follow_writes::<T>(who, act, &write[..n], by)
-        || act.writes && !may_follow_reads::<T>(who, &read[..n], by)
+    if !may_follow_writes::<T>(who, act, write.as_flattened(), by)
+        || act.writes && !may_follow_reads::<T>(who, read.as_flattened(), by)
     {
         return false;
     }
@@ -389,22 +374,37 @@ fn lanes_pass<T: Target, const N: usize>(
         }
     } else if remembers {
         let before = read;
-        who.read(&mut read[..n], by.0, by.1, T::GLOBAL);
-        if read[..n] == before[..n] {
+        who.read(read.as_flattened_mut(), by.0, by.1, T::GLOBAL);
+        if read == before {
             return true;
         }
         for lane in lanes(access.mask) {
-            let from = lane * N..(lane + 1) * N;
             if let Some((_, its_read)) = located.cells(at[lane], N) {
                 let stamp = first + lane as u32;
-                who.replace(
-                    its_read,
-                    (&before[from.clone()], &read[from]),
-                    stamp,
-                    T::GLOBAL,
-                );
+                who.replace(its_read, (&before[lane], &read[lane]), stamp, T::GLOBAL);
             }
         }
+    }
+    true
+}
+
+/// Remembers what lanes have copied to words of shared memory, if it is no more than that; gives
+/// whether it is.
+#[inline(always)]
+pub(super) fn arrived(shared: &mut SharedCells, who: &Who<'_>, store: &WarpAccess<'_>) -> bool {
+    let n = store.bytes as usize >> shared.cell_shift();
+    let Cells { write, read, met } = &mut shared.cells;
+    if !met.is_empty() || store.lane_bytes.is_some() {
+        return false;
+    }
+    for lane in lanes(store.mask) {
+        let first = store.addresses[lane] as usize >> shared.cell_shift;
+        let cells = first..first + n;
+        let (Some(write), Some(read)) = (write.get_mut(cells.clone()), read.get_mut(cells)) else {
+            return false;
+        };
+        read.fill(0);
+        who.write(write, who.stamp(lane as u32, false), 31, false);
     }
     true
 }

@@ -6,7 +6,7 @@
 //! clocks do. So one comparison says that a stamp is of this block, and another that everything
 //! up to it comes before an access.
 
-use super::super::order::{BlockOrder, Depth, Known, Others, Part};
+use super::super::order::{BlockOrder, Depth, Floor, Known, Others, Part};
 use super::times::{Began, Times};
 
 /// Several lanes of the warp.
@@ -29,6 +29,10 @@ pub(super) struct Who<'k> {
     known: Option<&'k Known>,
     /// What is known of other blocks, if their accesses matter.
     others: Option<&'k Others>,
+    /// Whether nothing is.
+    knows_none: bool,
+    /// Whether nothing comes before of what other warps of the block did from `high` on.
+    is_floor_all: bool,
     times: &'k Times,
     depth: Depth,
     /// The time at which the block began.
@@ -42,6 +46,8 @@ pub(super) struct Who<'k> {
     low_shared: u32,
     /// Whether others' accesses to the block's shared memory matter.
     is_together: bool,
+    /// The warp in stamps of bulk copies, which no warp knows all of up to some time.
+    engine: u32,
     /// The first stamp that may not come before.
     high: u32,
     /// The first stamp of this warp that may not come before.
@@ -62,13 +68,14 @@ impl<'k> Who<'k> {
         is_shared: bool,
     ) -> Self {
         let base = times.base_of(order.place.block);
-        let (mut floor, mut own) = (0, 0);
+        let mut own = 0;
+        let mut floor = Floor {
+            clock: 0,
+            is_all: true,
+        };
         if let Some(known) = known {
             own = known.own.of_warp(warp);
-            // No warp knows all that each barrier's copies did up to some time.
-            if !order.has_engine() {
-                floor = known.own.of_all_warps(order.warps.len());
-            }
+            floor = known.own.floor(order.warps.len());
         }
         let is_together = times.are_together();
         let low = (base + 1) << TIME;
@@ -76,11 +83,14 @@ impl<'k> Who<'k> {
             true => ((base + times.most()) << TIME, low),
             false => (MANY, 0),
         };
+        let others = known
+            .filter(|_| is_together || !is_shared)
+            .map(|known| &known.others);
         Self {
             known,
-            others: known
-                .filter(|_| is_together || !is_shared)
-                .map(|known| &known.others),
+            others,
+            knows_none: others.is_none_or(Others::is_nothing),
+            is_floor_all: floor.is_all,
             times,
             depth: order.place.depth,
             base,
@@ -88,7 +98,11 @@ impl<'k> Who<'k> {
             top,
             low_shared,
             is_together,
-            high: (base + floor + 1) << TIME,
+            engine: match order.has_engine() {
+                true => order.engine_warp() << 5,
+                false => NOBODY,
+            },
+            high: (base + floor.clock + 1) << TIME,
             own_high: (base + own + 1) << TIME,
             stamp: (base + clock) << TIME | warp << 5,
         }
@@ -140,7 +154,8 @@ impl<'k> Who<'k> {
     #[inline(always)]
     fn is_before<const NONE: bool, const OLD: bool>(&self, cell: u32, by: u32) -> bool {
         let low = if OLD { self.low_shared } else { self.low };
-        let ordered = cell.wrapping_sub(low) < self.high - low;
+        let is_engines = (cell & WARP == self.engine) & (cell >= self.low);
+        let ordered = (cell.wrapping_sub(low) < self.high - low) & !is_engines;
         let is_own_lane = cell & BY == by;
         let is_own_warp = ((cell ^ self.stamp) & WARP == 0) & (cell < self.own_high);
         ordered | ((is_own_lane | is_own_warp) & self.is_ours(cell)) | (NONE & (cell == 0))
@@ -168,7 +183,9 @@ impl<'k> Who<'k> {
     #[inline]
     pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool, seen: &mut Seen) -> bool {
         let is_before = match self.is_ours(cell) {
-            true => cell < self.high || cell & BY == Self::by(stamp),
+            true => {
+                cell < self.high && cell & WARP != self.engine || cell & BY == Self::by(stamp)
+            }
             false => cell == 0 || cell < self.low && !self.counts_others(is_global),
         };
         if is_before || cell == seen.0 {
@@ -271,17 +288,27 @@ impl<'k> Who<'k> {
                 true => self.is_before::<true, false>(old, by),
                 false => self.is_before::<true, true>(old, by),
             };
-            let is_own_warp = ((old ^ self.stamp) & WARP == 0) & self.is_ours(old);
+            let is_ours = self.is_ours(old);
+            let is_own_warp = ((old ^ self.stamp) & WARP == 0) & is_ours;
             let is_later = old.wrapping_sub(now) < self.top - now;
             let is_merged = (old & SEVERAL == SEVERAL) & is_later | (old == MANY);
             let several = if is_before { 0 } else { LANES };
             let is_new = is_before | is_own_warp;
-            *cell = if is_new {
-                (stamp + lane) | several
-            } else {
-                old
+            let is_unordered = match is_ours {
+                true => self.is_floor_all,
+                false => self.knows_none,
             };
-            is_rest |= u32::from(!(is_new | is_merged));
+            // As `merged` has it.
+            let both = match is_ours {
+                true => old.max(stamp) & !BY | SEVERAL,
+                false => MANY,
+            };
+            *cell = match (is_new, is_unordered & !is_merged) {
+                (true, _) => (stamp + lane) | several,
+                (false, true) => both,
+                (false, false) => old,
+            };
+            is_rest |= u32::from(!(is_new | is_merged | is_unordered));
         }
         if is_rest != 0 {
             self.merge(cells, stamp, shift, is_global);

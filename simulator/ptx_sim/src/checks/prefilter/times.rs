@@ -1,13 +1,15 @@
 //! Time: when each block that a worker runs began.
 
+use std::ops::RangeInclusive;
+
 use super::super::order::BlockOrder;
 
 /// Time ends here.
 pub(super) const END: u32 = 1 << 20;
 /// The latest time at which a block begins; it has as much time again until it ends.
 const LATEST: u32 = END / 2;
-/// The time that each block has that runs together with others.
-const TOGETHER: u32 = 1 << 13;
+/// The time that each block has that runs together with others: less where there are many.
+const TOGETHER: RangeInclusive<u32> = 1 << 11..=1 << 13;
 
 /// When a block began.
 #[derive(Clone, Copy)]
@@ -30,15 +32,20 @@ pub(super) struct Times {
     /// The last time that one of the blocks that ran together with those has used.
     used: u32,
     n_running: usize,
-    /// Whether blocks run together and reach each other's shared memory.
-    together: bool,
+    /// The time that each block has, if blocks run together and reach each other's shared memory.
+    together: Option<u32>,
+    /// Whether blocks run together without being expected to.
+    has_unexpected: bool,
     /// Whether other workers run other blocks: those before that this one ran show only a part
     /// of their order.
     is_parallel: bool,
 }
 
 impl Times {
-    pub fn new(together: bool, is_parallel: bool) -> Self {
+    /// Of a grid of so many blocks.
+    pub fn new(n_blocks: u64, together: bool, is_parallel: bool) -> Self {
+        let share = u64::from(LATEST) / n_blocks.max(1);
+        let share = (share as u32).clamp(*TOGETHER.start(), *TOGETHER.end());
         Self {
             began: Vec::new(),
             era: 0,
@@ -46,7 +53,8 @@ impl Times {
             since: 1,
             used: 0,
             n_running: 0,
-            together,
+            together: together.then_some(share),
+            has_unexpected: false,
             is_parallel,
         }
     }
@@ -54,16 +62,18 @@ impl Times {
     /// Whether blocks run together and reach each other's shared memory.
     #[inline(always)]
     pub fn are_together(&self) -> bool {
-        self.together
+        self.together.is_some()
     }
 
     /// The clock that no warp of a block may reach.
     #[inline(always)]
     pub fn most(&self) -> u32 {
-        match self.together {
-            true => TOGETHER,
-            false => LATEST,
-        }
+        self.together.unwrap_or(LATEST)
+    }
+
+    /// Whether blocks run together without being expected to.
+    pub fn has_unexpected(&self) -> bool {
+        self.has_unexpected
     }
 
     /// Whether time has to begin anew before the next block does.
@@ -86,10 +96,10 @@ impl Times {
         let base = self.next;
         self.began.push(Began { base, block });
         self.n_running += 1;
-        if self.together {
-            self.next += TOGETHER;
-        }
-        (self.n_running == 1 || self.together) && self.next < END - TOGETHER
+        let share = self.together.unwrap_or_default();
+        self.next += share;
+        self.has_unexpected |= self.n_running > 1 && share == 0;
+        !self.has_unexpected && self.next < END - share
     }
 
     /// A block has ended.

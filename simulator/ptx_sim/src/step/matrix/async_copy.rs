@@ -50,6 +50,7 @@ pub(super) fn start<O: Observer>(
         let sizes = op
             .source_bytes
             .map(|slot| unsafe { step.view.regs.lanes::<u32>(slot) });
+        let sizes = sizes.filter(|sizes| lanes(mask).any(|lane| sizes[lane] < op.bytes));
         let to_shared = target.observed(step, class);
         // The source counts as a global load, as in an H200's counters.
         let from_global = WarpAccess {
