@@ -144,7 +144,7 @@ impl Beside {
         let found = self.fragments(of).issued(side, product);
         let number = self.fragments(of).n_issued();
         let units: Vec<u32> = product.addresses.iter().map(|at| at / UNIT).collect();
-        match self.begins(order, of.block, side, false, units.clone()) {
+        match self.begins(order, of.block, side, false, &units) {
             Ok(operation) => {
                 self.products.issued(side, number, &units, operation);
                 found
@@ -162,11 +162,11 @@ impl Beside {
         owner: u64,
         side: Side,
         writes: bool,
-        units: Vec<u32>,
+        units: &[u32],
     ) -> Result<OperationId, Finding> {
-        let begun = self.proxies.begins(side, writes, units.clone());
+        let begun = self.proxies.begins(side, writes, units);
         let operation = begun.map_err(|finding| finding.in_memory_of(owner))?;
-        for unit in units.into_iter().filter(|_| writes) {
+        for &unit in units.iter().filter(|_| writes) {
             let comes_after =
                 |part| comes_after(order, owner, (side.warp, side.lane as usize), part);
             if let Some(product) = self.products.written(unit, comes_after) {

@@ -218,9 +218,9 @@ impl Proxies {
         &mut self,
         side: Side,
         writes: bool,
-        units: Vec<u32>,
+        units: &[u32],
     ) -> Result<OperationId, Finding> {
-        for &unit in &units {
+        for &unit in units {
             if self.has_open
                 && let Some(store) = self.open_store(unit)
             {
@@ -235,7 +235,7 @@ impl Proxies {
                 return Err(self.in_flight(spot(unit, side.block), side, unit, writes));
             }
         }
-        for &unit in &units {
+        for &unit in units {
             if writes {
                 self.set_words(u64::from(unit * UNIT), UNIT, 0);
             }
@@ -244,7 +244,7 @@ impl Proxies {
         let operation = Some(Operation {
             side,
             writes,
-            units,
+            units: units.to_vec(),
         });
         self.n_operations += 1;
         let free = self.operations.iter().position(Option::is_none);

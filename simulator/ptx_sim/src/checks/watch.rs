@@ -376,7 +376,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         let order = &self.blocks[block].running.order;
         let begun = beside.as_mut().map(|beside| {
             let (side, units) = (access.side(), access.units());
-            beside.begins(order, access.owner, side, access.writes, units)
+            beside.begins(order, access.owner, side, access.writes, &units)
         });
         self.blocks[owner].beside = beside;
         match begun? {

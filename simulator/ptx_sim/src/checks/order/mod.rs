@@ -56,7 +56,7 @@ use known::{Carried, is_same, join_option};
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
-use crate::lanes::lanes;
+use crate::lanes::{FULL_MASK, lanes};
 use crate::program::{Order, Scope};
 use crate::warp::MAX_WARPS;
 use ptx::ir::Space;
@@ -399,6 +399,10 @@ impl GridOrder {
             for group in block.warps[access.warp as usize].split(lanes) {
                 met.by(&mut group.carried, access.order, block.place);
             }
+        }
+        let warp = &mut block.warps[access.warp as usize];
+        if access.mask == FULL_MASK && warp.is_split() && access.order.acquires() {
+            warp.unite();
         }
     }
 

@@ -73,6 +73,15 @@ impl Others {
     pub fn is_nothing(&self) -> bool {
         self.0.is_none()
     }
+
+    /// Whether both are the same, not only equal.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
 }
 
 fn is_same(a: Option<&Arc<Node>>, b: Option<&Arc<Node>>) -> bool {

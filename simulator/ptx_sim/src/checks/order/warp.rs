@@ -38,6 +38,16 @@ impl Group {
                 .all(|(a, b)| is_same(a.as_ref(), b.as_ref()))
             && self.carried.now.own == other.carried.now.own
     }
+
+    /// Whether both know the same, of other blocks as well.
+    fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.carried, &other.carried);
+        self.is_like(other)
+            && is_same(a.pending.as_ref(), b.pending.as_ref())
+            && a.now.others.is_same(&b.now.others)
+            && a.pending_others.is_same(&b.pending_others)
+            && a.pending_system.is_same(&b.pending_system)
+    }
 }
 
 impl WarpOrder {
@@ -83,6 +93,18 @@ impl WarpOrder {
         }
         let groups = self.groups.iter_mut();
         groups.filter(move |group| group.lanes & lanes != 0)
+    }
+
+    /// Lanes that have come to know the same are one group again.
+    pub fn unite(&mut self) {
+        let mut together: Vec<Group> = Vec::with_capacity(1);
+        for group in self.groups.drain(..) {
+            match together.iter_mut().find(|other| other.is_same(&group)) {
+                Some(other) => other.lanes |= group.lanes,
+                None => together.push(group),
+            }
+        }
+        self.groups = together;
     }
 
     /// Whether some lanes know more than others.

@@ -181,6 +181,10 @@ fn passes<T: Target>(
     act: &Act,
     access: &WarpAccess<'_>,
 ) -> bool {
+    let access = &of_whole_lanes(access);
+    if access.mask == 0 {
+        return true;
+    }
     let warp = &order.warps[access.warp as usize];
     // What a product reads is remembered by `proxies`.
     let remembers = access.class != AccessClass::Product;
@@ -222,6 +226,25 @@ fn passes<T: Target>(
             access,
             shape.of_part(true),
         )
+}
+
+/// The same access, without lanes that access nothing, if all others access all their bytes.
+#[inline(always)]
+fn of_whole_lanes<'a>(access: &WarpAccess<'a>) -> WarpAccess<'a> {
+    let Some(lane_bytes) = access.lane_bytes else {
+        return *access;
+    };
+    let fetching = access.fetching();
+    let mut are_whole = lanes(fetching).map(|lane| lane_bytes[lane] >= access.bytes);
+    if !are_whole.all(|is_whole| is_whole) {
+        return *access;
+    }
+    WarpAccess {
+        mask: fetching,
+        stride: access.stride.filter(|_| fetching == access.mask),
+        lane_bytes: None,
+        ..*access
+    }
 }
 
 #[inline(always)]

@@ -55,6 +55,7 @@ pub(super) fn passes<T: Target>(
             1 => lanes_pass::<T, 1>(target, who, act, access, remembers),
             2 => lanes_pass::<T, 2>(target, who, act, access, remembers),
             4 => lanes_pass::<T, 4>(target, who, act, access, remembers),
+            8 => lanes_pass::<T, 8>(target, who, act, access, remembers),
             _ => false,
         },
         Shape::Parts => false,
@@ -317,7 +318,7 @@ pub(super) fn may_follow_writes<T: Target>(
     } else {
         who.are_before::<false, false>(write, stamp, shift)
     };
-    is_after || who.are_known(write)
+    is_after || who.are_known(write, (stamp, shift))
 }
 
 /// Whether a write may follow the reads, or an access that may meet others the writes, that cells
@@ -329,7 +330,7 @@ pub(super) fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, s
     } else {
         who.are_before::<true, true>(read, stamp, shift)
     };
-    is_after || who.are_known(read)
+    is_after || who.are_known(read, (stamp, shift))
 }
 
 /// Each lane accesses `N` cells somewhere.

@@ -235,23 +235,24 @@ impl<'k> Who<'k> {
     }
 
     /// Whether all cells say the same, as they do where one copy or one warp has written them,
-    /// or a few different things, and the warp knows of that.
+    /// or a few different things, and the warp knows of that. A lane knows what it does now.
     #[inline(never)]
-    pub fn are_known(&self, cells: &[u32]) -> bool {
+    pub fn are_known(&self, cells: &[u32], (stamp, shift): (u32, u32)) -> bool {
         let first = cells.first().copied().unwrap_or_default();
         let differ = cells.iter().fold(0, |all, &cell| all | (cell ^ first));
         match differ & !(LANES | 31) {
-            0 if differ == 0 => self.knows(first),
-            0 => self.knows_of(first, u32::MAX),
-            _ => self.knows_each(cells),
+            0 if differ == 0 && self.knows(first) => true,
+            0 if self.knows_of(first, u32::MAX) => true,
+            _ => self.knows_each(cells, (stamp, shift)),
         }
     }
 
-    fn knows_each(&self, cells: &[u32]) -> bool {
+    fn knows_each(&self, cells: &[u32], (stamp, shift): (u32, u32)) -> bool {
+        let is_own = |cell: u32, i: u32| stamp & LANES == 0 && cell == stamp + (i >> shift);
         let mut last = 0;
-        cells.iter().all(|&cell| {
+        (0..).zip(cells).all(|(i, &cell)| {
             let is_last = cell == std::mem::replace(&mut last, cell);
-            cell != 0 && (is_last || self.knows(cell))
+            cell != 0 && (is_last || is_own(cell, i) || self.knows(cell))
         })
     }
 
@@ -338,8 +339,11 @@ impl<'k> Who<'k> {
         is_global: bool,
     ) {
         for ((cell, &before), &after) in cells.iter_mut().zip(before).zip(after) {
+            let is_by_another_lane = (*cell ^ stamp) & !(LANES | 31) == 0;
             *cell = match *cell == before {
                 true => after,
+                // As `merged` has it: this very instruction.
+                false if is_by_another_lane => stamp | LANES,
                 false => self.merged(*cell, stamp, is_global, &mut Seen::default()),
             };
         }
