@@ -220,20 +220,13 @@ impl Proxies {
         writes: bool,
         units: &[u32],
     ) -> Result<OperationId, Finding> {
+        let mut is_free = !self.has_open;
         for &unit in units {
-            if self.has_open
-                && let Some(store) = self.open_store(unit)
-            {
-                return Err(Finding::MissingProxyFence {
-                    at: spot(unit, side.block),
-                    this: side,
-                    store,
-                });
-            }
             let [n_reads, n_writes] = self.at_work.get(unit as usize).copied().unwrap_or([0; 2]);
-            if n_writes > 0 || writes && n_reads > 0 {
-                return Err(self.in_flight(spot(unit, side.block), side, unit, writes));
-            }
+            is_free &= (n_writes == 0) & (!writes | (n_reads == 0));
+        }
+        if !is_free && let Some(wrong) = self.wrong_with(side, writes, units) {
+            return Err(wrong);
         }
         for &unit in units {
             if writes {
@@ -258,6 +251,21 @@ impl Proxies {
                 self.operations.len() - 1
             }
         }))
+    }
+
+    /// What is wrong with such an operation, at the first unit where something is.
+    #[cold]
+    fn wrong_with(&self, side: Side, writes: bool, units: &[u32]) -> Option<Finding> {
+        units.iter().find_map(|&unit| {
+            let at = spot(unit, side.block);
+            if let Some(store) = self.open_store(unit) {
+                let this = side;
+                return Some(Finding::MissingProxyFence { at, this, store });
+            }
+            let [n_reads, n_writes] = *self.at_work.get(unit as usize)?;
+            let is_taken = n_writes > 0 || writes && n_reads > 0;
+            is_taken.then(|| self.in_flight(at, side, unit, writes))
+        })
     }
 
     fn count(&mut self, unit: u32, writes: bool, by: i16) {

@@ -9,7 +9,7 @@ use super::cells::{Act, Cells, Everything, Located, PAGE_BYTES, Place, Run, Targ
 use super::met;
 use super::runs::Shape;
 use super::stamp::Who;
-use crate::lanes::WARP_SIZE;
+use crate::lanes::{FULL_MASK, WARP_SIZE};
 
 /// Whether an access is surely in order at a glance; it is remembered if so, and if asked to.
 #[inline(always)]
@@ -51,11 +51,14 @@ pub(super) fn passes<T: Target>(
                 }
             }
         }
-        Shape::Lanes => match n {
-            1 => lanes_pass::<T, 1>(target, who, act, access, remembers),
-            2 => lanes_pass::<T, 2>(target, who, act, access, remembers),
-            4 => lanes_pass::<T, 4>(target, who, act, access, remembers),
-            8 => lanes_pass::<T, 8>(target, who, act, access, remembers),
+        Shape::Lanes => match (n, few_places(access).filter(|_| !act.writes)) {
+            (1, Some(few)) => few_pass::<T, 1>(target, who, act, (access, &few), remembers),
+            (2, Some(few)) => few_pass::<T, 2>(target, who, act, (access, &few), remembers),
+            (4, Some(few)) => few_pass::<T, 4>(target, who, act, (access, &few), remembers),
+            (1, _) => lanes_pass::<T, 1, WARP_SIZE>(target, (who, false), act, access, remembers),
+            (2, _) => lanes_pass::<T, 2, WARP_SIZE>(target, (who, false), act, access, remembers),
+            (4, _) => lanes_pass::<T, 4, WARP_SIZE>(target, (who, false), act, access, remembers),
+            (8, _) => lanes_pass::<T, 8, WARP_SIZE>(target, (who, false), act, access, remembers),
             _ => false,
         },
         Shape::Parts => false,
@@ -333,11 +336,57 @@ pub(super) fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, s
     is_after || who.are_known(read, (stamp, shift))
 }
 
-/// Each lane accesses `N` cells somewhere.
+/// Places that all lanes access, each of them by several.
+const FEW: usize = 8;
+
+/// The places, if each lane of a warp accesses the same as so many lanes after it, or as so many
+/// side by side; perhaps some more than once.
 #[inline(always)]
-fn lanes_pass<T: Target, const N: usize>(
+fn few_places(access: &WarpAccess<'_>) -> Option<[u64; WARP_SIZE]> {
+    let all = access.addresses;
+    let same_as = |of: fn(usize) -> usize| {
+        let differ = all.iter().enumerate();
+        let differ = differ.fold(0, |any, (lane, &address)| any | (address ^ all[of(lane)]));
+        differ == 0
+    };
+    let spread = |of: fn(usize) -> usize| {
+        let mut few = [0; WARP_SIZE];
+        for (lane, to) in few.iter_mut().enumerate().take(FEW) {
+            *to = all[of(lane)];
+        }
+        few
+    };
+    if access.mask != FULL_MASK {
+        return None;
+    }
+    if all[0] == all[1] {
+        return same_as(|lane| lane & !3).then(|| spread(|lane| 4 * lane));
+    }
+    (all[0] == all[FEW] && same_as(|lane| lane % FEW)).then(|| spread(|lane| lane))
+}
+
+/// [`lanes_pass`], where several lanes access each of a [few places](few_places).
+#[inline(always)]
+fn few_pass<T: Target, const N: usize>(
     target: &mut T,
     who: &Who<'_>,
+    act: &Act,
+    (access, few): (&WarpAccess<'_>, &[u64; WARP_SIZE]),
+    remembers: bool,
+) -> bool {
+    let access = WarpAccess {
+        addresses: few,
+        mask: (1 << FEW) - 1,
+        ..*access
+    };
+    lanes_pass::<T, N, FEW>(target, (who, true), act, &access, remembers)
+}
+
+/// Each of the first `LANES` lanes accesses `N` cells somewhere; or several lanes do.
+#[inline(always)]
+fn lanes_pass<T: Target, const N: usize, const LANES: usize>(
+    target: &mut T,
+    (who, is_several): (&Who<'_>, bool),
     act: &Act,
     access: &WarpAccess<'_>,
     remembers: bool,
@@ -346,14 +395,14 @@ fn lanes_pass<T: Target, const N: usize>(
     let Some(located) = target.locate(act, access, N, &mut at) else {
         return false;
     };
-    let first = who.stamp(0, false);
+    let first = who.stamp(0, is_several);
     let by = (first, N.trailing_zeros());
     // What no access minds stands for lanes that are not there.
     let absent = |lane: usize| match act.is_constant {
         true => [0; N],
         false => [first + lane as u32; N],
     };
-    let [mut write, mut read]: [[[u32; N]; WARP_SIZE]; 2] = [std::array::from_fn(absent); 2];
+    let [mut write, mut read]: [[[u32; N]; LANES]; 2] = [std::array::from_fn(absent); 2];
     for lane in lanes(access.mask) {
         let Some((its_write, its_read)) = located.cells(at[lane], N) else {
             return false;

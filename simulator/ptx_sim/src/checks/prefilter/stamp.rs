@@ -21,8 +21,8 @@ const BY: u32 = (1 << TIME) - 1;
 const WARP: u32 = BY & !LANES & !31;
 /// Several blocks, or an access that is not done yet.
 pub(super) const MANY: u32 = u32::MAX;
-/// By no one that could be compared with.
-const NOBODY: u32 = u32::MAX;
+/// By no one that could be compared with, also with a lane added.
+const NOBODY: u32 = 1 << 31;
 
 /// Who accesses cells now, and what comes before that.
 pub(super) struct Who<'k> {
@@ -340,7 +340,7 @@ impl<'k> Who<'k> {
     ) {
         for ((cell, &before), &after) in cells.iter_mut().zip(before).zip(after) {
             let is_by_another_lane = (*cell ^ stamp) & !(LANES | 31) == 0;
-            *cell = match *cell == before {
+            *cell = match *cell == before || *cell == after {
                 true => after,
                 // As `merged` has it: this very instruction.
                 false if is_by_another_lane => stamp | LANES,
