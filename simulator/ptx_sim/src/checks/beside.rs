@@ -105,19 +105,17 @@ impl Beside {
         for lane in lanes(access.mask) {
             let start = access.addresses[lane];
             let end = start + u64::from(access.bytes);
-            for unit in start / u64::from(UNIT)..end.div_ceil(u64::from(UNIT)) {
-                let comes_after =
-                    |part| comes_after(order, access.owner, (access.warp, lane), part);
-                if let Some(product) = self.products.written(unit as u32, comes_after) {
-                    found = found.or(Some(Finding::Race {
-                        at: Spot::of(access, lane),
-                        this: Side {
-                            lane: lane as u32,
-                            ..side
-                        },
-                        other: product,
-                    }));
-                }
+            let units = start as u32 / UNIT..(end as u32).div_ceil(UNIT);
+            let comes_after = |part| comes_after(order, access.owner, (access.warp, lane), part);
+            if let Some((_, product)) = self.products.written(units, comes_after) {
+                found = found.or(Some(Finding::Race {
+                    at: Spot::of(access, lane),
+                    this: Side {
+                        lane: lane as u32,
+                        ..side
+                    },
+                    other: product,
+                }));
             }
         }
         found
@@ -166,18 +164,18 @@ impl Beside {
     ) -> Result<OperationId, Finding> {
         let begun = self.proxies.begins(side, writes, units);
         let operation = begun.map_err(|finding| finding.in_memory_of(owner))?;
-        for &unit in units.iter().filter(|_| writes) {
-            let comes_after =
-                |part| comes_after(order, owner, (side.warp, side.lane as usize), part);
-            if let Some(product) = self.products.written(unit, comes_after) {
-                return Err(Finding::Race {
-                    at: spot(unit, owner),
-                    this: side,
-                    other: product,
-                });
-            }
+        if !writes {
+            return Ok(operation);
         }
-        Ok(operation)
+        let comes_after = |part| comes_after(order, owner, (side.warp, side.lane as usize), part);
+        match self.products.written(units.iter().copied(), comes_after) {
+            None => Ok(operation),
+            Some((unit, product)) => Err(Finding::Race {
+                at: spot(unit, owner),
+                this: side,
+                other: product,
+            }),
+        }
     }
 
     /// A warp has waited for its products.

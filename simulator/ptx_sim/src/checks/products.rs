@@ -88,17 +88,32 @@ impl Products {
         done
     }
 
-    /// Something writes to a unit; `comes_after` says whether it comes after what some of these
-    /// lanes did up to a clock. Gives a product that read there and that it does not come after.
-    pub fn written(&mut self, unit: u32, comes_after: impl Fn(Part) -> bool) -> Option<Side> {
+    /// Something writes to units; `comes_after` says whether it comes after what some of these
+    /// lanes did up to a clock. Gives a product that read there and that it does not come after,
+    /// with the unit.
+    pub fn written(
+        &mut self,
+        units: impl IntoIterator<Item = u32>,
+        comes_after: impl Fn(Part) -> bool,
+    ) -> Option<(u32, Side)> {
         let n_groups = self.groups.len();
-        let first = unit as usize * n_groups;
-        let last = self.last.get_mut(first..first + n_groups)?;
-        for (index, (group, number)) in self.groups.iter().zip(last).enumerate() {
-            let number = std::mem::take(number);
-            if number != 0 && !group.is_before(index as u32, number, &comes_after) {
-                let side = group.sides.iter().find(|(own, _)| *own >= number);
-                return side.map(|(_, side)| *side);
+        // Which product of which group was found to come before last: mostly the next unit's.
+        let mut before = (0, 0);
+        for unit in units {
+            let first = unit as usize * n_groups;
+            let Some(last) = self.last.get_mut(first..first + n_groups) else {
+                continue;
+            };
+            for (index, (group, number)) in (0..).zip(self.groups.iter().zip(last)) {
+                let number = std::mem::take(number);
+                if number == 0 || before == (index, number) {
+                    continue;
+                }
+                if !group.is_before(index, number, &comes_after) {
+                    let side = group.sides.iter().find(|(own, _)| *own >= number);
+                    return side.map(|(_, side)| (unit, *side));
+                }
+                before = (index, number);
             }
         }
         None

@@ -220,10 +220,15 @@ impl Proxies {
         writes: bool,
         units: &[u32],
     ) -> Result<OperationId, Finding> {
-        let mut is_free = !self.has_open;
+        // The least mark of a store that may be open.
+        let open = if self.has_open { self.first << LANE_BITS } else { u32::MAX };
+        let words = self.words.as_chunks::<{ UNIT as usize / 4 }>().0;
+        let mut is_free = true;
         for &unit in units {
             let [n_reads, n_writes] = self.at_work.get(unit as usize).copied().unwrap_or([0; 2]);
-            is_free &= (n_writes == 0) & (!writes | (n_reads == 0));
+            let words = words.get(unit as usize);
+            let newest = words.map_or(open, |words| words.iter().fold(0, |all, &word| word.max(all)));
+            is_free &= (n_writes == 0) & (!writes | (n_reads == 0)) & (newest < open);
         }
         if !is_free && let Some(wrong) = self.wrong_with(side, writes, units) {
             return Err(wrong);

@@ -297,9 +297,9 @@ impl Cells {
 
     /// Makes each cell this many.
     pub fn refine(&mut self, n: usize) {
-        let spread = |cells: &[u32]| cells.iter().flat_map(|&c| vec![c; n]).collect();
-        self.write = spread(&self.write);
-        self.read = spread(&self.read);
+        for cells in [&mut self.write, &mut self.read] {
+            *cells = super::met::spread(cells, n);
+        }
         self.met.refine(n);
     }
 

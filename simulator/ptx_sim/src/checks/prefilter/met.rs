@@ -136,13 +136,19 @@ impl Met {
     /// Makes each cell this many.
     pub fn refine(&mut self, n: usize) {
         for list in self.lists() {
-            let cells = list.iter();
-            *list = cells
-                .flat_map(|&cell| std::iter::repeat_n(cell, n))
-                .collect();
+            *list = spread(list, n);
         }
         self.first *= n;
     }
+}
+
+/// Each cell as often as this.
+pub(super) fn spread(cells: &[u32], n: usize) -> Vec<u32> {
+    let mut spread = vec![0; n * cells.len()];
+    for (to, &cell) in spread.chunks_exact_mut(n).zip(cells) {
+        to.fill(cell);
+    }
+    spread
 }
 
 /// Whether any access has another size.
