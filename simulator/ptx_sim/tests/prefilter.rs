@@ -167,6 +167,31 @@ fn sums_of_all_blocks_are_no_race() {
 }
 
 #[test]
+fn blocks_that_wait_for_later_ones_are_judged_alike() {
+    let flag = 16 * N;
+    let wait = format!(
+        "WAIT:\nld.acquire.gpu.global.u32 %r1, [%buf+{flag}];\nsetp.ne.u32 %p1, %r1, 7;\n@%p1 bra WAIT;"
+    );
+    let tell = format!("st.release.gpu.global.u32 [%buf+{flag}], 7;");
+    let ordered = in_one(0, &format!("{wait}\n{LOAD}")) + &in_one(150, &format!("{STORE}\n{tell}"));
+    assert_eq!(agreed(&ordered).0, None);
+    let unordered =
+        in_one(0, &format!("{wait}\n{LOAD}")) + &in_one(150, &format!("{tell}\n{STORE}"));
+    told(
+        &unordered,
+        &["race: load", "block (0, 0, 0)", "block (150, 0, 0)"],
+    );
+    // Each has its own shared memory.
+    let tile = "mov.u32 %r5, tile;\nmad.lo.u32 %r6, %me, 4, %r5;\nst.shared.u32 [%r6], %me;
+ld.shared.u32 %r7, [%r6];\n";
+    assert_eq!(agreed(&(tile.to_owned() + &ordered + tile)).0, None);
+    told(
+        &(ordered + &in_block(77, SHARED_RACE)),
+        &["shared address", "block (77, 0, 0)"],
+    );
+}
+
+#[test]
 fn blocks_that_can_tell_their_order_run_in_it() {
     let body = in_block(3, "atom.global.add.u32 %r1, [%buf], 1;")
         + "atom.global.exch.b32 %r2, [%buf+16], %blk;";
@@ -269,7 +294,11 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
         _ => ("u32", "%r9"),
     };
     // Which element: mostly the thread's own.
-    let element = match below(11) {
+    let element = match below(15) {
+        11 => "and.b32 %r2, %me, 7;",
+        12 => "shr.u32 %r2, %me, 3;",
+        13 => "mul.lo.u32 %r2, %me, 3;",
+        14 => "mad.lo.u32 %r2, %me, 2, 1;",
         8 => "shr.u32 %r2, %me, 1;",
         9 => "mul.lo.u32 %r2, %me, 7;\nand.b32 %r2, %r2, 127;",
         10 => "min.u32 %r2, %me, 90;",
@@ -281,8 +310,10 @@ fn statement(numbers: &mut Numbers, i: usize) -> String {
     };
     let shared = format!("{element}\nmov.u32 %r3, tile;\nmad.lo.u32 %r3, %r2, {bytes}, %r3;\n");
     let area = 8 * N * below(3);
-    let global = match below(5) {
+    let global = match below(7) {
         0 => "mov.u32 %r2, %me;",
+        5 => "and.b32 %r2, %global_id, 4092;",
+        6 => "mul.lo.u32 %r2, %me, 5;",
         1 => "add.u32 %r2, %global_id, 1;\nmin.u32 %r2, %r2, 20479;",
         _ => "mov.u32 %r2, %global_id;",
     };

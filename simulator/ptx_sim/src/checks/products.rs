@@ -18,6 +18,9 @@ use crate::warpgroups::N_WARPS;
 /// pipeline has stages. Older ones are assumed to be in order.
 const MANY: usize = 1 << 12;
 
+/// Beyond this, numbers begin anew.
+const HIGHEST_BASE: u32 = 1 << 31;
+
 /// A warpgroup's.
 #[derive(Default)]
 struct OfGroup {
@@ -33,9 +36,12 @@ struct OfGroup {
 #[derive(Default)]
 pub(crate) struct Products {
     groups: Vec<OfGroup>,
-    /// By unit of shared memory and warpgroup, the number of the last product that read
-    /// there; 0 if it has been written since.
+    /// By unit of shared memory and warpgroup, `base` and the number of the last product that read
+    /// there; `base` or less if there is none or it has been written since.
     last: Vec<u32>,
+    base: u32,
+    /// The highest number of a product.
+    highest: u32,
 }
 
 impl Products {
@@ -44,8 +50,13 @@ impl Products {
         let n_groups = n_warps.div_ceil(N_WARPS) as usize;
         self.groups.clear();
         self.groups.resize_with(n_groups, OfGroup::default);
-        self.last.clear();
-        self.last.resize(n_groups * n_units as usize, 0);
+        let n = n_groups * n_units as usize;
+        self.base += std::mem::take(&mut self.highest);
+        if self.last.len() != n || self.base >= HIGHEST_BASE {
+            self.last.clear();
+            self.last.resize(n, 0);
+            self.base = 0;
+        }
     }
 
     /// A warp issues its product of this number, from 1, which reads these units.
@@ -60,9 +71,10 @@ impl Products {
                 group.sides.pop_front();
             }
         }
+        self.highest = self.highest.max(number);
         for &unit in units {
             if let Some(last) = self.last.get_mut(unit as usize * n_groups + index) {
-                *last = number.max(*last);
+                *last = (self.base + number).max(*last);
             }
         }
     }
@@ -105,7 +117,7 @@ impl Products {
                 continue;
             };
             for (index, (group, number)) in (0..).zip(self.groups.iter().zip(last)) {
-                let number = std::mem::take(number);
+                let number = std::mem::take(number).saturating_sub(self.base);
                 if number == 0 || before == (index, number) {
                     continue;
                 }

@@ -83,16 +83,23 @@ impl Proxies {
     /// Resets them, for a block with this much shared memory.
     pub fn reset(&mut self, shared_bytes: u32) {
         let n_words = shared_bytes.div_ceil(4) as usize;
-        self.words.clear();
-        self.words.resize(n_words, 0);
-        self.stores.clear();
-        self.first = 1;
-        self.has_open = false;
-        self.at_work.clear();
-        self.at_work
-            .resize(shared_bytes.div_ceil(UNIT) as usize, [0; 2]);
+        if self.words.len() == n_words {
+            // Rather than all of it, what the block before has left is cleared.
+            self.forget_stores();
+            for id in 0..self.operations.len() {
+                self.completes(OperationId(id));
+            }
+        } else {
+            let n_units = shared_bytes.div_ceil(UNIT) as usize;
+            *self = Self {
+                words: vec![0; n_words],
+                at_work: vec![[0; 2]; n_units],
+                first: 1,
+                ..Self::default()
+            };
+        }
         self.operations.clear();
-        self.n_operations = 0;
+        self.has_open = false;
     }
 
     /// Whether any operation is in progress.
@@ -221,13 +228,19 @@ impl Proxies {
         units: &[u32],
     ) -> Result<OperationId, Finding> {
         // The least mark of a store that may be open.
-        let open = if self.has_open { self.first << LANE_BITS } else { u32::MAX };
+        let open = if self.has_open {
+            self.first << LANE_BITS
+        } else {
+            u32::MAX
+        };
         let words = self.words.as_chunks::<{ UNIT as usize / 4 }>().0;
         let mut is_free = true;
         for &unit in units {
             let [n_reads, n_writes] = self.at_work.get(unit as usize).copied().unwrap_or([0; 2]);
             let words = words.get(unit as usize);
-            let newest = words.map_or(open, |words| words.iter().fold(0, |all, &word| word.max(all)));
+            let newest = words.map_or(open, |words| {
+                words.iter().fold(0, |all, &word| word.max(all))
+            });
             is_free &= (n_writes == 0) & (!writes | (n_reads == 0)) & (newest < open);
         }
         if !is_free && let Some(wrong) = self.wrong_with(side, writes, units) {

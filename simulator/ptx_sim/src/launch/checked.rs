@@ -97,10 +97,7 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
 }
 
 /// Runs a launch under the prefilter; if there may be something to find, memory is as before.
-fn prefiltered(
-    launch: &Prepared<'_>,
-    written: &[Written],
-) -> Option<(Report, WrittenBy, Stores)> {
+fn prefiltered(launch: &Prepared<'_>, written: &[Written]) -> Option<(Report, WrittenBy, Stores)> {
     let pool = launch.device.pool();
     let undo = Undo::new(pool);
     let passed = passed(launch, written, &undo);

@@ -105,6 +105,14 @@ impl Carried {
         }
     }
 
+    /// Whether nothing is handed on but what comes before.
+    pub fn is_only_now(&self) -> bool {
+        self.fenced.iter().all(Option::is_none)
+            && self.pending.is_none()
+            && self.pending_others.is_nothing()
+            && self.pending_system.is_nothing()
+    }
+
     pub fn join(&mut self, other: &Self) {
         self.now.join(&other.now);
         for (mine, theirs) in self.fenced.iter_mut().zip(&other.fenced) {

@@ -55,6 +55,7 @@ use cluster::ClusterMeetings;
 use known::{Carried, is_same, join_option};
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use super::convergence::name_all;
 use super::shadow::Mix;
 use crate::lanes::{FULL_MASK, lanes};
 use crate::program::{Order, Scope};
@@ -79,6 +80,8 @@ struct Published<T> {
 struct Meeting {
     /// What has been brought to it.
     brought: Option<Carried>,
+    /// What the first warp knew that came: mostly all know the same.
+    known: Option<Arc<Known>>,
     /// Warps and their lanes that wait.
     waiting: Vec<(u32, u32)>,
 }
@@ -175,6 +178,19 @@ impl BlockOrder {
     pub fn arrived(&mut self, arrival: &BarrierArrival) {
         let lanes = arrival.lanes;
         let order = &mut self.warps[lanes.warp as usize];
+        let barrier = &mut self.barriers[arrival.barrier];
+        if arrival.waits {
+            barrier.waiting.push((lanes.warp, lanes.mask));
+        }
+        if arrival.is_whole_warp
+            && let (Some(known), Some(brought)) = (&barrier.known, &mut barrier.brought)
+            && order.adds_simply((known, brought))
+        {
+            return;
+        }
+        if barrier.brought.is_none() {
+            barrier.known = order.known_by(lanes.mask).cloned();
+        }
         // Lanes that have ended need not come.
         let mut brings = order.brings(if arrival.is_whole_warp {
             u32::MAX
@@ -183,31 +199,37 @@ impl BlockOrder {
         });
         brings.count_pending(Scope::System, self.place);
         order.tick();
-        let barrier = &mut self.barriers[arrival.barrier];
         match &mut barrier.brought {
             Some(brought) => brought.join(&brings),
             brought => *brought = Some(brings),
         }
-        if arrival.waits {
-            barrier.waiting.push((lanes.warp, lanes.mask));
-        }
     }
 
     /// A barrier releases its warps.
-    pub fn released(&mut self, barrier: usize) {
-        let Meeting { brought, waiting } = std::mem::take(&mut self.barriers[barrier]);
-        let Some(mut brought) = brought else { return };
+    pub fn released(&mut self, barrier_number: usize) {
+        let barrier = &mut self.barriers[barrier_number];
+        barrier.known = None;
+        let Some(mut brought) = barrier.brought.take() else {
+            return;
+        };
+        let mut waiting = std::mem::take(&mut barrier.waiting);
         self.level(&mut brought, &waiting);
-        for (warp, lanes) in waiting {
+        for (warp, lanes) in waiting.drain(..) {
             self.warps[warp as usize].adopt(lanes, brought.clone());
         }
+        self.barriers[barrier_number].waiting = waiting;
     }
 
     /// Sets the clocks of warps that meet to the latest of theirs, as far as all that they did is
     /// known: what all warps did up to some clock is then simple to tell.
     fn level(&mut self, brought: &mut Carried, waiting: &[(u32, u32)]) {
-        let clocks = waiting.iter().map(|&(warp, _)| self.warps[warp as usize].clock);
-        let Some(latest) = clocks.clone().max().filter(|&latest| clocks.clone().min() != Some(latest))
+        let clocks = waiting
+            .iter()
+            .map(|&(warp, _)| self.warps[warp as usize].clock);
+        let Some(latest) = clocks
+            .clone()
+            .max()
+            .filter(|&latest| clocks.clone().min() != Some(latest))
         else {
             return;
         };
@@ -228,6 +250,9 @@ impl BlockOrder {
     /// Lanes meet at `bar.warp.sync`, each with those that it names.
     pub fn converged(&mut self, lanes: Lanes, members: &[u32; 32]) {
         let warp = &mut self.warps[lanes.warp as usize];
+        if name_all(lanes.mask, members) && warp.meets_simply() {
+            return;
+        }
         for (named, here) in groups_of(lanes.mask, members) {
             // Those that have ended need not come.
             let brought = warp.brings(named);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::in_block::Part;
 use super::known::{Carried, Known, is_same, join_option};
+use crate::lanes::FULL_MASK;
 use crate::program::Scope;
 
 /// A warp.
@@ -142,6 +143,40 @@ impl WarpOrder {
         let mut brought = brought.unwrap_or_else(Carried::nothing);
         brought.now.cover(self.part(lanes, self.clock), self.all);
         brought
+    }
+
+    /// What all lanes know, if they know the same and have not fenced since they came to know it.
+    fn simply_known(&mut self) -> Option<&mut Carried> {
+        match &mut self.groups[..] {
+            [group] if group.lanes == FULL_MASK && group.fence_clocks == [0; Scope::N] => {
+                Some(&mut group.carried)
+            }
+            _ => None,
+        }
+    }
+
+    /// All lanes meet each other; gives whether that was simple.
+    pub fn meets_simply(&mut self) -> bool {
+        let (part, all) = (self.part(FULL_MASK, self.clock), self.all);
+        let Some(carried) = self.simply_known() else {
+            return false;
+        };
+        carried.now.cover(part, all);
+        self.tick();
+        true
+    }
+
+    /// Brings what all lanes know and did to others who know this and brought what they did as
+    /// well; gives whether that was simple.
+    pub fn adds_simply(&mut self, (known, brought): (&Arc<Known>, &mut Carried)) -> bool {
+        let (part, all) = (self.part(FULL_MASK, self.clock), self.all);
+        let is_simple = |own: &mut Carried| Arc::ptr_eq(&own.now, known) && own.is_only_now();
+        if !self.simply_known().is_some_and(is_simple) {
+            return false;
+        }
+        brought.now.cover(part, all);
+        self.tick();
+        true
     }
 
     /// What relaxed writes of these lanes publish, by scope.

@@ -13,10 +13,11 @@ use std::ops::Range;
 
 use super::super::bulk::{BulkAccess, DoneBy};
 use super::super::judge::Running;
+use super::Prefilter;
 use super::cells::{Act, PAGE_BYTES, Run, Target};
 use super::quick;
+use super::shared::SharedCells;
 use super::stamp::Who;
-use super::{Prefilter, SharedCells};
 use ptx::ir::Space;
 
 impl Prefilter<'_> {

@@ -16,9 +16,8 @@
 //! In reading order: [`times`], when a block began; [`stamp`], the contents of a cell; [`met`],
 //! accesses to cells that may meet; [`cells`], the questions to cells; [`runs`], which of them an
 //! access is to, [`quick`], those judged at a glance, [`rows`], without their lanes' addresses, and
-//! [`bulk`], which a bulk copy is to;
-//! [`global`], those of global memory; [`merge`], what several workers saw; [`undo`], memory as it
-//! was; [`pool`], where pages come from.
+//! [`bulk`], which a bulk copy is to; [`shared`] and [`global`], those of either memory; [`merge`],
+//! what several workers saw; [`undo`], memory as it was; [`pool`], where pages come from.
 
 mod bulk;
 mod cells;
@@ -29,6 +28,7 @@ mod pool;
 mod quick;
 mod rows;
 mod runs;
+mod shared;
 mod stamp;
 mod times;
 mod undo;
@@ -52,10 +52,11 @@ use crate::context::LaunchContext;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::written::Written;
-use cells::{Act, Cells, Everything, PAGE_BYTES, Place, Run, Target};
+use cells::{Act, Cells, PAGE_BYTES, Target};
 use global::{GlobalCells, MAX_PAGES};
 use ptx::ir::Space;
 use runs::{Shape, each};
+use shared::SharedCells;
 use stamp::Who;
 use times::Times;
 
@@ -67,15 +68,6 @@ pub(crate) struct Prefilter<'a> {
     is_parallel: bool,
     /// Whether there may be something to find.
     gives_up: bool,
-}
-
-/// The cells of a block's shared memory.
-#[derive(Default)]
-pub(crate) struct SharedCells {
-    cells: Cells,
-    /// Binary logarithm of a cell's bytes.
-    cell_shift: u32,
-    era: u32,
 }
 
 impl<'a> Prefilter<'a> {
@@ -270,76 +262,6 @@ fn needed_shift(access: &WarpAccess<'_>) -> u32 {
     };
     let bytes = access.lane_bytes.map_or(access.bytes, of_lanes);
     bytes.trailing_zeros().min(2)
-}
-
-impl Target for SharedCells {
-    #[inline(always)]
-    fn cell_shift(&self) -> u32 {
-        self.cell_shift
-    }
-
-    #[cold]
-    fn refine(&mut self, cell_shift: u32) {
-        self.cells.refine(1 << (self.cell_shift - cell_shift));
-        self.cell_shift = cell_shift;
-    }
-
-    type Located = Cells;
-    const GLOBAL: bool = false;
-
-    #[inline(always)]
-    fn all(&mut self, _: &Act, address: u64, n: usize) -> Option<Everything<'_>> {
-        self.cells.all(address as usize >> self.cell_shift, n)
-    }
-
-    #[inline(always)]
-    fn locate(
-        &mut self,
-        act: &Act,
-        access: &WarpAccess<'_>,
-        n: usize,
-        at: &mut [Place; 32],
-    ) -> Option<&mut Cells> {
-        for (at, &address) in at.iter_mut().zip(access.addresses) {
-            at.first = (address >> self.cell_shift) as u32;
-        }
-        let cells = &mut self.cells;
-        let is_met = !act.synchronises
-            && !cells.met.is_empty()
-            && lanes(access.mask).any(|lane| cells.met.touches(at[lane].first as usize, n));
-        (!is_met).then_some(cells)
-    }
-
-    #[inline(always)]
-    fn plain(&mut self, _: &Act, address: u64, n: usize) -> Option<(&mut [u32], &mut [u32])> {
-        self.cells.plain(address as usize >> self.cell_shift, n)
-    }
-
-    fn allows(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool {
-        let first = address as usize >> self.cell_shift;
-        let run = Run { first, ..run };
-        self.cells.allows::<false>(who, act, run, |_| false)
-    }
-
-    fn remember(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
-        let first = address as usize >> self.cell_shift;
-        let run = Run { first, ..run };
-        self.cells.remember::<false>(who, act, run);
-    }
-
-    /// What a copy reads is remembered once it is done: until then `proxies` finds who writes
-    /// there.
-    fn begins(&mut self, writes: bool, run: Run, address: u64) {
-        if writes {
-            let first = address as usize >> self.cell_shift;
-            self.cells.begin(true, Run { first, ..run });
-        }
-    }
-
-    fn ends(&mut self, who: &Who<'_>, writes: bool, run: Run, address: u64) {
-        let first = address as usize >> self.cell_shift;
-        self.cells.end::<false>(who, writes, Run { first, ..run });
-    }
 }
 
 impl Judge for Prefilter<'_> {

@@ -4,10 +4,10 @@
 
 use super::super::access::WarpAccess;
 use super::super::races::lanes;
-use super::SharedCells;
 use super::cells::{Act, Cells, Everything, Located, PAGE_BYTES, Place, Run, Target};
 use super::met;
 use super::runs::Shape;
+use super::shared::SharedCells;
 use super::stamp::Who;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
 
@@ -327,7 +327,11 @@ pub(super) fn may_follow_writes<T: Target>(
 /// Whether a write may follow the reads, or an access that may meet others the writes, that cells
 /// tell of.
 #[inline(always)]
-pub(super) fn may_follow_reads<T: Target>(who: &Who<'_>, read: &[u32], (stamp, shift): (u32, u32)) -> bool {
+pub(super) fn may_follow_reads<T: Target>(
+    who: &Who<'_>,
+    read: &[u32],
+    (stamp, shift): (u32, u32),
+) -> bool {
     let is_after = if T::GLOBAL {
         who.are_before::<true, false>(read, stamp, shift)
     } else {

@@ -3,13 +3,14 @@
 
 use super::super::access::{AccessClass, Row, RowAccess};
 use super::super::judge::Running;
+use super::Prefilter;
 use super::cells::{Act, PAGE_BYTES, Run, Target};
 use super::quick::{each_passes, may_follow_reads, may_follow_writes, one_passes, run_passes};
+use super::shared::SharedCells;
 use super::stamp::Who;
-use super::{Prefilter, SharedCells};
-use crate::lanes::{FULL_MASK, WARP_SIZE};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::lanes::{FULL_MASK, WARP_SIZE};
 use ptx::ir::Space;
 
 impl Prefilter<'_> {

@@ -183,9 +183,7 @@ impl<'k> Who<'k> {
     #[inline]
     pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool, seen: &mut Seen) -> bool {
         let is_before = match self.is_ours(cell) {
-            true => {
-                cell < self.high && cell & WARP != self.engine || cell & BY == Self::by(stamp)
-            }
+            true => cell < self.high && cell & WARP != self.engine || cell & BY == Self::by(stamp),
             false => cell == 0 || cell < self.low && !self.counts_others(is_global),
         };
         if is_before || cell == seen.0 {
@@ -249,10 +247,14 @@ impl<'k> Who<'k> {
 
     fn knows_each(&self, cells: &[u32], (stamp, shift): (u32, u32)) -> bool {
         let is_own = |cell: u32, i: u32| stamp & LANES == 0 && cell == stamp + (i >> shift);
-        let mut last = 0;
+        // Mostly the next cell says the same.
+        let mut known = 0;
         (0..).zip(cells).all(|(i, &cell)| {
-            let is_last = cell == std::mem::replace(&mut last, cell);
-            cell != 0 && (is_last || is_own(cell, i) || self.knows(cell))
+            let is_known = cell != 0 && (cell == known || self.knows(cell));
+            if is_known {
+                known = cell;
+            }
+            is_known || cell != 0 && is_own(cell, i)
         })
     }
 
