@@ -152,7 +152,7 @@ pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Option
     let ItemFn {
         attrs, vis, sig, ..
     } = function;
-    let (name, unsafety) = (&sig.ident, &sig.unsafety);
+    let (name, safety) = (&sig.ident, &sig.safety);
     let body = view::body(function, parameters);
     let Entry {
         inputs,
@@ -164,7 +164,7 @@ pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Option
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
         #[unsafe(no_mangle)]
-        #vis #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+        #vis #safety extern "ptx-kernel" fn #name(#(#inputs),*) {
             #(#made)*
             #body
         }
@@ -181,7 +181,7 @@ pub fn of_instance(
     options: &Options,
 ) -> TokenStream {
     let Instance { name, of } = instance;
-    let unsafety = &function.sig.unsafety;
+    let safety = &function.sig.safety;
     let Entry {
         inputs,
         made,
@@ -201,7 +201,7 @@ pub fn of_instance(
             #scope
             #[unsafe(no_mangle)]
             #[allow(unused_mut)]
-            #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+            #safety extern "ptx-kernel" fn #name(#(#inputs),*) {
                 #(#made)*
                 // SAFETY: the launch's guarantees are those that the function needs.
                 #[allow(unused_unsafe)]

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Ident, ItemFn, spanned::Spanned};
 
-use crate::instance::Instance;
+use crate::instance::{Instance, is_unsafe};
 use crate::options::{LaunchBounds, Options};
 use crate::parameter::{Kind, Parameter};
 use crate::view;
@@ -12,7 +12,7 @@ use crate::view;
 /// The host's unit struct, and a copy of the function that is only
 /// type-checked.
 pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
-    let (name, unsafety) = (&function.sig.ident, &function.sig.unsafety);
+    let (name, safety) = (&function.sig.ident, &function.sig.safety);
     let about_body = function
         .attrs
         .iter()
@@ -28,7 +28,7 @@ pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Option
         const _: () = {
             #(#about_body)*
             #[allow(dead_code, clippy::too_many_arguments)]
-            #unsafety fn #name(#(#inputs),*) {
+            #safety fn #name(#(#inputs),*) {
                 #body
             }
         };
@@ -127,9 +127,9 @@ fn implemented(
         parameters.iter().filter_map(Parameter::argument).unzip();
     let checked = checked_bounds(options.launch_bounds.as_ref());
     let bounds = bounds(options.launch_bounds.as_ref());
-    let safe_kernel = match function.sig.unsafety {
-        Some(_) => TokenStream::new(),
-        None => view::safe_kernel(name, parameters),
+    let safe_kernel = match is_unsafe(function) {
+        true => TokenStream::new(),
+        false => view::safe_kernel(name, parameters),
     };
     quote! {
         #[cfg(not(target_arch = "nvptx64"))]

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
     Error, GenericArgument, GenericParam, Generics, Ident, ItemFn, Path, PathArguments, Result,
-    Token, parse::Parse, parse::ParseStream, spanned::Spanned,
+    Safety, Token, parse::Parse, parse::ParseStream, spanned::Spanned,
 };
 
 /// `NAME = FUNCTION::<ARGUMENTS>`.
@@ -72,6 +72,11 @@ impl Instance {
             .map(|(parameter, argument)| item(parameter, argument))
             .collect()
     }
+}
+
+/// Whether a kernel is an `unsafe fn`.
+pub fn is_unsafe(function: &ItemFn) -> bool {
+    matches!(function.sig.safety, Safety::Unsafe(_))
 }
 
 /// Whether a kernel with these parameters needs instances.

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, FnArg, ItemFn, Result, ReturnType, Type, parse_quote, spanned::Spanned};
 
-use crate::instance::{Instance, is_generic};
+use crate::instance::{Instance, is_generic, is_unsafe};
 use crate::options::Options;
 use crate::parameter::Parameter;
 use crate::{device_errors, entry, host, view};
@@ -19,7 +19,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}"),
         )
     })?;
-    if function.sig.unsafety.is_some() {
+    if is_unsafe(&function) {
         // The guarantees of the launch cover every access and every barrier of the body.
         let allow = parse_quote!(#[allow(unsafe_op_in_unsafe_fn)]);
         function.attrs.insert(0, allow);

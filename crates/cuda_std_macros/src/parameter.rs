@@ -4,7 +4,7 @@ pub mod view;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Error, FnArg, Ident, Pat, Result, Type, spanned::Spanned};
+use syn::{Attribute, Error, FnArg, Ident, Pat, PointerMutability, Result, Type, spanned::Spanned};
 
 use view::View;
 
@@ -111,7 +111,7 @@ impl Kind {
                         "a kernel's pointer points to one element: `*const T`, `*mut T`",
                     ));
                 }
-                Ok(if pointer.mutability.is_some() {
+                Ok(if matches!(pointer.mutability, PointerMutability::Mut(_)) {
                     Self::Mut { element }
                 } else {
                     Self::Const { element }

@@ -7,6 +7,7 @@ use quote::quote;
 use syn::{Error, FnArg, ItemFn, Pat, Result, Type};
 
 use crate::entry;
+use crate::instance::is_unsafe;
 use crate::kernel::check_signature;
 use crate::options::Options;
 use crate::parameter::{Kind, Parameter};
@@ -21,7 +22,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     }
     let function: ItemFn = syn::parse2(item)?;
     let mut errors = check_signature(&function, &[]);
-    if function.sig.unsafety.is_none() {
+    if !is_unsafe(&function) {
         errors.push(Error::new(
             function.sig.fn_token.span,
             "a kernel is an `unsafe fn`: nothing checks the memory that it is launched with",

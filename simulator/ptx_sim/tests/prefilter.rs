@@ -283,6 +283,25 @@ LEFT:
     }
 }
 
+#[test]
+fn a_wide_volatile_load_may_not_meet_narrow_atomics() {
+    let body = "
+	mov.u32 %r5, tile;
+	mad.lo.u32 %r6, %me, 8, %r5;
+	mov.u64 %rd9, 4;
+	st.shared.u64 [%r6], %rd9;
+	bar.sync 0;
+	setp.gt.u32 %p1, %me, 40;
+	@%p1 bra PAST;
+	mad.lo.u32 %r6, %me, 4, %r5;
+	red.shared.add.u32 [%r6], 1;
+PAST:
+	bar.warp.sync -1;
+	ld.volatile.shared.u64 %rd9, [%r5+40];
+";
+    told(body, &["race: load of 8 bytes", "thread (32, 0, 0)"]);
+}
+
 /// A statement that may be unordered with others.
 fn statement(numbers: &mut Numbers, i: usize) -> String {
     let mut below = |n: u64| numbers.draw() % n;

@@ -6,6 +6,7 @@
 use syn::{Error, Expr, Ident, ItemFn, Result, spanned::Spanned};
 
 use super::{collective, view_of};
+use crate::instance::is_unsafe;
 use crate::parameter::view::View;
 use crate::parameter::{Kind, Parameter};
 
@@ -13,7 +14,7 @@ use crate::parameter::{Kind, Parameter};
 /// safe kernel's use of its block.
 pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec<Error> {
     let mut errors = Vec::new();
-    if function.sig.unsafety.is_some() {
+    if is_unsafe(function) {
         for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
             if view_of(parameter).is_some() {
                 errors.push(Error::new(

@@ -130,6 +130,15 @@ impl Run {
     }
 }
 
+/// What a cell says of two accesses, of which either may be the later one.
+fn either(a: u32, b: u32) -> u32 {
+    match (a, b) {
+        (0, one) | (one, 0) => one,
+        (a, b) if a == b => a,
+        _ => MANY,
+    }
+}
+
 impl Cells {
     pub fn new(n: usize) -> Self {
         Self {
@@ -281,6 +290,9 @@ impl Cells {
             let (at, stamp) = (run.first + i, run.stamp_of(i));
             let mut met = self.met.get(at);
             if met.size != act.size {
+                // Those before it are none that anything of this size may meet.
+                self.write[at] = either(self.write[at], met.write);
+                self.read[at] = either(self.read[at], met.read);
                 met = Synchronised::default();
             }
             let cell = match act.writes {
