@@ -226,8 +226,7 @@ fn lanes_meet<T: Target, const N: usize>(
     for (lane, &at) in at.iter().enumerate() {
         let to = lane * N..(lane + 1) * N;
         if access.mask >> lane & 1 == 0 {
-            // What no access minds.
-            let own = [first + lane as u32; N];
+            let own = [who.harmless(lane as u32); N];
             write[to.clone()].copy_from_slice(&own);
             read[to.clone()].copy_from_slice(&own);
             met_write[to].copy_from_slice(&own);
@@ -404,7 +403,7 @@ fn lanes_pass<T: Target, const N: usize, const LANES: usize>(
     // What no access minds stands for lanes that are not there.
     let absent = |lane: usize| match act.is_constant {
         true => [0; N],
-        false => [first + lane as u32; N],
+        false => [who.harmless(lane as u32); N],
     };
     let [mut write, mut read]: [[[u32; N]; LANES]; 2] = [std::array::from_fn(absent); 2];
     for lane in lanes(access.mask) {

@@ -8,6 +8,8 @@
 
 use super::super::order::{BlockOrder, Depth, Floor, Known, Others, Part};
 use super::times::{Began, Times};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 
 /// Several lanes of the warp.
 pub(super) const LANES: u32 = 1 << 10;
@@ -114,6 +116,16 @@ impl<'k> Who<'k> {
         self.stamp | lane | if is_several { LANES } else { 0 }
     }
 
+    /// A cell that no access of a lane minds.
+    #[inline(always)]
+    pub fn harmless(&self, lane: u32) -> u32 {
+        // What comes before by its time is the least trouble.
+        match self.low < self.high {
+            true => self.low,
+            false => self.stamp(lane, false),
+        }
+    }
+
     /// By whom the stamp is, if by one lane.
     #[inline(always)]
     fn by(stamp: u32) -> u32 {
@@ -161,9 +173,51 @@ impl<'k> Who<'k> {
         ordered | ((is_own_lane | is_own_warp) & self.is_ours(cell)) | (NONE & (cell == 0))
     }
 
+    /// Whether all these accesses come before this one simply by their time, as they mostly do.
+    #[inline(always)]
+    fn are_simply_before<const NONE: bool, const OLD: bool>(&self, cells: &[u32]) -> bool {
+        let low = if OLD { self.low_shared } else { self.low };
+        let span = self.high - low;
+        let mut bad = 0;
+        for &cell in cells {
+            let ordered = (cell.wrapping_sub(low) < span) & (cell & WARP != self.engine);
+            bad |= u32::from(!(ordered | (NONE & (cell == 0))));
+        }
+        bad == 0
+    }
+
     /// [`is_before`](Self::is_before) of all cells, of which each lane has `1 << shift`.
     #[inline(always)]
     pub fn are_before<const NONE: bool, const OLD: bool>(
+        &self,
+        cells: &[u32],
+        stamp: u32,
+        shift: u32,
+    ) -> bool {
+        self.are_simply_before::<NONE, OLD>(cells) || {
+            #[cfg(target_arch = "x86_64")]
+            if has_wide_vectors() {
+                // SAFETY: This machine has the vectors.
+                return unsafe { self.each_is_before_wide::<NONE, OLD>(cells, stamp, shift) };
+            }
+            self.each_is_before::<NONE, OLD>(cells, stamp, shift)
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn each_is_before_wide<const NONE: bool, const OLD: bool>(
+        &self,
+        cells: &[u32],
+        stamp: u32,
+        shift: u32,
+    ) -> bool {
+        self.each_is_before::<NONE, OLD>(cells, stamp, shift)
+    }
+
+    #[inline(always)]
+    fn each_is_before<const NONE: bool, const OLD: bool>(
         &self,
         cells: &[u32],
         stamp: u32,
@@ -279,6 +333,37 @@ impl<'k> Who<'k> {
     /// is enough.
     #[inline(always)]
     pub fn read(&self, cells: &mut [u32], stamp: u32, shift: u32, is_global: bool) {
+        let are_before = match is_global {
+            true => self.are_simply_before::<true, false>(cells),
+            false => self.are_simply_before::<true, true>(cells),
+        };
+        if are_before {
+            for (i, cell) in cells.iter_mut().enumerate() {
+                *cell = stamp + (i as u32 >> shift);
+            }
+            return;
+        }
+        #[cfg(target_arch = "x86_64")]
+        if has_wide_vectors() {
+            // SAFETY: This machine has the vectors.
+            return unsafe { self.read_each_wide(cells, stamp, shift, is_global) };
+        }
+        self.read_each(cells, stamp, shift, is_global);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn read_each_wide(&self, cells: &mut [u32], stamp: u32, shift: u32, is_global: bool) {
+        // Each in a loop of its own.
+        match is_global {
+            true => self.read_each(cells, stamp, shift, true),
+            false => self.read_each(cells, stamp, shift, false),
+        }
+    }
+
+    #[inline(always)]
+    fn read_each(&self, cells: &mut [u32], stamp: u32, shift: u32, is_global: bool) {
         const SEVERAL: u32 = WARPS | LANES;
         let first = Self::by(stamp);
         let now = self.stamp & !BY;
