@@ -146,6 +146,12 @@ pub(crate) fn is_plain() -> bool {
     PLAIN.load(Ordering::Relaxed)
 }
 
+/// Whether all lanes are there, and each names all.
+#[inline(always)]
+pub(crate) fn all_name_all(present: u32, members: &[u32; WARP_SIZE]) -> bool {
+    present == FULL_MASK && members.iter().fold(FULL_MASK, |all, named| all & named) == FULL_MASK
+}
+
 /// Whether the wide versions of the lane loops can run here.
 #[inline]
 pub fn has_wide_vectors() -> bool {

@@ -16,7 +16,7 @@ use super::access::{BarrierArrival, Lanes};
 use super::finding::{Finding, Side};
 use super::races::lanes;
 use crate::diagnostics::AccessKind;
-use crate::lanes::FULL_MASK;
+use crate::lanes::all_name_all;
 
 /// A lane at an instruction.
 pub(crate) fn thread_at(instruction: u32, of: Lanes, lane: u32) -> Side {
@@ -70,16 +70,10 @@ impl Meetings {
     }
 }
 
-/// Whether all lanes are there, and each names all.
-#[inline(always)]
-pub(crate) fn name_all(present: u32, members: &[u32; 32]) -> bool {
-    present == FULL_MASK && members.iter().fold(FULL_MASK, |all, named| all & named) == FULL_MASK
-}
-
 /// Checks a warp-wide instruction that all its lanes have reached.
 pub(crate) fn warp_wide(instruction: u32, of: Lanes, members: &[u32; 32]) -> Option<Finding> {
     let present = of.mask;
-    if name_all(present, members) {
+    if all_name_all(present, members) {
         return None;
     }
     let first = members[present.trailing_zeros() as usize & 31];

@@ -55,9 +55,8 @@ use cluster::ClusterMeetings;
 use known::{Carried, is_same, join_option};
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
-use super::convergence::name_all;
 use super::shadow::Mix;
-use crate::lanes::{FULL_MASK, lanes};
+use crate::lanes::{FULL_MASK, all_name_all, lanes};
 use crate::program::{Order, Scope};
 use crate::warp::MAX_WARPS;
 use ptx::ir::Space;
@@ -250,7 +249,7 @@ impl BlockOrder {
     /// Lanes meet at `bar.warp.sync`, each with those that it names.
     pub fn converged(&mut self, lanes: Lanes, members: &[u32; 32]) {
         let warp = &mut self.warps[lanes.warp as usize];
-        if name_all(lanes.mask, members) && warp.meets_simply() {
+        if all_name_all(lanes.mask, members) && warp.meets_simply() {
             return;
         }
         for (named, here) in groups_of(lanes.mask, members) {
