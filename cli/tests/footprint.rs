@@ -96,7 +96,7 @@ fn smallest(lesson: &Lesson) -> Shape {
 
 /// A shape that needs more memory than the slack, if the lesson has one.
 fn large(lesson: &Lesson) -> Shape {
-    const ENOUGH: u128 = 16 << 20;
+    const ENOUGH: u128 = 8 << 20;
     let sample = sample(lesson);
     let factor = ENOUGH / total((lesson.memory)(&sample), false).max(1);
     let mut dims = sample.dims().to_vec();
