@@ -1,9 +1,11 @@
 //! Building the binary `lockstep`, with cargo's own progress on stderr.
 
-use crate::{fresh, kernels, progress, workspace};
+use crate::kernels::WarmUp;
+use crate::{fresh, progress, workspace};
 use anyhow::{Context, bail};
 use cuda_builder::toolchain::Locator;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,11 +13,11 @@ use std::process::{Command, Stdio};
 /// The program for commands that need kernels.
 const LOCKSTEP: &str = "lockstep";
 
-/// The program, built by cargo if its inputs have changed.
+/// The program, built by cargo if its inputs have changed, for a command of these words.
 ///
 /// The kernels' compiler is fetched here and not by the program, because here
 /// progress can be shown.
-pub fn lockstep() -> anyhow::Result<PathBuf> {
+pub fn lockstep(words: &[OsString]) -> anyhow::Result<PathBuf> {
     let program = beside_this_program();
     if let Some(program) = &program
         && fresh::only_bodies_changed(program)
@@ -33,12 +35,13 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
         );
     }
     let view = fresh::view();
-    // The first time everything has to be compiled: kernels can be compiled alongside.
-    let warm_up = is_first.then(kernels::warm_up);
+    // Kernels can be compiled alongside.
+    let warm_up = match is_first {
+        true => WarmUp::of_all(),
+        false => WarmUp::of_kernels(words),
+    };
     let built = binary(LOCKSTEP, &[]);
-    if let Some(warm_up) = warm_up {
-        warm_up.end();
-    }
+    warm_up.end();
     let built = built?;
     fresh::record(&built, view.as_deref());
     Ok(built)

@@ -54,16 +54,17 @@ fn command_line((name, about): (&'static str, &'static str)) -> Command {
 /// Builds the program for the command, and becomes it. It gets the arguments as they were typed:
 /// clap would take away a `--`.
 pub fn run(name: &str) -> anyhow::Result<ExitCode> {
+    let typed = std::env::args_os().skip_while(|word| *word != *name);
+    let typed: Vec<OsString> = typed.skip(1).collect();
     let mut command = match TOOLS.iter().find(|(tool, _)| *tool == name) {
         Some((tool, _)) => self::tool(&build::tool(tool)?)?,
         None => {
-            let mut command = self::command(&build::lockstep()?);
+            let mut command = self::command(&build::lockstep(&typed)?);
             command.arg(name);
             command
         }
     };
-    let typed = std::env::args_os().skip_while(|word| *word != *name);
-    command.args(typed.skip(1));
+    command.args(typed);
     let program = command.get_program().display().to_string();
     run_in_place(command).with_context(|| format!("cannot run {program}"))
 }

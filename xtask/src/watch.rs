@@ -85,7 +85,7 @@ impl Options {
 /// this returns, and is not a reason to stop watching. Returns the exit status, if the program ran
 /// to its end.
 fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<u8>> {
-    let program = match build::lockstep() {
+    let program = match build::lockstep(arguments) {
         Ok(program) => program,
         Err(error) => {
             say(&format!("{error:#}"));

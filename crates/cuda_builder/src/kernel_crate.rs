@@ -103,6 +103,12 @@ impl KernelCrate {
         &self.modules
     }
 
+    /// Where the PTX of one module, or of the whole crate, is kept for an architecture, current or
+    /// not, once it has been compiled.
+    pub fn place(&self, module: Option<&str>, arch: &Arch) -> PathBuf {
+        self.files(module, arch).ptx
+    }
+
     /// The PTX of one module, or of the whole crate, for an architecture; compiled if its inputs
     /// have changed.
     ///

@@ -111,7 +111,7 @@ fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
     if chapters.exists() {
         std::fs::remove_dir_all(chapters)?;
     }
-    let program = build::lockstep()?;
+    let program = build::lockstep(&[])?;
     let mut command = hand_over::command(&program);
     command.arg("book").arg(chapters);
     if has_simulator {
