@@ -183,7 +183,7 @@ impl BlockOrder {
         }
         if arrival.is_whole_warp
             && let (Some(known), Some(brought)) = (&barrier.known, &mut barrier.brought)
-            && order.adds_simply((known, brought))
+            && order.adds_simply(known, brought)
         {
             return;
         }

@@ -76,11 +76,7 @@ impl Others {
 
     /// Whether both are the same, not only equal.
     pub fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (None, None) => true,
-            _ => false,
-        }
+        is_same(self.0.as_ref(), other.0.as_ref())
     }
 }
 

@@ -168,7 +168,7 @@ impl WarpOrder {
 
     /// Brings what all lanes know and did to others who know this and brought what they did as
     /// well; gives whether that was simple.
-    pub fn adds_simply(&mut self, (known, brought): (&Arc<Known>, &mut Carried)) -> bool {
+    pub fn adds_simply(&mut self, known: &Arc<Known>, brought: &mut Carried) -> bool {
         let (part, all) = (self.part(FULL_MASK, self.clock), self.all);
         let is_simple = |own: &mut Carried| Arc::ptr_eq(&own.now, known) && own.is_only_now();
         if !self.simply_known().is_some_and(is_simple) {
