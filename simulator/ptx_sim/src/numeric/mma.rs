@@ -194,6 +194,7 @@ impl Format {
     }
 
     /// The bits of the least magnitude that is not a number.
+    #[cfg(target_arch = "x86_64")]
     pub const fn least_special(self) -> u32 {
         let fraction = if self.has_no_infinity {
             (1 << self.fraction_bits) - 1

@@ -9,7 +9,9 @@ use super::locate::Located;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::lanes::{FULL_MASK, Lane, WARP_SIZE, lanes};
-use crate::program::{Access, RowMove};
+use crate::program::Access;
+#[cfg(target_arch = "x86_64")]
+use crate::program::RowMove;
 
 /// Loads element by element. The lanes that `mask` does not have, have an address that one of
 /// its lanes has. `alone`: nothing else uses the memory meanwhile.
