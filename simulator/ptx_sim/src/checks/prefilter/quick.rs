@@ -313,7 +313,9 @@ pub(super) fn may_follow_writes<T: Target>(
     if act.is_constant {
         return write.iter().fold(0, |all, &cell| all | cell) == 0;
     }
-    let is_after = if T::GLOBAL {
+    let is_after = if write.first().is_some_and(|&cell| who.is_engines(cell)) {
+        false
+    } else if T::GLOBAL {
         who.are_before::<true, false>(write, stamp, shift)
     } else if act.writes {
         who.are_before::<true, true>(write, stamp, shift)

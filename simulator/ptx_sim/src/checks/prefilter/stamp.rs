@@ -148,6 +148,12 @@ impl<'k> Who<'k> {
         cell != MANY && (cell >= self.low || self.is_together && cell != 0)
     }
 
+    /// Whether a cell's stamp is of a bulk copy of this block: its time alone tells nothing.
+    #[inline(always)]
+    pub fn is_engines(&self, cell: u32) -> bool {
+        cell & WARP == self.engine && self.is_ours(cell)
+    }
+
     /// Whether any of these accesses is by another block.
     #[inline(always)]
     pub fn has_others(&self, cells: &[u32]) -> bool {
