@@ -43,11 +43,6 @@ impl Stores {
     /// Adds a store of a row to global memory.
     #[inline]
     pub fn add_row(&mut self, launch: &LaunchContext<'_>, instruction: u32, access: &RowAccess) {
-        if let Some(Some(pattern)) = self.0.get(instruction as usize)
-            && pattern.is_broken()
-        {
-            return;
-        }
         let row = access.row;
         let storing = Storing {
             block: access.block,

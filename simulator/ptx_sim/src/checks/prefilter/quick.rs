@@ -32,24 +32,13 @@ pub(super) fn passes<T: Target>(
         _ => {}
     }
     if act.synchronises {
-        let runs = || runs(who, access, (shape, n), T::GLOBAL);
+        let runs = || runs::<T>(who, places_of(access), (shape, n));
         return runs().all(|run| run_meets::<T, false>(target, who, act, run))
             && (!remembers || runs().all(|run| run_meets::<T, true>(target, who, act, run)));
     }
     match shape {
         Shape::One | Shape::Row => {
-            let mut runs = runs(who, access, (shape, n), T::GLOBAL);
-            let Some(run) = runs.next() else {
-                return false;
-            };
-            match runs.next() {
-                _ if !n.is_power_of_two() => false,
-                None => one_passes(target, who, act, run, remembers),
-                Some(second) => {
-                    each_passes(target, who, act, [run, second], false)
-                        && (!remembers || each_passes(target, who, act, [run, second], true))
-                }
-            }
+            runs_pass(target, who, act, (places_of(access), shape, n), remembers)
         }
         Shape::Lanes => match (n, few_places(access).filter(|_| !act.writes)) {
             (1, Some(few)) => few_pass::<T, 1>(target, who, act, (access, &few), remembers),
@@ -65,24 +54,54 @@ pub(super) fn passes<T: Target>(
     }
 }
 
+/// Where lanes access memory: which lanes, the bytes of each, and its address.
+pub(super) type Places<F> = (u32, u32, F);
+
+#[inline(always)]
+fn places_of(access: &WarpAccess<'_>) -> Places<impl Fn(u32) -> u64> {
+    let address = |lane: u32| access.addresses[lane as usize];
+    (access.mask, access.bytes, address)
+}
+
+/// [`passes`], where all lanes access one place or a row, `n` cells each.
+#[inline(always)]
+pub(super) fn runs_pass<T: Target>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    (places, shape, n): (Places<impl Fn(u32) -> u64>, Shape, usize),
+    remembers: bool,
+) -> bool {
+    let mut runs = runs::<T>(who, places, (shape, n));
+    let Some(run) = runs.next() else {
+        return false;
+    };
+    match runs.next() {
+        _ if !n.is_power_of_two() => false,
+        None => one_passes(target, who, act, run, remembers),
+        // First both are asked, then both are remembered.
+        Some(second) => {
+            each_passes(target, who, act, [run, second], false)
+                && (!remembers || each_passes(target, who, act, [run, second], true))
+        }
+    }
+}
+
 /// The runs of cells that an access is to, each with its address: one, or of a row that lies on
 /// two pages of global memory two, or one for each lane.
 #[inline(always)]
-fn runs(
+fn runs<T: Target>(
     who: &Who<'_>,
-    access: &WarpAccess<'_>,
+    (mask, bytes, address): Places<impl Fn(u32) -> u64>,
     (shape, n): (Shape, usize),
-    is_global: bool,
 ) -> impl Iterator<Item = (Run, u64)> {
-    let mask = access.mask;
     let is_row = matches!(shape, Shape::Row) && n.is_power_of_two();
     // The lanes with which runs begin.
     let mut first = match shape {
         Shape::One => mask & mask.wrapping_neg(),
         Shape::Row if is_row => {
-            let bytes = u64::from(access.bytes);
-            let left = (PAGE_BYTES - access.addresses[0] % PAGE_BYTES) / bytes;
-            match is_global && left < 32 {
+            let left = (PAGE_BYTES - address(0) % PAGE_BYTES) / u64::from(bytes);
+            match T::GLOBAL && left < 32 {
                 true => 1 | 1 << left,
                 false => 1,
             }
@@ -108,13 +127,13 @@ fn runs(
             stamp: who.stamp(lane, is_several),
             shift: if is_row { n.trailing_zeros() } else { 31 },
         };
-        Some((run, access.addresses[lane as usize]))
+        Some((run, address(lane)))
     })
 }
 
 /// [`run_passes`], for each usual number of cells in a version of its own.
 #[inline(always)]
-pub(super) fn one_passes<T: Target>(
+fn one_passes<T: Target>(
     target: &mut T,
     who: &Who<'_>,
     act: &Act,
@@ -133,7 +152,7 @@ pub(super) fn one_passes<T: Target>(
 
 /// [`run_passes`] of one run after the other.
 #[inline(never)]
-pub(super) fn each_passes<T: Target, const N: usize>(
+fn each_passes<T: Target, const N: usize>(
     target: &mut T,
     who: &Who<'_>,
     act: &Act,

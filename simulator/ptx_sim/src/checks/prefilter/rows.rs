@@ -4,8 +4,9 @@
 use super::super::access::{AccessClass, Row, RowAccess};
 use super::super::judge::Running;
 use super::Prefilter;
-use super::cells::{Act, PAGE_BYTES, Run, Target};
-use super::quick::{each_passes, may_follow_reads, may_follow_writes, one_passes, run_passes};
+use super::cells::{Act, PAGE_BYTES, Target};
+use super::quick::{may_follow_reads, may_follow_writes, runs_pass};
+use super::runs::Shape;
 use super::shared::SharedCells;
 use super::stamp::Who;
 #[cfg(target_arch = "x86_64")]
@@ -89,52 +90,21 @@ fn passes<T: Target>(target: &mut T, who: &Who<'_>, act: &Act, row: Row) -> bool
     let shift = target.cell_shift();
     // Cells of a lane.
     let n = row.bytes as usize >> shift;
-    if row.stride == 0 {
-        let run = Run {
-            first: 0,
-            n,
-            stamp: who.stamp(0, true),
-            shift: 31,
-        };
-        return match n {
-            0 => false,
-            1 => run_passes(target, who, act, (Run { n: 1, ..run }, row.first), true),
-            _ => each_passes(target, who, act, [(run, row.first)], true),
-        };
-    }
-    if !row.is_contiguous() {
-        return match n {
-            1 => apart::<T, 1>(target, who, act, row),
-            2 => apart::<T, 2>(target, who, act, row),
-            4 => apart::<T, 4>(target, who, act, row),
-            _ => false,
-        };
-    }
-    let of_lanes = |lane: u64, n_lanes: u64| {
-        let run = Run {
-            first: 0,
-            n: n * n_lanes as usize,
-            stamp: who.stamp(lane as u32, false),
-            shift: n.trailing_zeros(),
-        };
-        (run, row.first + lane * row.stride)
-    };
-    // Lanes whose cells are on the first page.
-    let n_lanes = (PAGE_BYTES - row.first % PAGE_BYTES) / row.stride;
-    match n {
-        0 => false,
-        _ if !T::GLOBAL || n_lanes >= WARP_SIZE as u64 => {
-            one_passes(target, who, act, of_lanes(0, WARP_SIZE as u64), true)
-        }
+    let shape = match row.stride {
+        0 => Shape::One,
+        _ if row.is_contiguous() => Shape::Row,
         _ => {
-            let runs = [
-                of_lanes(0, n_lanes),
-                of_lanes(n_lanes, WARP_SIZE as u64 - n_lanes),
-            ];
-            // First both are asked, then both are remembered.
-            each_passes(target, who, act, runs, false) && each_passes(target, who, act, runs, true)
+            return match n {
+                1 => apart::<T, 1>(target, who, act, row),
+                2 => apart::<T, 2>(target, who, act, row),
+                4 => apart::<T, 4>(target, who, act, row),
+                _ => false,
+            };
         }
-    }
+    };
+    let address = |lane: u32| row.first + u64::from(lane) * row.stride;
+    let places = (FULL_MASK, row.bytes, address);
+    runs_pass(target, who, act, (places, shape, n), true)
 }
 
 /// [`passes`], where there is a gap after the `N` cells of each lane: all on one page.

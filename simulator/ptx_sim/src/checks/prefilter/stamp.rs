@@ -151,7 +151,7 @@ impl<'k> Who<'k> {
     /// Whether a cell's stamp is of a bulk copy of this block: its time alone tells nothing.
     #[inline(always)]
     pub fn is_engines(&self, cell: u32) -> bool {
-        cell & WARP == self.engine && self.is_ours(cell)
+        (cell & WARP == self.engine) & self.is_ours(cell)
     }
 
     /// Whether any of these accesses is by another block.
@@ -172,8 +172,7 @@ impl<'k> Who<'k> {
     #[inline(always)]
     fn is_before<const NONE: bool, const OLD: bool>(&self, cell: u32, by: u32) -> bool {
         let low = if OLD { self.low_shared } else { self.low };
-        let is_engines = (cell & WARP == self.engine) & (cell >= self.low);
-        let ordered = (cell.wrapping_sub(low) < self.high - low) & !is_engines;
+        let ordered = (cell.wrapping_sub(low) < self.high - low) & !self.is_engines(cell);
         let is_own_lane = cell & BY == by;
         let is_own_warp = ((cell ^ self.stamp) & WARP == 0) & (cell < self.own_high);
         ordered | ((is_own_lane | is_own_warp) & self.is_ours(cell)) | (NONE & (cell == 0))
@@ -243,7 +242,7 @@ impl<'k> Who<'k> {
     #[inline]
     pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool, seen: &mut Seen) -> bool {
         let is_before = match self.is_ours(cell) {
-            true => cell < self.high && cell & WARP != self.engine || cell & BY == Self::by(stamp),
+            true => cell < self.high && !self.is_engines(cell) || cell & BY == Self::by(stamp),
             false => cell == 0 || cell < self.low && !self.counts_others(is_global),
         };
         if is_before || cell == seen.0 {
