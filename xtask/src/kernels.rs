@@ -23,40 +23,42 @@ pub struct WarmUp {
     is_over: Arc<AtomicBool>,
 }
 
+/// Says which modules to compile one after another, each for its architecture.
+type Choose = Box<dyn FnOnce(&KernelCrate) -> Vec<(String, &'static str)> + Send>;
+
 impl WarmUp {
     /// Starts compiling all modules, one after another for each architecture. Errors are not
     /// reported: the program that needs the module will meet them again.
     pub fn of_all() -> Self {
-        Self::start(|kernels| {
-            let all = |arch| {
-                kernels
-                    .modules()
-                    .iter()
-                    .map(move |module| (module.clone(), arch))
-            };
-            ARCHES.map(|arch| all(arch).collect()).into()
-        })
+        let all = |arch| -> Choose {
+            Box::new(move |kernels| {
+                let modules = kernels.modules().iter();
+                modules.map(|module| (module.clone(), arch)).collect()
+            })
+        };
+        Self::start(ARCHES.map(all).into())
     }
 
     /// The same of the modules that had kernels of these names when they were compiled last.
     pub fn of_kernels(names: &[OsString]) -> Self {
-        Self::start(|kernels| {
+        let names = names.to_vec();
+        let named = move |kernels: &KernelCrate| {
             let names = names.iter().filter_map(|name| name.to_str());
-            let module = |name: &str| module_of(kernels, name);
-            vec![names.filter_map(module).collect()]
-        })
+            names.filter_map(|name| module_of(kernels, name)).collect()
+        };
+        Self::start(vec![Box::new(named)])
     }
 
-    /// Starts compiling lists of modules, each with its architecture, at the same time.
-    fn start(choose: impl FnOnce(&KernelCrate) -> Vec<Vec<(String, &'static str)>>) -> Self {
+    /// Starts compiling what is chosen, at the same time.
+    fn start(choices: Vec<Choose>) -> Self {
         let target = cuda_builder::target_dir_of(&workspace::root());
         let is_over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         if let Ok(kernels) = KernelCrate::open(workspace::kernels(), target).map(Arc::new) {
-            for modules in choose(&kernels) {
+            for choose in choices {
                 let (kernels, is_over) = (kernels.clone(), is_over.clone());
                 threads.push(std::thread::spawn(move || {
-                    for (module, arch) in modules {
+                    for (module, arch) in choose(&kernels) {
                         let compiled = kernels.ptx(Some(&module), &Arch::new(arch), &Quiet);
                         if compiled.is_err() || is_over.load(Ordering::Relaxed) {
                             return;
