@@ -170,7 +170,7 @@ impl Nested<'_> {
     /// would recompile `core` at every switch between two sets.
     fn profile_name(&self, arch: &Arch) -> String {
         let mut hasher = DefaultHasher::new();
-        (self.release, self.line_tables()).hash(&mut hasher);
+        (self.release, self.line_tables(), cargo::CORE).hash(&mut hasher);
         self.rustflags(arch).hash(&mut hasher);
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
