@@ -1,14 +1,16 @@
 //! The kernels' PTX, topic by topic: compiled on demand, or read from a bundle.
 
 use crate::home::{Home, NoHome, home};
-use cuda_builder::toolchain::Lines;
+use cuda_builder::toolchain::{Lines, Progress, Quiet};
 use cuda_builder::{Arch, BuildError, DebugInfo, KernelCrate};
 use lesson::Registered;
 use lesson::registry::BASE_SM;
 use lockstep::engine::{EngineError, PtxModule};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 /// The architectures that kernels are compiled for: everything since Ampere, and Hopper
 /// with its own features. An engine looks for a kernel in this order.
@@ -28,6 +30,9 @@ pub enum KernelsError {
     Module(#[from] EngineError),
 }
 
+/// Whether kernels are being compiled while others run, whose progress is shown.
+static IS_AHEAD: AtomicBool = AtomicBool::new(false);
+
 /// The crate `gpu-kernels` of a checkout, and its modules' texts.
 struct Workshop {
     kernels: Arc<KernelCrate>,
@@ -46,9 +51,13 @@ impl Workshop {
     fn module(&self, topic: &str, arch: &'static str) -> PtxModule {
         let (kernels, own) = (self.kernels.clone(), topic.to_owned());
         PtxModule::deferred(topic, arch, move || {
-            let progress = Lines::new(std::io::stderr());
+            let lines = Lines::new(std::io::stderr());
+            let progress: &dyn Progress = match IS_AHEAD.load(Ordering::Relaxed) {
+                true => &Quiet,
+                false => &lines,
+            };
             let path = kernels
-                .ptx(Some(&own), &Arch::new(arch), &progress)
+                .ptx(Some(&own), &Arch::new(arch), progress)
                 .map_err(|error| error.to_string())?;
             read(path)
         })
@@ -105,6 +114,64 @@ fn of_each(topics: &[String], module: impl Fn(&str, &'static str) -> PtxModule) 
 /// As [`modules`], and kernels that do not compile.
 pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsError> {
     let modules = modules()?;
+    compile(&wanted(&modules, selected))?;
+    Ok(modules)
+}
+
+/// As [`modules_for`], but of modules that were never compiled here only the first kernel's are waited
+/// for: the others are compiled while it and those after it run.
+///
+/// # Errors
+///
+/// As [`modules_for`].
+pub fn compile_ahead(selected: &[Registered]) -> Result<Ahead, KernelsError> {
+    let modules = modules()?;
+    let first = wanted(&modules, selected.get(..1).unwrap_or_default());
+    let is_new = |module: &PtxModule| {
+        let is_first = first.iter().any(|first| first.id() == module.id());
+        !is_first && !was_compiled(module)
+    };
+    let wanted = wanted(&modules, selected).into_iter();
+    let (later, now): (Vec<_>, Vec<_>) = wanted.partition(is_new);
+    compile(&now)?;
+    IS_AHEAD.store(true, Ordering::Relaxed);
+    let thread = std::thread::spawn(move || compile(&later));
+    Ok(Ahead { thread })
+}
+
+/// Modules that are being compiled.
+pub struct Ahead {
+    thread: JoinHandle<Result<(), KernelsError>>,
+}
+
+impl Ahead {
+    /// Waits for the modules.
+    ///
+    /// # Errors
+    ///
+    /// Kernels that do not compile.
+    pub fn end(self) -> Result<(), KernelsError> {
+        joined(self.thread.join())
+    }
+}
+
+fn joined<T>(result: std::thread::Result<T>) -> T {
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Whether a module of the checkout has been compiled, perhaps from older sources.
+fn was_compiled(module: &PtxModule) -> bool {
+    let (Ok(Home::Checkout { root }), Some(arch)) = (home(), module.target_name()) else {
+        return true;
+    };
+    Workshop::open(root, DebugInfo::LineTables).is_ok_and(|workshop| {
+        let place = workshop.kernels.place(module.topic(), &Arch::new(arch));
+        place.exists()
+    })
+}
+
+/// The modules that kernels need on the simulator.
+fn wanted(modules: &[PtxModule], selected: &[Registered]) -> Vec<PtxModule> {
     let wanted: BTreeSet<(&str, u32)> = selected
         .iter()
         .filter_map(|registered| Some((registered.kernel.topic?, registered.kernel.min_sm)))
@@ -118,10 +185,15 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
         let mut wanted = wanted.iter();
         wanted.any(|&(topic, min_sm)| module.topic() == Some(topic) && is_least(min_sm))
     };
-    // In parallel for the architectures: for one of them, cargo would only wait for itself.
+    modules.iter().filter(is_wanted).cloned().collect()
+}
+
+/// Compiles modules: in parallel for the architectures. For one of them, cargo would only wait for
+/// itself.
+fn compile(modules: &[PtxModule]) -> Result<(), KernelsError> {
     std::thread::scope(|scope| {
         let of_arch = |arch: &'static str| {
-            let mut modules = modules.iter().filter(is_wanted);
+            let mut modules = modules.iter();
             move || {
                 modules
                     .by_ref()
@@ -130,14 +202,10 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
             }
         };
         let threads = ARCHES.map(|arch| scope.spawn(of_arch(arch)));
-        threads
-            .into_iter()
-            .try_for_each(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
+        let mut results = threads.into_iter().map(|thread| joined(thread.join()));
+        results.try_for_each(|result| result)
     })?;
-    Ok(modules)
+    Ok(())
 }
 
 /// The first of the modules that has the kernel, in the engine's order; a module whose text

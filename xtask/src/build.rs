@@ -14,15 +14,24 @@ use std::process::{Command, Stdio};
 const LOCKSTEP: &str = "lockstep";
 
 /// The program, built by cargo if its inputs have changed, for a command of these words.
+pub fn lockstep(words: &[OsString]) -> anyhow::Result<PathBuf> {
+    let (program, warm_up) = lockstep_early(words)?;
+    if let Some(warm_up) = warm_up {
+        warm_up.end();
+    }
+    Ok(program)
+}
+
+/// The same; the first time, a kernel may still be in the compiler's hands.
 ///
 /// The kernels' compiler is fetched here and not by the program, because here
 /// progress can be shown.
-pub fn lockstep(words: &[OsString]) -> anyhow::Result<PathBuf> {
+pub fn lockstep_early(words: &[OsString]) -> anyhow::Result<(PathBuf, Option<WarmUp>)> {
     let program = beside_this_program();
     if let Some(program) = &program
         && fresh::only_bodies_changed(program)
     {
-        return Ok(program.clone());
+        return Ok((program.clone(), None));
     }
     fetch_compiler()?;
     let is_first = program.is_none_or(|program| !program.exists());
@@ -41,10 +50,17 @@ pub fn lockstep(words: &[OsString]) -> anyhow::Result<PathBuf> {
         false => WarmUp::of_kernels(words),
     };
     let built = binary(LOCKSTEP, &[]);
-    warm_up.end();
+    warm_up.start_nothing_more();
+    let rest = match is_first && built.is_ok() {
+        true => Some(warm_up),
+        false => {
+            warm_up.end();
+            None
+        }
+    };
     let built = built?;
     fresh::record(&built, view.as_deref());
-    Ok(built)
+    Ok((built, rest))
 }
 
 /// The program, optimised for use elsewhere.

@@ -1,6 +1,7 @@
 //! The commands of other programs: the binary `lockstep`, and tools with dependencies of
 //! their own, which would make this program slower to compile.
 
+use crate::kernels::WarmUp;
 use crate::{build, commands, workspace};
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
@@ -51,22 +52,31 @@ fn command_line((name, about): (&'static str, &'static str)) -> Command {
     )
 }
 
-/// Builds the program for the command, and becomes it. It gets the arguments as they were typed:
-/// clap would take away a `--`.
+/// Builds the program for the command, and becomes it, unless kernels are still being compiled for it.
+/// It gets the arguments as they were typed: clap would take away a `--`.
 pub fn run(name: &str) -> anyhow::Result<ExitCode> {
     let typed = std::env::args_os().skip_while(|word| *word != *name);
     let typed: Vec<OsString> = typed.skip(1).collect();
-    let mut command = match TOOLS.iter().find(|(tool, _)| *tool == name) {
-        Some((tool, _)) => self::tool(&build::tool(tool)?)?,
+    let (mut command, warm_up) = match TOOLS.iter().find(|(tool, _)| *tool == name) {
+        Some((tool, _)) => (self::tool(&build::tool(tool)?)?, None),
         None => {
-            let mut command = self::command(&build::lockstep(&typed)?);
+            let (program, warm_up) = build::lockstep_early(&typed)?;
+            let mut command = self::command(&program);
             command.arg(name);
-            command
+            (command, warm_up)
         }
     };
     command.args(typed);
     let program = command.get_program().display().to_string();
-    run_in_place(command).with_context(|| format!("cannot run {program}"))
+    let ran = match warm_up.filter(WarmUp::goes_on) {
+        Some(warm_up) => {
+            let ran = run_beside(command);
+            warm_up.end();
+            ran
+        }
+        None => run_in_place(command),
+    };
+    ran.with_context(|| format!("cannot run {program}"))
 }
 
 /// A tool, with the paths of the repository, of the cache, and of the program that builds the
@@ -96,7 +106,10 @@ fn run_in_place(mut command: std::process::Command) -> std::io::Result<ExitCode>
 }
 
 #[cfg(not(unix))]
-fn run_in_place(mut command: std::process::Command) -> std::io::Result<ExitCode> {
+use run_beside as run_in_place;
+
+/// Runs the command to its end.
+fn run_beside(mut command: std::process::Command) -> std::io::Result<ExitCode> {
     let code = command
         .status()?
         .code()

@@ -3,19 +3,24 @@
 //! function.
 //!
 //! The first time, the compiler's own library takes most of that time, for each architecture. Modules
-//! that are not compiled when the program is ready are compiled when the program needs them.
+//! that are not compiled when the program is ready are compiled when the program needs them. So all
+//! but the first, which the first lesson needs, give way to cargo.
 
 use crate::workspace;
 use cuda_builder::toolchain::Quiet;
 use cuda_builder::{Arch, KernelCrate};
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// The architectures that the host's program asks for.
+/// The architectures that the host's program asks for: of all topics, and of those that have kernels
+/// for it alone.
 const ARCHES: [&str; 2] = ["sm_80", "sm_90a"];
+/// What only such kernels' sources say.
+const NEEDS_MORE: &str = "target_feature = \"sm_90";
 
 /// Work in flight.
 pub struct WarmUp {
@@ -23,42 +28,50 @@ pub struct WarmUp {
     is_over: Arc<AtomicBool>,
 }
 
-/// Says which modules to compile one after another, each for its architecture.
-type Choose = Box<dyn FnOnce(&KernelCrate) -> Vec<(String, &'static str)> + Send>;
+/// Modules to compile one after another, each for its architecture.
+type Modules = Vec<(String, &'static str)>;
 
 impl WarmUp {
     /// Starts compiling all modules, one after another for each architecture. Errors are not
     /// reported: the program that needs the module will meet them again.
     pub fn of_all() -> Self {
-        let all = |arch| -> Choose {
-            Box::new(move |kernels| {
-                let modules = kernels.modules().iter();
+        Self::start(|kernels| {
+            let of = |arch, modules: Vec<&String>| -> Modules {
+                let modules = modules.into_iter();
                 modules.map(|module| (module.clone(), arch)).collect()
-            })
-        };
-        Self::start(ARCHES.map(all).into())
+            };
+            let all = kernels.modules().iter();
+            let needs_more = |module: &&String| mentions(&workspace::kernels(), module, NEEDS_MORE);
+            let [base, further] = ARCHES;
+            let more = of(further, all.clone().filter(needs_more).collect());
+            vec![(of(base, all.collect()), 1), (more, 0)]
+        })
     }
 
     /// The same of the modules that had kernels of these names when they were compiled last.
     pub fn of_kernels(names: &[OsString]) -> Self {
-        let names = names.to_vec();
-        let named = move |kernels: &KernelCrate| {
+        Self::start(|kernels| {
             let names = names.iter().filter_map(|name| name.to_str());
-            names.filter_map(|name| module_of(kernels, name)).collect()
-        };
-        Self::start(vec![Box::new(named)])
+            let modules: Modules = names.filter_map(|name| module_of(kernels, name)).collect();
+            let all = modules.len();
+            vec![(modules, all)]
+        })
     }
 
-    /// Starts compiling what is chosen, at the same time.
-    fn start(choices: Vec<Choose>) -> Self {
+    /// Starts compiling what is chosen: lists of modules at the same time, of which the first so many
+    /// do not give way to cargo.
+    fn start(choose: impl FnOnce(&KernelCrate) -> Vec<(Modules, usize)>) -> Self {
         let target = cuda_builder::target_dir_of(&workspace::root());
         let is_over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         if let Ok(kernels) = KernelCrate::open(workspace::kernels(), target).map(Arc::new) {
-            for choose in choices {
+            for (modules, n_urgent) in choose(&kernels) {
                 let (kernels, is_over) = (kernels.clone(), is_over.clone());
                 threads.push(std::thread::spawn(move || {
-                    for (module, arch) in choose(&kernels) {
+                    for (i, (module, arch)) in modules.into_iter().enumerate() {
+                        if i == n_urgent {
+                            give_way();
+                        }
                         let compiled = kernels.ptx(Some(&module), &Arch::new(arch), &Quiet);
                         if compiled.is_err() || is_over.load(Ordering::Relaxed) {
                             return;
@@ -70,13 +83,50 @@ impl WarmUp {
         Self { threads, is_over }
     }
 
+    /// Lets what has begun go on, and starts nothing more.
+    pub fn start_nothing_more(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something that has begun goes on.
+    pub fn goes_on(&self) -> bool {
+        self.threads.iter().any(|thread| !thread.is_finished())
+    }
+
     /// Starts nothing more, and waits for what has begun.
     pub fn end(self) {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.start_nothing_more();
         for thread in self.threads {
             let _ = thread.join();
         }
     }
+}
+
+/// Processes that this thread starts from now on get what others leave of the processors.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
+/// Whether a source file of a topic contains a text: `src/10_tensor/…` or `src/01_copy.rs`.
+fn mentions(kernels: &Path, topic: &str, text: &str) -> bool {
+    let is_of = |path: &Path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        name.split_once('_').is_some_and(|(_, name)| name == topic)
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut todo: Vec<_> = entries(&kernels.join("src"))
+        .map(|entry| entry.path())
+        .filter(|path| is_of(path))
+        .collect();
+    while let Some(path) = todo.pop() {
+        if path.is_dir() {
+            todo.extend(entries(&path).map(|entry| entry.path()));
+        } else if fs::read_to_string(&path).is_ok_and(|source| source.contains(text)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The module that has an entry of this name, and for which architecture.
@@ -99,6 +149,13 @@ fn module_of(kernels: &KernelCrate, name: &str) -> Option<(String, &'static str)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn topics_are_known_that_need_more_than_the_first_architecture() {
+        let needs_more = |topic| mentions(&workspace::kernels(), topic, NEEDS_MORE);
+        assert!(needs_more("tensor") && needs_more("sgemm") && needs_more("gemm"));
+        assert!(!needs_more("copy") && !needs_more("transpose") && !needs_more("no_such"));
+    }
 
     #[test]
     fn a_kernels_module_is_the_one_that_had_it_last() {

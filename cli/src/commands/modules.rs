@@ -3,7 +3,7 @@
 use super::exit::{Exit, Stop};
 use super::progress;
 use crate::input;
-use host::kernels::{self, KernelsError};
+use host::kernels::{self, Ahead, KernelsError};
 use lesson::Registered;
 use lockstep::engine::{EngineError, PtxModule};
 use std::path::Path;
@@ -16,6 +16,11 @@ pub(super) fn modules() -> Result<Vec<PtxModule>, Stop> {
 /// The same, but only those that these kernels need are compiled.
 pub(super) fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, Stop> {
     kernels::modules_for(selected).map_err(no_kernels)
+}
+
+/// Has the modules compiled that these kernels need, most of them while the first run.
+pub(super) fn compile_ahead(selected: &[Registered]) -> Result<Ahead, Stop> {
+    kernels::compile_ahead(selected).map_err(no_kernels)
 }
 
 /// Why there are no kernels. Messages of rustc are shown unchanged.

@@ -156,7 +156,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     )?;
     let modules = match &args.ptx {
         Some(path) => vec![modules::read_module(path)?],
-        None => modules::modules_for(&selected)?,
+        None => modules::modules()?,
     };
     let options = SimOptions {
         fuel: args.fuel,
@@ -165,6 +165,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         asked_by: args.for_the_simulator(),
     };
     let (engine, why) = choose(args.engine, modules.clone(), options).map_err(Stop::nothing_ran)?;
+    let ahead = match (&args.ptx, &engine) {
+        (Some(_), _) => None,
+        (None, Machine::Sim(_)) => Some(modules::compile_ahead(&selected)?),
+        // Nothing else is to run while kernels are timed.
+        (None, Machine::Gpu(_)) => {
+            modules::modules_for(&selected)?;
+            None
+        }
+    };
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.baselines {
         load_baselines(engine.timing(), folder)?;
@@ -178,6 +187,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
     let mut walk = Walk::through(&cases);
     let recorded = run_cases(args, &engine, &cases, &orders, &mut walk);
+    if let Some(ahead) = ahead {
+        ahead.end().map_err(modules::no_kernels)?;
+    }
     let several = runs_several(args, &engine).then(|| devices::quick_rows(args.check));
     let seconds = walk.elapsed().as_secs_f64();
     let results = walk.results;
