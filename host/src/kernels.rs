@@ -134,7 +134,7 @@ pub fn compile_ahead(selected: &[Registered]) -> Result<Ahead, KernelsError> {
     let wanted = wanted(&modules, selected).into_iter();
     let (later, now): (Vec<_>, Vec<_>) = wanted.partition(is_new);
     compile(&now)?;
-    IS_AHEAD.store(true, Ordering::Relaxed);
+    IS_AHEAD.store(!later.is_empty(), Ordering::Relaxed);
     let thread = std::thread::spawn(move || compile(&later));
     Ok(Ahead { thread })
 }

@@ -4,33 +4,14 @@
 //!   and the inside of macros does;
 //! - [`mod@imports`] makes a graph of them and looks for circles.
 //!
-//! The latter says what counts as an import. Tests of several crates use it; a test of the whole
-//! repository (`tests/tidy`) checks that no crate's files import each other in a circle.
+//! The latter says what counts as an import. A test of the whole repository (`tests/tidy`) checks that no
+//! crate's files import each other in a circle.
 
 pub mod imports;
 pub mod source;
 
 pub use imports::{Graph, circles, groups, imports, module_of, of_modules};
 pub use source::{Source, read};
-
-use std::path::Path;
-
-/// The imports of the crate whose sources are in `src`. There must be more files and
-/// imports than `least`: a crate that was not read would have no circles either.
-///
-/// # Panics
-///
-/// There are fewer.
-pub fn imports_of(src: &Path, least: (usize, usize)) -> Graph {
-    let graph = imports(&read(src));
-    let n_imports: usize = graph.values().map(|targets| targets.len()).sum();
-    assert!(
-        graph.len() > least.0 && n_imports > least.1,
-        "only {} files and {n_imports} imports were found",
-        graph.len()
-    );
-    graph
-}
 
 /// Asserts that nothing imports itself by way of others.
 ///

@@ -22,7 +22,6 @@ mod modules;
 mod order;
 mod per_thread;
 mod random;
-mod structure;
 mod tensor_maps;
 mod under_test;
 mod user_objects;

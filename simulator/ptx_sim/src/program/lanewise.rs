@@ -1,8 +1,9 @@
-//! Operations on predicates, moves that change a register's shape, clocks.
+//! Operations on predicates, moves that change a register's shape, video instructions, clocks.
 
 use super::slot::Slot;
 use crate::lanes::LaneOp;
 use crate::numeric::convert::Conversion;
+use crate::numeric::video::Video;
 
 /// `d = table[a, b]` on predicates.
 #[derive(Clone, Copy)]
@@ -63,4 +64,13 @@ pub(crate) struct ClockRead {
     pub bytes: u32,
     /// Right shift before the value is stored (`%clock_hi`).
     pub shift: u32,
+}
+
+/// A video instruction on words.
+pub(crate) struct VideoOp {
+    pub video: Video,
+    pub d: Slot,
+    pub a: Slot,
+    pub b: Slot,
+    pub c: Slot,
 }

@@ -24,7 +24,6 @@ mod memory;
 mod order;
 mod slot;
 mod tensor;
-mod video;
 mod warpgroup;
 mod wmma;
 
@@ -36,14 +35,13 @@ pub(crate) use control::{
     Argument, Barrier, BarrierKind, Call, CallTarget, ClusterBarrier, Terminator,
 };
 pub(crate) use init::Init;
-pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
+pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer, VideoOp};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
 pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
 pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad, RowMove};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
 pub(crate) use tensor::{Tensor, TensorKind};
-pub(crate) use video::VideoOp;
 pub(crate) use warpgroup::{LeftOperand, SetRegisters, WarpgroupOp, Wgmma};
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use super::counts::{self, agreeing};
 use super::evidence;
-use super::instructions::{Sources, counted, grouped, section, table_of_approximations};
+use super::instructions::{Sources, grouped, section, table_of_approximations};
 use super::modelled;
 use super::single::{Single, singles};
 use crate::measured::cases as measured;
 use crate::random::set::{FIRST, WIDE};
-use crate::random::unlike::UNLIKE;
 use crate::supported::lists::KINDS;
 use serde_json::Value;
 
@@ -62,7 +61,6 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
     let n_documented = n_documented.count();
     let lanes: usize = together.iter().map(|(_, n)| n).sum();
     let jointly = format!("{} forms, {} lanes", together.len(), grouped(lanes));
-    let n_unlike: usize = UNLIKE.iter().map(|(numbers, _)| numbers.len()).sum();
     let [first, wide] = [&FIRST, &WIDE].map(|set| set.n_measured() as usize);
     let whole = counts::whole_kernels();
     let whole = whole
@@ -89,7 +87,7 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
             "random programs of all instructions, in divergent code too (`tests/random/wide`) | \
              {} programs | {}",
             grouped(wide),
-            grouped(wide - n_unlike)
+            grouped(wide)
         ),
     ];
     let accesses = ACCESSES.into_iter().zip(counts::single_accesses());
@@ -114,12 +112,6 @@ fn compared(singles: &[Single], lessons: &[Value]) -> String {
         "\n## Comparisons\n\n| on an H200 | how many | agree |\n|---|---|---|\n".to_owned();
     for row in rows {
         writeln!(text, "| {row} |").unwrap();
-    }
-    if !UNLIKE.is_empty() {
-        text += "\nRandom programs that leave other bits, for reasons outside the simulator:\n\n";
-    }
-    for (programs, why) in UNLIKE {
-        writeln!(text, "- {}: {why}.", counted(programs.len(), "program")).unwrap();
     }
     text
 }

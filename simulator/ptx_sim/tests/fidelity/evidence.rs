@@ -95,13 +95,8 @@ pub fn by_key(singles: &[Single]) -> BTreeMap<Key, Evidence> {
         }
     }
     all.insert(key("wgmma"), of_warpgroups());
-    for (set, leaves_out) in [(&FIRST, &[][..]), (&WIDE, crate::random::unlike::UNLIKE)] {
-        let unlike: Vec<u64> = leaves_out
-            .iter()
-            .flat_map(|(numbers, _)| *numbers)
-            .copied()
-            .collect();
-        for (key, n) in programs(set, &unlike) {
+    for set in [&FIRST, &WIDE] {
+        for (key, n) in programs(set) {
             all.entry(key).or_default().n_programs += n;
         }
     }
@@ -129,9 +124,9 @@ fn of_warpgroups() -> Evidence {
 }
 
 /// By mnemonic, how many of a set's first programs have it.
-fn programs(set: &Set, unlike: &[u64]) -> BTreeMap<Key, u64> {
+fn programs(set: &Set) -> BTreeMap<Key, u64> {
     let mut n_programs: BTreeMap<Key, u64> = BTreeMap::new();
-    for number in (0..N_SEARCHED).filter(|number| !unlike.contains(number)) {
+    for number in 0..N_SEARCHED {
         for key in keys(&(set.program)(number)) {
             *n_programs.entry(key).or_default() += 1;
         }

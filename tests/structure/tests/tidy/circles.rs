@@ -55,6 +55,17 @@ fn nothing_imports_itself_by_way_of_others() {
 }
 
 #[test]
+fn nothing_in_the_driver_imports_its_functions_but_the_library_itself() {
+    let graph = imports(&read(&root().join("compat/sim_driver/src")));
+    assert!(graph.contains_key("api/device.rs") && graph.contains_key("lib.rs"));
+    for (file, targets) in graph {
+        let is_below = !file.starts_with("api/") && file != "lib.rs";
+        let above = targets.iter().find(|target| target.starts_with("api/"));
+        assert!(!(is_below && above.is_some()), "{file} imports {above:?}");
+    }
+}
+
+#[test]
 fn circles_of_files_and_of_modules_are_found() {
     let found = |edges: &[(&str, &str)]| {
         let mut graph = Graph::new();

@@ -7,7 +7,6 @@
 //! Left out: hardware may read the operands at any time until the wait (the checks find
 //! kernels that depend on it); `wgmma.fence` has no effect here.
 
-mod fault;
 mod multiply;
 mod operands;
 
@@ -18,7 +17,7 @@ use crate::lanes::{FULL_MASK, lanes};
 use crate::program::{SetRegisters, Slot, WarpgroupOp};
 use crate::registers_of_block::Refused;
 use crate::stop::Stop;
-use fault::bad;
+use multiply::bad;
 
 /// Carries out an instruction of a warpgroup.
 #[cold]

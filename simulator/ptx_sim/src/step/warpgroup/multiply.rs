@@ -1,9 +1,9 @@
 //! `wgmma.mma_async`
 
 use super::super::context::Step;
-use super::fault::bad;
 use super::operands::{Descriptor, Reader};
 use crate::checks::observer::{Observer, ProductSeen};
+use crate::diagnostics::{AsyncFault, FaultKind};
 use crate::lanes::{FULL_MASK, WARP_SIZE};
 use crate::numeric::tile::Register;
 use crate::numeric::wgmma;
@@ -191,4 +191,11 @@ fn outside<O: Observer>(
         step.env.shared.size_bytes(),
         descriptor.describe()
     ))
+}
+
+/// A fault of the whole warp.
+#[cold]
+pub(super) fn bad(message: String) -> Stop {
+    let fault = AsyncFault::BadWarpgroup { message };
+    Stop::fault(FULL_MASK, FaultKind::Asynchronous(Box::new(fault)))
 }
