@@ -81,10 +81,15 @@ impl Decoder<'_> {
             }
             "prefetch" if op.has("tensormap") => self.prefetch_map(op, operands),
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"
-            | "griddepcontrol" => {
-                self.hint(op);
-                Ok(())
-            }
+            | "griddepcontrol" => match operands.first() {
+                Some(Operand::Reg(_)) => {
+                    Err("it takes an address in brackets, or a number; not a register".to_owned())
+                }
+                _ => {
+                    self.hint(op);
+                    Ok(())
+                }
+            },
             "createpolicy" => self.create_policy(op, operands),
             "ldmatrix" | "stmatrix" => self.tile_move(op, operands),
             "mma" => self.mma_of_any_kind(op, operands),
