@@ -62,6 +62,12 @@ impl Workshop {
             read(path)
         })
     }
+
+    /// Whether it has compiled a module, perhaps from older sources.
+    fn has_compiled(&self, module: &PtxModule) -> bool {
+        let arch = module.target_name().map(Arch::new);
+        arch.is_some_and(|arch| self.kernels.place(module.topic(), &arch).exists())
+    }
 }
 
 fn read(path: PathBuf) -> Result<String, String> {
@@ -126,10 +132,15 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
 /// As [`modules_for`].
 pub fn compile_ahead(selected: &[Registered]) -> Result<Ahead, KernelsError> {
     let modules = modules()?;
+    let workshop = match home()? {
+        Home::Checkout { root } => Some(Workshop::open(root, DebugInfo::LineTables)?),
+        Home::Bundle { .. } => None,
+    };
     let first = wanted(&modules, selected.get(..1).unwrap_or_default());
     let is_new = |module: &PtxModule| {
         let is_first = first.iter().any(|first| first.id() == module.id());
-        !is_first && !was_compiled(module)
+        let workshop = workshop.as_ref();
+        !is_first && workshop.is_some_and(|workshop| !workshop.has_compiled(module))
     };
     let wanted = wanted(&modules, selected).into_iter();
     let (later, now): (Vec<_>, Vec<_>) = wanted.partition(is_new);
@@ -159,17 +170,6 @@ fn joined<T>(result: std::thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Whether a module of the checkout has been compiled, perhaps from older sources.
-fn was_compiled(module: &PtxModule) -> bool {
-    let (Ok(Home::Checkout { root }), Some(arch)) = (home(), module.target_name()) else {
-        return true;
-    };
-    Workshop::open(root, DebugInfo::LineTables).is_ok_and(|workshop| {
-        let place = workshop.kernels.place(module.topic(), &Arch::new(arch));
-        place.exists()
-    })
-}
-
 /// The modules that kernels need on the simulator.
 fn wanted(modules: &[PtxModule], selected: &[Registered]) -> Vec<PtxModule> {
     let wanted: BTreeSet<(&str, u32)> = selected
@@ -193,12 +193,11 @@ fn wanted(modules: &[PtxModule], selected: &[Registered]) -> Vec<PtxModule> {
 fn compile(modules: &[PtxModule]) -> Result<(), KernelsError> {
     std::thread::scope(|scope| {
         let of_arch = |arch: &'static str| {
-            let mut modules = modules.iter();
             move || {
-                modules
-                    .by_ref()
-                    .filter(|module| module.target_name() == Some(arch))
-                    .try_for_each(|module| module.text().map(drop))
+                let mut of_arch = modules
+                    .iter()
+                    .filter(|module| module.target_name() == Some(arch));
+                of_arch.try_for_each(|module| module.text().map(drop))
             }
         };
         let threads = ARCHES.map(|arch| scope.spawn(of_arch(arch)));
