@@ -70,6 +70,9 @@ pub(crate) enum Round {
     Progress {
         /// Whether it looks as if it waits for another block.
         waits: bool,
+        /// Whether all its threads do again and again what they did, with no effect: without
+        /// others they never end.
+        repeats: bool,
         /// Warp instructions executed.
         used: i64,
     },
@@ -226,7 +229,7 @@ impl BlockRun {
         observer: &mut O,
         choices: Option<&mut Choices>,
     ) -> Result<Round, Box<LaunchError>> {
-        let mut waits = true;
+        let (mut waits, mut repeats) = (true, true);
         let mut alive = false;
         if let Some(membership) = &self.cluster {
             membership.leave_barrier(&mut self.warps, observer);
@@ -268,7 +271,9 @@ impl BlockRun {
             self.used += used;
             self.last = index;
             round += used;
-            waits &= warp.live == 0 || used == 0 || warp.looks_idle();
+            let rests = warp.live == 0 || used == 0;
+            waits &= rests || warp.looks_idle();
+            repeats &= rests || warp.repetition.is_found();
             alive |= warp.live != 0;
             // Even if the warp has just ended: the block has used too much.
             if let Some(limit) = launch.fuel.burn(used, self.used) {
@@ -284,17 +289,23 @@ impl BlockRun {
             }
             return Ok(Round::Finished);
         }
-        self.end_round(launch, observer, (round, waits, sat_out))
+        let progress = Round::Progress {
+            waits,
+            repeats: repeats && !sat_out,
+            used: round,
+        };
+        self.end_round(launch, observer, progress, (round, sat_out))
     }
 
-    /// The outcome of a round: how much warps have executed, whether they look as if they
-    /// wait, and whether some have sat out.
+    /// The outcome of a round: how far it got, how much warps have executed, and whether some have
+    /// sat out.
     #[inline(always)]
     fn end_round<O: Observer>(
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
-        (round, waits, sat_out): (i64, bool, bool),
+        progress: Round,
+        (round, sat_out): (i64, bool),
     ) -> Result<Round, Box<LaunchError>> {
         let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
             | self.warpgroups.wake(&mut self.warps);
@@ -303,7 +314,6 @@ impl BlockRun {
             freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
             sat_out &= self.is_ready();
         }
-        let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
             return Ok(progress);
         }

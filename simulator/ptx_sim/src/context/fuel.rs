@@ -15,6 +15,8 @@ const OF_A_BLOCK: (i64, i64) = (1 << 30, 32 << 20);
 const OF_WAITING: i64 = 16 << 20;
 /// The same for a launch that can then run again beside others.
 const OF_WAITING_AT_FIRST: i64 = 1 << 20;
+/// How long all may repeat themselves to the last bit.
+const OF_REPEATING: i64 = 1 << 20;
 /// The same where others run at the same time: how long nothing has happened on the machine. It
 /// may be the host's turn, or a launch that the host is about to make.
 const WITH_OTHERS: Duration = Duration::from_secs(5);
@@ -93,6 +95,16 @@ impl Fuel {
         }
     }
 
+    /// The limit that is broken by repeating for so long, if it is.
+    pub fn repeat(&self, repeated: i64) -> Option<FuelLimit> {
+        match self {
+            Self::Block { .. } if repeated > OF_REPEATING => {
+                Some(FuelLimit::Waiting(OF_REPEATING as u64))
+            }
+            _ => None,
+        }
+    }
+
     /// The same where others run at the same time, since some moment; lets them run.
     pub fn wait_for_others(&self, waited: i64, since: Started) -> Option<FuelLimit> {
         if matches!(self, Self::Launch { .. }) || waited < LETS_OTHERS {
@@ -115,6 +127,7 @@ mod tests {
         assert_eq!(fuel.burn(4, 4), None);
         assert_eq!(fuel.burn(1, 1), Some(FuelLimit::Launch(10)));
         assert_eq!(fuel.wait(i64::MAX), None);
+        assert_eq!(fuel.repeat(i64::MAX), None);
     }
 
     #[test]
@@ -129,6 +142,7 @@ mod tests {
         );
         assert_eq!(fuel.wait(OF_WAITING), None);
         assert!(fuel.wait(OF_WAITING + 1).is_some());
+        assert!(fuel.repeat(OF_REPEATING).is_none() && fuel.repeat(OF_REPEATING + 1).is_some());
         let fuel = fuel.at_first();
         assert!(fuel.wait(OF_WAITING).is_some() && fuel.wait(OF_WAITING_AT_FIRST).is_none());
     }

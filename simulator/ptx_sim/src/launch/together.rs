@@ -215,6 +215,7 @@ impl<'a> Together<'a> {
             workers: workers.map(Some).collect(),
             choices: self.choices(0),
             waited: 0,
+            repeated: 0,
         };
         let result = turns.run(&mut shared);
         (watches, shared.0.into_written(), result)
@@ -250,6 +251,8 @@ struct Turns<'t, 'w, 'o, 'a> {
     choices: Option<Choices>,
     /// What has been executed since anything but waiting was done.
     waited: i64,
+    /// What has been executed since all began to repeat themselves.
+    repeated: i64,
 }
 
 /// What launches share.
@@ -258,13 +261,11 @@ type Shared<'a> = (Exact<'a>, GridOrder);
 impl<'a> Turns<'_, '_, '_, 'a> {
     fn run(mut self, shared: &mut Shared<'a>) -> Result<(), MemberError> {
         while self.workers.iter().any(Option::is_some) {
-            let mut all = Turn {
-                waits: true,
-                used: 0,
-            };
+            let mut all = Turn::NONE;
             for member in 0..self.workers.len() {
                 let turn = self.turn(member, shared)?;
                 all.waits &= turn.waits;
+                all.repeats &= turn.repeats;
                 all.used += turn.used;
             }
             self.account(&all)?;
@@ -274,19 +275,12 @@ impl<'a> Turns<'_, '_, '_, 'a> {
 
     /// Gives a launch its turn.
     fn turn(&mut self, member: usize, shared: &mut Shared<'a>) -> Result<Turn, MemberError> {
-        let idle = Turn {
-            waits: true,
-            used: 0,
-        };
         let n = self.workers.iter().flatten().count();
         let Some(worker) = &mut self.workers[member] else {
-            return Ok(idle);
+            return Ok(Turn::NONE);
         };
         if (self.choices.as_mut()).is_some_and(|choices| choices.block_sits_out(n)) {
-            return Ok(Turn {
-                waits: false,
-                used: 0,
-            });
+            return Ok(Turn::OVER);
         }
         let exchange = |worker: &mut Worker<'_, '_, Watching<'a>>, shared: &mut Shared<'a>| {
             if let Some(checks) = &mut worker.observer.checks {
@@ -310,23 +304,19 @@ impl<'a> Turns<'_, '_, '_, 'a> {
             Some(turn) => Ok(turn),
             None => {
                 self.workers[member] = None;
-                Ok(Turn {
-                    waits: false,
-                    used: 0,
-                })
+                Ok(Turn::OVER)
             }
         }
     }
 
     /// Whether all have waited for too long.
     fn account(&mut self, turn: &Turn) -> Result<(), MemberError> {
-        if !turn.waits {
-            self.waited = 0;
-            return Ok(());
-        }
-        self.waited += turn.used;
-        let contexts = self.together.contexts;
-        let Some(limit) = contexts.iter().find_map(|c| c.fuel.wait(self.waited)) else {
+        let since = |began: i64, goes_on: bool| if goes_on { began + turn.used } else { 0 };
+        self.waited = since(self.waited, turn.waits);
+        self.repeated = since(self.repeated, turn.repeats);
+        let fuels = self.together.contexts.iter().map(|context| &context.fuel);
+        let limits = fuels.flat_map(|fuel| [fuel.repeat(self.repeated), fuel.wait(self.waited)]);
+        let Some(limit) = limits.flatten().next() else {
             return Ok(());
         };
         let waiting = self

@@ -86,6 +86,8 @@ pub(crate) struct Work<'a> {
     stop: AtomicBool,
     /// Counts whatever is not waiting.
     progress: AtomicU64,
+    /// Counts turns in which some of the blocks did not repeat themselves.
+    varied: AtomicU64,
     /// The failure of the lowest block.
     failure: Mutex<Option<(u64, LaunchError)>>,
 }
@@ -106,6 +108,7 @@ impl<'a> Work<'a> {
             next: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             progress: AtomicU64::new(0),
+            varied: AtomicU64::new(0),
             failure: Mutex::new(None),
         }
     }
@@ -168,11 +171,21 @@ pub(crate) struct Worker<'w, 'o, O: Observer> {
     choices: Option<Choices>,
     /// Turns since it last had no block.
     rounds: u32,
-    /// What has been executed since anything but waiting was done.
-    waited: i64,
+    waited: Waited,
+}
+
+/// For how long all blocks of all workers have waited.
+#[derive(Clone, Copy, Default)]
+struct Waited {
+    /// What this worker has executed since anything but waiting was done.
+    used: i64,
     /// The progress of all workers, when that began.
     progress: u64,
-    /// When that was, once it waits while others run at the same time.
+    /// What it has executed since all blocks began to repeat themselves.
+    repeated: i64,
+    /// How often some had not, when that began.
+    varied: u64,
+    /// When it began to wait, once it does so while others run at the same time.
     since: Option<Started>,
 }
 
@@ -196,9 +209,7 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
             ahead: Vec::new(),
             choices,
             rounds: 0,
-            waited: 0,
-            progress: 0,
-            since: None,
+            waited: Waited::default(),
         }
     }
 
@@ -257,6 +268,7 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
             begun |= self.begin_next()?;
         }
         turn.waits &= !begun;
+        turn.repeats &= !begun;
         Ok(Some(turn))
     }
 
@@ -282,15 +294,12 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
 
     /// Gives every block in flight its turn.
     fn turn(&mut self) -> Result<Turn, Failure> {
-        let mut turn = Turn {
-            waits: true,
-            used: 0,
-        };
+        let mut turn = Turn::NONE;
         let mut i = 0;
         while i < self.resident.len() {
             let n = self.resident.len();
             if self.choices.as_mut().is_some_and(|d| d.block_sits_out(n)) {
-                turn.waits = false;
+                (turn.waits, turn.repeats) = (false, false);
                 i += 1;
                 continue;
             }
@@ -311,11 +320,16 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
                     if !self.work.context.repeats {
                         self.spare.push(ended);
                     }
-                    turn.waits = false;
+                    (turn.waits, turn.repeats) = (false, false);
                     continue;
                 }
-                Ok(Round::Progress { waits, used }) => {
+                Ok(Round::Progress {
+                    waits,
+                    repeats,
+                    used,
+                }) => {
                     turn.waits &= waits;
+                    turn.repeats &= repeats;
                     turn.used += used;
                 }
                 Err(error) => return Err((number, self.with_rest(error))),
@@ -332,17 +346,32 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
         if !turn.waits {
             counter.fetch_add(1, Ordering::Relaxed);
         }
+        if !turn.repeats {
+            self.work.varied.fetch_add(1, Ordering::Relaxed);
+        }
         let progress = counter.load(Ordering::Relaxed);
-        if progress != self.progress {
-            (self.progress, self.waited, self.since) = (progress, 0, None);
+        let varied = self.work.varied.load(Ordering::Relaxed);
+        let waited = &mut self.waited;
+        if progress != waited.progress {
+            *waited = Waited {
+                progress,
+                varied,
+                ..Waited::default()
+            };
             return Ok(());
         }
-        self.waited += turn.used;
+        waited.used += turn.used;
+        waited.repeated += turn.used;
+        if varied != waited.varied {
+            (waited.varied, waited.repeated) = (varied, 0);
+        }
         let limit = match context.beside {
-            None => context.fuel.wait(self.waited),
+            None => {
+                (context.fuel.repeat(waited.repeated)).or_else(|| context.fuel.wait(waited.used))
+            }
             Some(_) => {
-                let since = *self.since.get_or_insert_with(Started::now);
-                context.fuel.wait_for_others(self.waited, since)
+                let since = *waited.since.get_or_insert_with(Started::now);
+                context.fuel.wait_for_others(waited.used, since)
             }
         };
         let Some(limit) = limit else {
@@ -453,6 +482,23 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
 pub(crate) struct Turn {
     /// Whether they all look as if they wait for another block.
     pub waits: bool,
+    /// Whether they all do again and again what they did.
+    pub repeats: bool,
     /// Warp instructions that they executed.
     pub used: i64,
+}
+
+impl Turn {
+    /// That of no blocks.
+    pub const NONE: Self = Self {
+        waits: true,
+        repeats: true,
+        used: 0,
+    };
+    /// That of blocks that have ended, or that will have one.
+    pub const OVER: Self = Self {
+        waits: false,
+        repeats: false,
+        used: 0,
+    };
 }

@@ -5,10 +5,9 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use super::Worker;
+use super::{Waited, Worker};
 use crate::block::BlockRun;
 use crate::checks::observer::Observer;
-use crate::clock::Started;
 use crate::cluster::{Cluster, Member};
 use crate::memory::kernel_heap;
 use crate::schedule::Choices;
@@ -20,13 +19,12 @@ pub(crate) struct Kept {
     ahead: Vec<u64>,
     choices: Option<Choices>,
     rounds: u32,
-    waited: i64,
-    progress: u64,
-    since: Option<Started>,
+    waited: Waited,
     /// Of the launch: clusters taken, what was done besides waiting, fuel, lines printed, and
     /// what is allocated on the kernels' heap.
     next: u64,
     launch_progress: u64,
+    launch_varied: u64,
     fuel: i64,
     n_printed: usize,
     heap: Option<kernel_heap::State>,
@@ -43,10 +41,9 @@ impl<O: Observer> Worker<'_, '_, O> {
             choices: self.choices.clone(),
             rounds: self.rounds,
             waited: self.waited,
-            progress: self.progress,
-            since: self.since,
             next: self.work.next.load(Ordering::Relaxed),
             launch_progress: self.work.progress.load(Ordering::Relaxed),
+            launch_varied: self.work.varied.load(Ordering::Relaxed),
             fuel: context.fuel.left(),
             n_printed: context.printed.len(),
             heap: context.heap.map(|heap| heap.save()),
@@ -62,11 +59,10 @@ impl<O: Observer> Worker<'_, '_, O> {
         self.choices.clone_from(&kept.choices);
         self.rounds = kept.rounds;
         self.waited = kept.waited;
-        self.progress = kept.progress;
-        self.since = kept.since;
         self.work.next.store(kept.next, Ordering::Relaxed);
-        let progress = &self.work.progress;
+        let (progress, varied) = (&self.work.progress, &self.work.varied);
         progress.store(kept.launch_progress, Ordering::Relaxed);
+        varied.store(kept.launch_varied, Ordering::Relaxed);
         self.work.stop.store(false, Ordering::Relaxed);
         context.fuel.put_back(kept.fuel);
         context.printed.truncate(kept.n_printed);
@@ -82,7 +78,9 @@ impl<O: Observer> Worker<'_, '_, O> {
             block.hash(state);
         }
         (&self.taken, &self.ahead, &self.choices).hash(state);
-        (self.rounds, self.waited, self.progress).hash(state);
+        let waited = &self.waited;
+        (self.rounds, waited.used, waited.progress).hash(state);
+        (waited.repeated, waited.varied).hash(state);
         self.work.context.printed.len().hash(state);
     }
 }
