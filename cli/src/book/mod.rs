@@ -141,7 +141,8 @@ impl Book {
             }
         }
         for (path, text) in &written {
-            problems.extend(links::broken(path, text, &written));
+            let broken = links::broken(path, text, &written).into_iter();
+            problems.extend(broken.map(|problem| format!("{CHAPTERS}/{problem}")));
         }
         problems.extend(self.unlisted());
         problems

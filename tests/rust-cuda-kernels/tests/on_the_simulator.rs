@@ -187,6 +187,9 @@ impl Project {
             "[package]\nname = \"helper\"\nedition = \"2024\"\n",
         );
         project.write("helper/src/lib.rs", HELPER);
+        // The versions that the repository was tested with; these are compiled already.
+        let lock = package().join("../../Cargo.lock");
+        std::fs::copy(lock, project.path().join("Cargo.lock")).unwrap();
         project
     }
 

@@ -19,9 +19,10 @@ fn chapters_name_what_exists() {
     assert_eq!(problems(&ptx::root()), Vec::<String>::new());
 }
 
-/// A copy of the repository, as links, with one more chapter.
+/// The problems of a copy of the repository, as links, with these chapters in place of its own:
+/// `0.md` and so on.
 #[cfg(unix)]
-fn with_chapter(text: &str) -> Vec<String> {
+fn with_chapters(texts: &[&str]) -> Vec<String> {
     let dir = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(ptx::root()).expect("a repository").flatten() {
         if entry.file_name() != "book" {
@@ -31,12 +32,12 @@ fn with_chapter(text: &str) -> Vec<String> {
     }
     let chapters = dir.path().join("book/src");
     fs::create_dir_all(&chapters).expect("it is made");
-    fs::write(
-        chapters.join("SUMMARY.md"),
-        "# Summary\n\n- [One](one.md)\n",
-    )
-    .expect("written");
-    fs::write(chapters.join("one.md"), text).expect("written");
+    let mut summary = "# Summary\n\n".to_owned();
+    for (number, text) in texts.iter().enumerate() {
+        summary += &format!("- [{number}]({number}.md)\n");
+        fs::write(chapters.join(format!("{number}.md")), text).expect("written");
+    }
+    fs::write(chapters.join("SUMMARY.md"), summary).expect("written");
     problems(dir.path())
 }
 
@@ -67,15 +68,16 @@ fn what_is_wrong_in_a_chapter_is_told() {
         ("[x](two.md)", "there is no chapter `two.md`"),
         ("# One\n\n[x](#two)", "has no heading `#two`"),
     ];
-    for (text, expected) in wrong {
-        let problems = with_chapter(text);
-        let is_told = problems.len() == 1 && problems[0].contains(expected);
-        assert!(is_told, "{text}: {problems:?}");
+    let right = "# One\n\n{{#kernel copy}} [x](#one)";
+    let texts: Vec<&str> = wrong.iter().map(|(text, _)| *text).collect();
+    let problems = with_chapters(&[&texts[..], &[right]].concat());
+    assert_eq!(problems.len(), wrong.len(), "{problems:?}");
+    for (number, (text, expected)) in wrong.iter().enumerate() {
+        let place = format!("book/src/{number}.md:");
+        let is_told = |problem: &&String| problem.starts_with(&place) && problem.contains(expected);
+        let n_told = problems.iter().filter(is_told).count();
+        assert_eq!(n_told, 1, "{text}: {problems:?}");
     }
-    assert_eq!(
-        with_chapter("# One\n\n{{#kernel copy}} [x](#one)"),
-        Vec::<String>::new()
-    );
 }
 
 fn chapter(name: &str) -> String {

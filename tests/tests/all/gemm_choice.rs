@@ -17,6 +17,7 @@ const MOST_PRODUCTS: u64 = 1 << 22;
 #[test]
 fn whatever_is_chosen_computes_the_product() {
     let mut rng = StdRng::seed_from_u64(20_261_123);
+    let sim = Sim::new(kernels::modules().expect("the kernels are here"));
     let mut chosen = BTreeSet::new();
     for _ in 0..N_PRODUCTS {
         let dims = loop {
@@ -29,8 +30,6 @@ fn whatever_is_chosen_computes_the_product() {
         let [m, n, k] = dims;
         let kernel = fastest_for(m, n, k, rng.random_range(1..160));
         let registered = registry::kernel(kernel).expect("it is one of the lesson's");
-        let module = kernels::module_with(kernel, None).expect("the kernels compile");
-        let sim = Sim::new(vec![module]);
         let ended = run_case(registered, &Shape::of(&dims), &sim);
         assert!(ended.is_ok(), "{kernel} at {m}×{n}×{k}: {:?}", ended.err());
         chosen.insert(kernel);

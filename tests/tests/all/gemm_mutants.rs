@@ -31,14 +31,14 @@ fn mutant(kernel: &str, what: &str, change: fn(&str) -> String) -> PtxModule {
 
 /// What the checks say about a mutant at a size; nothing if they find nothing.
 fn found(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> String) -> String {
-    checked(kernel, dims, mutant(kernel, what, change))
+    let sim = Sim::new(vec![mutant(kernel, what, change)]).with_check(true);
+    checked(kernel, dims, &sim)
 }
 
-/// The same of the kernel that a module has.
-fn checked(kernel: &str, dims: [u32; 3], module: PtxModule) -> String {
+/// The same of the kernel that a simulator with checks has.
+fn checked(kernel: &str, dims: [u32; 3], sim: &Sim) -> String {
     let registered = registry::kernel(kernel).expect("it exists");
-    let sim = Sim::new(vec![module]).with_check(true);
-    let ended = run_case(registered, &Shape::of(&dims), &sim);
+    let ended = run_case(registered, &Shape::of(&dims), sim);
     ended.err().map_or(String::new(), |error| error.to_string())
 }
 
@@ -140,14 +140,15 @@ mutants! {
 /// tiles per block, tiles that stick out, and sums that blocks share.
 #[test]
 fn kernels_as_they_are_have_nothing_to_find() {
+    let modules = kernels::modules().expect("the kernels are here");
+    let sim = Sim::new(modules).with_check(true);
     for kernel in host::lessons::gemm::LESSON.kernels {
         let mut shared = ["split", "spread", "small"].into_iter();
         let dims = match shared.any(|what| kernel.id.contains(what)) {
             true => [64, 256, 512],
             false => [264, 264, 72],
         };
-        let module = kernels::module_with(kernel.id, None).expect("the kernels compile");
-        let found = checked(kernel.id, dims, module);
+        let found = checked(kernel.id, dims, &sim);
         assert_eq!(found, "", "{} at {dims:?}", kernel.id);
     }
 }

@@ -184,7 +184,7 @@ fn the_example_outside_passes_and_its_tests_see_defects() {
     // No barrier between the stores and the loads of others.
     let kernels = || outside.path().join("kernels/src/lib.rs");
     edit(kernels(), "    thread::sync_threads();\n", "");
-    let (passed, text) = cargo(outside.path(), &["test"]);
+    let (passed, text) = cargo(outside.path(), &["test", "--test", "sums"]);
     assert!(
         !passed && text.contains("row_sums_shared") && text.contains("race"),
         "{text}"
