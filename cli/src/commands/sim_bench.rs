@@ -85,7 +85,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.json("--json", &report);
     ending.print(|out| {
         writeln!(out, "{UNIT}")?;
-        report.table(before.as_ref()).write(out, Width::of_stdout())
+        report
+            .table(before.as_ref())
+            .write(out, Width::of_stdout())?;
+        match report.small_launch() {
+            Some(sentence) => writeln!(out, "{sentence}"),
+            None => Ok(()),
+        }
     });
     Ok(ending.exit())
 }
@@ -136,8 +142,10 @@ const END: &str = "<!-- end of figures -->";
 /// `text` with the table between the markers.
 fn renewed(text: &str, now: &Report, before: &Report) -> Result<String, String> {
     let (cores, processor) = (now.machine.n_cores, &now.machine.processor);
+    let small = now.small_launch().map(|sentence| format!(" {sentence}"));
     let table = format!(
-        "{UNIT}, on {cores} cores of an {processor}. \"Before\" is with counters, on one core.\n\n{}\n",
+        "{UNIT}, on {cores} cores of an {processor}. \"Before\" is with counters, on one core.{}\n\n{}\n",
+        small.unwrap_or_default(),
         now.table(Some(before)).markdown()
     );
     replace_between(text, BEGIN, END, &table)

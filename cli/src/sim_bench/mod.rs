@@ -173,9 +173,13 @@ pub const LOOPS: &[Loop] = &[
     ("divergence", "a branch on which lanes disagree", 1000),
     ("shuffle", "a warp shuffle", 2000),
     ("tensor_core", "a 16×8×16 product of f16", 200),
+    (SMALL, "a sum of products, in one block of 128 threads", 1),
 ];
 
-/// Runs a loop, in enough blocks for several cores.
+/// The loop that is a launch of one small block: what matters is how long one takes.
+pub const SMALL: &str = "small_launch";
+
+/// Runs a loop, in enough blocks for several cores (but for [`SMALL`]).
 ///
 /// # Errors
 ///
@@ -184,16 +188,15 @@ pub fn measure_loop(
     (entry, _, n_rounds): Loop,
     patience: &Patience,
 ) -> Result<Measured, EngineError> {
-    const BLOCK: u32 = 256;
-    const N_BLOCKS: u32 = 8;
+    let (n_blocks, block) = if entry == SMALL { (1, 128) } else { (8, 256) };
     let loops = PtxModule::of_text("small loops", include_str!("loops.ptx").to_owned());
     let sim = Sim::new(vec![loops]);
-    let data = Buffer::of(&sim, "data", &[0_u32; (BLOCK * N_BLOCKS) as usize])?;
+    let data = Buffer::of(&sim, "data", &vec![0_u32; (n_blocks * block) as usize])?;
     let params = vec![
         ParamValue::new(data.address().to_le_bytes()),
         ParamValue::new(n_rounds.to_le_bytes()),
     ];
-    let config = LaunchConfig::new([N_BLOCKS, 1, 1], [BLOCK, 1, 1]);
+    let config = LaunchConfig::new([n_blocks, 1, 1], [block, 1, 1]);
     // SAFETY: the entries take an address of one word for each thread, and a number.
     let launch = unsafe { Prepared::by_name(entry, config, params) }?;
     let (ran, measured) = timed(&sim, patience, || sim.launch(&launch, Observe::Nothing));

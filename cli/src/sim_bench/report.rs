@@ -1,6 +1,6 @@
 //! Figures of the simulator's speed as a file, and as a table made from it.
 
-use super::{LOOPS, Measured, Mode};
+use super::{LOOPS, Measured, Mode, SMALL};
 use crate::report::grid::{Cell, Column, Grid};
 use lesson::measure::geometric_mean;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,21 @@ impl Report {
         }
     }
 
+    /// How long a launch of one small block takes, as a sentence, if it was measured.
+    pub fn small_launch(&self) -> Option<String> {
+        let row = self.micro.iter().find(|row| row.name == SMALL)?;
+        let micros = |mode: Mode| Some(row.thread_instructions as f64 / row.best(mode)? / 1e3);
+        let each = Mode::ALL.into_iter().filter_map(|mode| {
+            let micros = micros(mode)?;
+            Some(format!("{micros:.1} µs ({})", mode.heading()))
+        });
+        let each: Vec<_> = each.collect();
+        Some(format!(
+            "A launch of one block of 128 threads takes {}.",
+            each.join(", ")
+        ))
+    }
+
     /// The report as a table; if there is an older one, with its rates, with counters
     /// on one core, and the ratio of the new ones to them. The catalogue's means are over the
     /// kernels that have the figure.
@@ -158,6 +173,21 @@ impl Report {
 mod tests {
     use super::{Machine, Rate, Report, Row};
     use crate::sim_bench::Mode;
+
+    #[test]
+    fn a_small_launch_is_told_in_microseconds() {
+        let rate = |best| Rate { best, median: best };
+        let row = Row {
+            name: super::SMALL.to_owned(),
+            shape: "loop".to_owned(),
+            thread_instructions: 1536,
+            modes: [(Mode::Counted, rate(0.384)), (Mode::Checked, rate(0.128))].into(),
+        };
+        assert_eq!(
+            Report::new(vec![row]).small_launch().as_deref(),
+            Some("A launch of one block of 128 threads takes 4.0 µs (counters), 12.0 µs (checks).")
+        );
+    }
 
     #[test]
     fn two_builds_are_compared_by_the_kernels_that_both_have() {

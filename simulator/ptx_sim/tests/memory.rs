@@ -1,6 +1,6 @@
 //! Loads and stores: widths, vectors, spaces, generic addresses.
 
-use common::{Bench, kernel, launch, run, says};
+use common::{Bench, kernel, launch, run, says, with_tile};
 
 fn words(ptx: &str, n: u32) -> Vec<u64> {
     run(ptx, n as usize, |call| call.block(n))
@@ -39,6 +39,76 @@ fn narrow_stores_leave_the_rest() {
 	st.global.u16 [%slot+4], %r1;
 	st.global.b8 [%slot+7], %r1;";
     assert_eq!(words(&kernel(body), 33), vec![0x56FF_3456_FFFF_12FF; 33]);
+}
+
+/// Neighbouring lanes' narrow elements are moved side by side: in shared memory, in global memory of
+/// one block, and where other host threads may access it; at any distance from a multiple of 8.
+#[test]
+fn rows_of_narrow_elements() {
+    for (space, n_blocks) in [("shared", 1), ("global", 1), ("global", 8)] {
+        for offset in 0..8 {
+            let (n, even) = (32 * n_blocks, offset & !1);
+            let base = match space {
+                "shared" => "mov.u64 %rd1, tile;".to_owned(),
+                _ => format!(
+                    "mad.wide.u32 %rd1, %blk, 256, %buf; add.u64 %rd1, %rd1, {};",
+                    8 * n
+                ),
+            };
+            let body = format!(
+                "
+	{base}
+	cvt.u64.u32 %rd2, %me;
+	add.u64 %rd3, %rd1, %rd2;
+	add.u64 %rd5, %rd3, %rd2;
+	mad.lo.u32 %r1, %me, 977, 129;
+	st.{space}.u8 [%rd3+{offset}], %r1;
+	ld.{space}.s8 %r2, [%rd3+{offset}];
+	ld.{space}.u8 %r3, [%rd3+{offset}];
+	ld.{space}.u8 %h1, [%rd3+{offset}];
+	ld.{space}.s8 %h2, [%rd3+{offset}];
+	add.u16 %h3, %h1, 77;
+	st.{space}.u8 [%rd3+{offset}], %h3;
+	ld.{space}.u8 %r4, [%rd3+{offset}];
+	st.{space}.u16 [%rd5+{}], %r1;
+	ld.{space}.s16 %r5, [%rd5+{}];
+	ld.{space}.u16 %r6, [%rd5+{}];
+	cvt.u32.u16 %r7, %h1;
+	cvt.s32.s16 %r8, %h2;
+	mad.lo.s32 %r2, %r2, 3, %r3;
+	mad.lo.s32 %r2, %r2, 5, %r4;
+	mad.lo.s32 %r2, %r2, 7, %r5;
+	mad.lo.s32 %r2, %r2, 11, %r6;
+	mad.lo.s32 %r2, %r2, 13, %r7;
+	mad.lo.s32 %r2, %r2, 17, %r8;
+	cvt.s64.s32 %rd9, %r2;
+	st.global.u64 [%slot], %rd9;",
+                64 + even,
+                64 + even,
+                64 + even
+            );
+            let out = run(&with_tile(&body), 40 * n, |call| {
+                call.grid(n_blocks as u32).block(32)
+            });
+            for (thread, found) in out[..n].iter().enumerate() {
+                let word = 977 * (thread as u32 % 32) + 129;
+                let [byte, half] = [i32::from(word as u8), i32::from(word as u16)];
+                let [signed_byte, signed_half] = [i32::from(word as i8), i32::from(word as i16)];
+                let changed = i32::from((word as u8).wrapping_add(77));
+                let factors = [(1, signed_byte), (3, byte), (5, changed), (7, signed_half)];
+                let last = [(11, half), (13, byte), (17, signed_byte)];
+                let all = factors.into_iter().chain(last);
+                let expected = all.fold(0_i32, |sum, (by, more)| {
+                    sum.wrapping_mul(by).wrapping_add(more)
+                });
+                assert_eq!(
+                    *found as i64,
+                    i64::from(expected),
+                    "{space}, {offset}, {thread}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

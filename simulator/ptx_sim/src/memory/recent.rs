@@ -60,7 +60,7 @@ impl Recent {
     ) -> Option<Found> {
         let place = &mut self.0[instruction as usize % N_PLACES];
         if !place.has(address, n_bytes) {
-            *place = look_up(memory, address)?;
+            look_up(place, memory, address);
             if !place.has(address, n_bytes) {
                 return None;
             }
@@ -72,14 +72,18 @@ impl Recent {
     }
 }
 
-/// The allocation that an address is in or near.
+/// Remembers the allocation that an address is in or near, if there is one. In place: what was just
+/// written by words would be slow to copy by vectors.
 #[inline(never)]
-fn look_up(memory: &GlobalMemory, address: u64) -> Option<Place> {
-    let allocation = memory.find(address)?;
-    Some(Place {
-        base: allocation.base,
-        open_bytes: allocation.open_bytes(),
-        host: allocation.host()?.as_ptr(),
-        is_constant: allocation.purpose == Purpose::Constant,
-    })
+fn look_up(place: &mut Place, memory: &GlobalMemory, address: u64) {
+    let Some(allocation) = memory.find(address) else {
+        return;
+    };
+    let Some(host) = allocation.host() else {
+        return;
+    };
+    place.base = allocation.base;
+    place.open_bytes = allocation.open_bytes();
+    place.host = host.as_ptr();
+    place.is_constant = allocation.purpose == Purpose::Constant;
 }

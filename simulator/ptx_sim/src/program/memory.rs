@@ -45,6 +45,8 @@ impl Access {
 pub(crate) enum RowMove {
     /// A register of whole elements.
     Whole(Slot),
+    /// A register of 16 or 32 bits, wider than its elements.
+    Narrow(Slot),
     /// Two registers of words.
     Pairs([Slot; 2]),
     /// Four registers of words.
@@ -63,6 +65,7 @@ impl RowMove {
         match *registers {
             _ if is_plain() => Self::Never,
             [Some(slot)] if register_bytes == element_bytes => Self::Whole(slot),
+            [Some(slot)] if register_bytes <= 4 => Self::Narrow(slot),
             [Some(a), Some(b)] if (register_bytes, element_bytes) == (4, 4) => Self::Pairs([a, b]),
             [Some(a), Some(b), Some(c), Some(d)] if (register_bytes, element_bytes) == (4, 4) => {
                 Self::Fours([a, b, c, d])

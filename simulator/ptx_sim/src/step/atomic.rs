@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Addresses, InCluster, Located, Request, by_block, lane_addresses, locate};
+use super::access::{Addresses, InCluster, Located, Request, by_block, locate};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
@@ -25,7 +25,8 @@ pub(super) fn atomic<O: Observer>(
     op: &Atomic,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(&step.view, &op.address, mask);
+    let mut addresses = Addresses::NONE;
+    addresses.find(&step.view, &op.address, mask);
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);

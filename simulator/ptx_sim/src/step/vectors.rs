@@ -73,6 +73,26 @@ pub(in crate::step) unsafe fn put_words(
     }
 }
 
+/// Sets a register of 16-bit lanes.
+///
+/// # Safety
+/// The decoder made `slot` for 16-bit lanes; this machine has the vectors.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(in crate::step) unsafe fn put_halves(regs: FramePtr, slot: u32, value: impl Fn(usize) -> u16) {
+    // SAFETY: The caller's promise.
+    let to = unsafe { regs.bytes(slot, 2 * WARP_SIZE) }.cast::<__m256i>();
+    for sixteen in 0..2 {
+        let four = |i: usize| {
+            let half = |lane: usize| u64::from(value(16 * sixteen + 4 * i + lane));
+            (half(0) | half(1) << 16 | half(2) << 32 | half(3) << 48) as i64
+        };
+        let vector = _mm256_setr_epi64x(four(0), four(1), four(2), four(3));
+        // SAFETY: A register of 16-bit lanes has two vectors.
+        unsafe { put(to.add(sixteen), vector, None) };
+    }
+}
+
 /// As [`put_words`], of 64-bit lanes.
 ///
 /// # Safety

@@ -19,6 +19,35 @@ pub(in crate::step) struct Addresses {
 }
 
 impl Addresses {
+    /// To be [found](Self::find). Not to be moved then: it is large.
+    pub const NONE: Self = Self {
+        lanes: [0; WARP_SIZE],
+        stride: None,
+    };
+
+    /// Computes the addresses of the lanes of `mask`.
+    #[inline(always)]
+    pub fn find(&mut self, view: &PathView<'_>, op: &AddressOperand, mask: u32) {
+        // SAFETY: The decoder made the slot for lanes of this width.
+        unsafe {
+            if op.wide {
+                let base = view.regs.lanes::<u64>(op.slot);
+                for (lane, address) in self.lanes.iter_mut().enumerate() {
+                    *address = base[lane].wrapping_add(op.offset as u64);
+                }
+            } else {
+                let base = view.regs.lanes::<u32>(op.slot);
+                for (lane, address) in self.lanes.iter_mut().enumerate() {
+                    *address = u64::from(base[lane].wrapping_add(op.offset as u32));
+                }
+            }
+        }
+        self.stride = None;
+        if mask == FULL_MASK {
+            self.stride = stride64(&self.lanes);
+        }
+    }
+
     /// The space that an access goes to, and the lanes of `left` that access that one:
     /// all of them, if the instruction names a space; with generic addresses those in the
     /// space of the first, which mostly are all. The addresses of these lanes become
@@ -72,33 +101,14 @@ impl Addresses {
     }
 }
 
-/// Computes the addresses of the lanes of `mask`.
+/// The addresses of the lanes of `mask`.
 #[inline(always)]
 pub(in crate::step) fn lane_addresses(
     view: &PathView<'_>,
     op: &AddressOperand,
     mask: u32,
 ) -> Addresses {
-    let mut out = Addresses {
-        lanes: [0; WARP_SIZE],
-        stride: None,
-    };
-    // SAFETY: The decoder made the slot for lanes of this width.
-    unsafe {
-        if op.wide {
-            let base = view.regs.lanes::<u64>(op.slot);
-            for (lane, address) in out.lanes.iter_mut().enumerate() {
-                *address = base[lane].wrapping_add(op.offset as u64);
-            }
-        } else {
-            let base = view.regs.lanes::<u32>(op.slot);
-            for (lane, address) in out.lanes.iter_mut().enumerate() {
-                *address = u64::from(base[lane].wrapping_add(op.offset as u32));
-            }
-        }
-    }
-    if mask == FULL_MASK {
-        out.stride = stride64(&out.lanes);
-    }
-    out
+    let mut found = Addresses::NONE;
+    found.find(view, op, mask);
+    found
 }

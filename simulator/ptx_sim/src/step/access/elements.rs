@@ -25,7 +25,8 @@ pub(super) fn from_memory(
 ) {
     match located {
         Located::Biased(base) => {
-            let place = |lane: usize| base.wrapping_add(addresses[lane] as usize);
+            let base = *base;
+            let place = move |lane: usize| base.wrapping_add(addresses[lane] as usize);
             from_places(view, op, place, mask, alone);
         }
         _ => from_scattered(view, op, (located, addresses), mask),
@@ -40,7 +41,13 @@ fn from_scattered(
     (located, addresses): (&Located, &[u64; WARP_SIZE]),
     mask: u32,
 ) {
-    from_places(view, op, |lane| located.host(addresses, lane), mask, false);
+    from_places(
+        view,
+        op,
+        move |lane| located.host(addresses, lane),
+        mask,
+        false,
+    );
 }
 
 /// Loads from where each lane's element is, also for lanes that `mask` does not have.
@@ -48,13 +55,13 @@ fn from_scattered(
 pub(super) fn from_places(
     view: &PathView<'_>,
     op: &Access,
-    place: impl Fn(usize) -> *mut u8,
+    place: impl Fn(usize) -> *mut u8 + Copy,
     mask: u32,
     alone: bool,
 ) {
     #[cfg(target_arch = "x86_64")]
     if alone && has_wide_vectors() {
-        let memory = |lane| place(lane).cast_const();
+        let memory = move |lane| place(lane).cast_const();
         // SAFETY: `locate` found the bytes of every active lane, aligned; the decoder made
         // the slots for words; this machine has the vectors.
         unsafe {
@@ -76,21 +83,21 @@ pub(super) fn from_places(
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
-        let host = |lane| place(lane).wrapping_add(offset);
+        let host = move |lane| place(lane).wrapping_add(offset);
         // SAFETY: `locate` found the bytes of every active lane, aligned; the
         // decoder made the slot for lanes of `register_bytes`.
         unsafe {
             match (op.element_bytes, op.register_bytes, op.signed) {
-                (4, 4, _) => words(view, slot, mask, |l| read32(host(l))),
-                (8, 8, _) => doubles(view, slot, mask, |l| read64(host(l))),
-                (2, 2, _) => gather(view, slot, mask, |l| read16(host(l))),
-                (1, 4, false) => words(view, slot, mask, |l| u32::from(read8(host(l)))),
-                (2, 4, false) => words(view, slot, mask, |l| u32::from(read16(host(l)))),
-                (1, 2, false) => gather(view, slot, mask, |l| u16::from(read8(host(l)))),
-                (16, 16, _) => gather(view, slot, mask, |l| {
+                (4, 4, _) => words(view, slot, mask, move |l| read32(host(l))),
+                (8, 8, _) => doubles(view, slot, mask, move |l| read64(host(l))),
+                (2, 2, _) => halves(view, slot, mask, move |l| read16(host(l))),
+                (1, 4, false) => words(view, slot, mask, move |l| u32::from(read8(host(l)))),
+                (2, 4, false) => words(view, slot, mask, move |l| u32::from(read16(host(l)))),
+                (1, 2, false) => halves(view, slot, mask, move |l| u16::from(read8(host(l)))),
+                (16, 16, _) => gather(view, slot, mask, move |l| {
                     u128::from(read64(host(l))) | u128::from(read64(host(l).add(8))) << 64
                 }),
-                (element, 4, signed) => words(view, slot, mask, |l| {
+                (element, 4, signed) => words(view, slot, mask, move |l| {
                     extend(read_element(host(l), element), element, signed) as u32
                 }),
                 (element, register, signed) => {
@@ -115,6 +122,21 @@ unsafe fn words(view: &PathView<'_>, slot: u32, mask: u32, value: impl Fn(usize)
     if has_wide_vectors() {
         // SAFETY: The caller's promise; this machine has the vectors.
         return unsafe { vectors::put_words(view.regs, slot, mask, value) };
+    }
+    // SAFETY: The caller's promise.
+    unsafe { gather(view, slot, mask, value) };
+}
+
+/// As [`words`], of 16-bit lanes.
+///
+/// # Safety
+/// The decoder made `slot` for 16-bit lanes.
+#[inline(always)]
+unsafe fn halves(view: &PathView<'_>, slot: u32, mask: u32, value: impl Fn(usize) -> u16) {
+    #[cfg(target_arch = "x86_64")]
+    if mask == FULL_MASK && has_wide_vectors() {
+        // SAFETY: The caller's promise; this machine has the vectors.
+        return unsafe { vectors::put_halves(view.regs, slot, value) };
     }
     // SAFETY: The caller's promise.
     unsafe { gather(view, slot, mask, value) };
@@ -146,7 +168,8 @@ pub(super) fn to_memory(
 ) {
     match located {
         Located::Biased(base) => {
-            let place = |lane: usize| base.wrapping_add(addresses[lane] as usize);
+            let base = *base;
+            let place = move |lane: usize| base.wrapping_add(addresses[lane] as usize);
             to_places(view, op, place, mask, alone);
         }
         _ => to_scattered(view, op, (located, addresses), mask),
@@ -161,7 +184,13 @@ fn to_scattered(
     (located, addresses): (&Located, &[u64; WARP_SIZE]),
     mask: u32,
 ) {
-    to_places(view, op, |lane| located.host(addresses, lane), mask, false);
+    to_places(
+        view,
+        op,
+        move |lane| located.host(addresses, lane),
+        mask,
+        false,
+    );
 }
 
 /// Stores to where each lane's element is.
@@ -169,7 +198,7 @@ fn to_scattered(
 pub(super) fn to_places(
     view: &PathView<'_>,
     op: &Access,
-    place: impl Fn(usize) -> *mut u8,
+    place: impl Fn(usize) -> *mut u8 + Copy,
     mask: u32,
     alone: bool,
 ) {
@@ -192,17 +221,19 @@ pub(super) fn to_places(
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
-        let host = |lane| place(lane).wrapping_add(offset);
+        let host = move |lane| place(lane).wrapping_add(offset);
         // SAFETY: As in `from_memory`.
         unsafe {
             match (op.element_bytes, op.register_bytes) {
-                (4, 4) => scatter(view, slot, mask, |l, v: u32| write32(host(l), v)),
-                (8, 8) => scatter(view, slot, mask, |l, v: u64| write64(host(l), v)),
-                (2, 2) => scatter(view, slot, mask, |l, v: u16| write16(host(l), v)),
-                (1, 4) => scatter(view, slot, mask, |l, v: u32| write8(host(l), v as u8)),
-                (2, 4) => scatter(view, slot, mask, |l, v: u32| write16(host(l), v as u16)),
-                (1, 2) => scatter(view, slot, mask, |l, v: u16| write8(host(l), v as u8)),
-                (16, 16) => scatter(view, slot, mask, |l, v: u128| {
+                (4, 4) => scatter(view, slot, mask, move |l, v: u32| write32(host(l), v)),
+                (8, 8) => scatter(view, slot, mask, move |l, v: u64| write64(host(l), v)),
+                (2, 2) => scatter(view, slot, mask, move |l, v: u16| write16(host(l), v)),
+                (1, 4) => scatter(view, slot, mask, move |l, v: u32| write8(host(l), v as u8)),
+                (2, 4) => scatter(view, slot, mask, move |l, v: u32| {
+                    write16(host(l), v as u16)
+                }),
+                (1, 2) => scatter(view, slot, mask, move |l, v: u16| write8(host(l), v as u8)),
+                (16, 16) => scatter(view, slot, mask, move |l, v: u128| {
                     write64(host(l), v as u64);
                     write64(host(l).add(8), (v >> 64) as u64);
                 }),
@@ -260,6 +291,7 @@ unsafe fn scatter<T: Lane>(view: &PathView<'_>, slot: u32, mask: u32, store: imp
 }
 
 /// Sign- or zero-extends the low `bytes` of a value.
+#[inline]
 pub(super) fn extend(value: u64, bytes: u32, signed: bool) -> u64 {
     let shift = 64 - 8 * bytes.min(8);
     if signed {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 /// Copies from memory that other threads may write.
 ///
 /// # Safety
-/// `from` is readable and 2-aligned for `n_bytes`, a multiple of 64; `to` is writable,
+/// `from` is readable and 2-aligned for `n_bytes`, a multiple of 8; `to` is writable,
 /// 8-aligned and not shared.
 #[inline]
 pub(super) unsafe fn copy_out_shared(from: *mut u8, to: *mut u8, n_bytes: usize) {
@@ -87,6 +87,7 @@ atomic_access!(read64, write64, u64, AtomicU64);
 ///
 /// # Safety
 /// As [`read64`], for this width.
+#[inline]
 pub(super) unsafe fn read_element(p: *mut u8, bytes: u32) -> u64 {
     // SAFETY: The caller's promise.
     unsafe {
@@ -103,6 +104,7 @@ pub(super) unsafe fn read_element(p: *mut u8, bytes: u32) -> u64 {
 ///
 /// # Safety
 /// As [`write64`], for this width.
+#[inline]
 pub(super) unsafe fn write_element(p: *mut u8, bytes: u32, value: u64) {
     // SAFETY: The caller's promise.
     unsafe {

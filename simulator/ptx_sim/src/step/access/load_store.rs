@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
 use super::super::context::Step;
-use super::addresses::{Addresses, lane_addresses};
+use super::addresses::Addresses;
 use super::by_block::{InCluster, by_block};
 use super::elements::{from_memory, to_memory};
 use super::local;
@@ -99,7 +99,8 @@ fn scattered<O: Observer, const LOAD: bool>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(&step.view, &op.address, mask);
+    let mut addresses = Addresses::NONE;
+    addresses.find(&step.view, &op.address, mask);
     if op.space != Space::Generic {
         // The usual case, without a loop.
         return access_in::<O, LOAD>(step, op, op.space, &addresses, mask);

@@ -14,7 +14,7 @@ use crate::checks::access::{AccessClass, Row, RowAccess};
 use crate::checks::observer::Observer;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::lanes::{FULL_MASK, Lane, WARP_SIZE};
 use crate::memory::address::space_of;
 use crate::program::{Access, AddressOperand, RowMove, Slot};
 use ptx::ir::Space;
@@ -192,7 +192,14 @@ fn apart_plain<const LOAD: bool>(
     (memory, stride): (*mut u8, usize),
     alone: bool,
 ) {
-    let place = |lane: usize| memory.wrapping_add(lane * stride);
+    if let RowMove::Narrow(slot) = op.row
+        && stride == op.element_bytes as usize
+        && (alone || memory.addr().is_multiple_of(2))
+    {
+        // SAFETY: The caller's promise; the decoder made the slot for elements of this kind.
+        return unsafe { move_narrow::<LOAD>(view, op, slot, memory, alone) };
+    }
+    let place = move |lane: usize| memory.wrapping_add(lane * stride);
     if LOAD {
         from_places(view, op, place, FULL_MASK, alone);
     } else {
@@ -261,6 +268,74 @@ unsafe fn move_row<const LOAD: bool>(
             8 => move_bytes::<LOAD, 256>(register, memory, alone),
             2 => move_bytes::<LOAD, 64>(register, memory, alone),
             _ => move_bytes::<LOAD, 512>(register, memory, alone),
+        }
+    }
+}
+
+/// Moves a register of all 32 lanes that is wider than its elements, which lie side by side from
+/// `memory` on.
+///
+/// # Safety
+/// As [`move_row`], but `memory` is 2-aligned if not `alone`.
+#[inline(always)]
+unsafe fn move_narrow<const LOAD: bool>(
+    view: &PathView<'_>,
+    op: &Access,
+    slot: Slot,
+    memory: *mut u8,
+    alone: bool,
+) {
+    let place = (view, slot, memory, alone);
+    // SAFETY: The caller's promise.
+    unsafe {
+        match (op.element_bytes, op.register_bytes, op.signed) {
+            (1, 2, false) => narrow::<LOAD, u8, u16>(place, u16::from, |word| word as u8),
+            (1, 2, true) => narrow::<LOAD, i8, u16>(place, |x| x as u16, |word| word as i8),
+            (1, _, false) => narrow::<LOAD, u8, u32>(place, u32::from, |word| word as u8),
+            (1, _, true) => narrow::<LOAD, i8, u32>(place, |x| x as u32, |word| word as i8),
+            (_, _, false) => narrow::<LOAD, u16, u32>(place, u32::from, |word| word as u16),
+            (_, _, true) => narrow::<LOAD, i16, u32>(place, |x| x as u32, |word| word as i16),
+        }
+    }
+}
+
+/// [`move_narrow`], with elements `E` and registers `R`.
+///
+/// # Safety
+/// As [`move_narrow`].
+#[inline(always)]
+unsafe fn narrow<const LOAD: bool, E: Copy + Default, R: Lane>(
+    (view, slot, memory, alone): (&PathView<'_>, Slot, *mut u8, bool),
+    widened: impl Fn(E) -> R,
+    narrowed: impl Fn(R) -> E,
+) {
+    /// Registers are read by vectors of 32 bytes.
+    #[repr(align(32))]
+    struct Elements<E>([E; WARP_SIZE]);
+    let mut elements = Elements([E::default(); WARP_SIZE]);
+    let n_bytes = size_of::<[E; WARP_SIZE]>();
+    // SAFETY: The caller's promise.
+    unsafe {
+        if LOAD {
+            let to = elements.0.as_mut_ptr().cast::<u8>();
+            match alone {
+                true => std::ptr::copy_nonoverlapping(memory, to, n_bytes),
+                false => copy_out_shared(memory, to, n_bytes),
+            }
+            let register = view.regs.lanes_mut::<R>(slot);
+            for (word, element) in register.iter_mut().zip(elements.0) {
+                *word = widened(element);
+            }
+        } else {
+            let register = view.regs.lanes::<R>(slot);
+            for (element, word) in elements.0.iter_mut().zip(register) {
+                *element = narrowed(*word);
+            }
+            let from = elements.0.as_mut_ptr().cast::<u8>();
+            match alone {
+                true => std::ptr::copy_nonoverlapping(from, memory, n_bytes),
+                false => copy_in_shared(from, memory, n_bytes),
+            }
         }
     }
 }
