@@ -67,15 +67,41 @@ pub(crate) enum Round {
     /// All its threads have ended.
     Finished,
     /// There is more to do.
-    Progress {
-        /// Whether it looks as if it waits for another block.
-        waits: bool,
-        /// Whether all its threads do again and again what they did, with no effect: without
-        /// others they never end.
-        repeats: bool,
-        /// Warp instructions executed.
-        used: i64,
-    },
+    Progress(Turn),
+}
+
+/// What blocks in flight did in their turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    /// Whether they all look as if they wait for another block.
+    pub waits: bool,
+    /// Whether all their threads do again and again what they did, with no effect: without others
+    /// they never end.
+    pub repeats: bool,
+    /// Warp instructions executed.
+    pub used: i64,
+}
+
+impl Turn {
+    /// That of no blocks.
+    pub const NONE: Self = Self {
+        waits: true,
+        repeats: true,
+        used: 0,
+    };
+    /// That of blocks that have ended, or that will have one.
+    pub const OVER: Self = Self {
+        waits: false,
+        repeats: false,
+        used: 0,
+    };
+
+    /// Makes it that of these blocks and others.
+    pub fn join(&mut self, others: Self) {
+        self.waits &= others.waits;
+        self.repeats &= others.repeats;
+        self.used += others.used;
+    }
 }
 
 impl BlockRun {
@@ -289,32 +315,32 @@ impl BlockRun {
             }
             return Ok(Round::Finished);
         }
-        let progress = Round::Progress {
+        let turn = Turn {
             waits,
             repeats: repeats && !sat_out,
             used: round,
         };
-        self.end_round(launch, observer, progress, (round, sat_out))
+        self.end_round(launch, observer, turn, sat_out)
     }
 
-    /// The outcome of a round: how far it got, how much warps have executed, and whether some have
-    /// sat out.
+    /// The outcome of a round, given what warps have done and whether some have sat out.
     #[inline(always)]
     fn end_round<O: Observer>(
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
-        progress: Round,
-        (round, sat_out): (i64, bool),
+        turn: Turn,
+        sat_out: bool,
     ) -> Result<Round, Box<LaunchError>> {
         let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
             | self.warpgroups.wake(&mut self.warps);
         let mut sat_out = sat_out;
         if let Some(membership) = &self.cluster {
-            freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
+            freed |= membership.end_round(&mut self.warps, turn.used > 0 || freed, observer);
             sat_out &= self.is_ready();
         }
-        if round > 0 || freed || sat_out {
+        let progress = Round::Progress(turn);
+        if turn.used > 0 || freed || sat_out {
             return Ok(progress);
         }
         let stuck = self.cluster.as_ref().map(|m| m.when_stuck(&self.warps));

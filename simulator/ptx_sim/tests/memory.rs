@@ -47,7 +47,7 @@ fn narrow_stores_leave_the_rest() {
 fn rows_of_narrow_elements() {
     for (space, n_blocks) in [("shared", 1), ("global", 1), ("global", 8)] {
         for offset in 0..8 {
-            let (n, even) = (32 * n_blocks, offset & !1);
+            let (n, halves) = (32 * n_blocks, 64 + (offset & !1));
             let base = match space {
                 "shared" => "mov.u64 %rd1, tile;".to_owned(),
                 _ => format!(
@@ -70,9 +70,9 @@ fn rows_of_narrow_elements() {
 	add.u16 %h3, %h1, 77;
 	st.{space}.u8 [%rd3+{offset}], %h3;
 	ld.{space}.u8 %r4, [%rd3+{offset}];
-	st.{space}.u16 [%rd5+{}], %r1;
-	ld.{space}.s16 %r5, [%rd5+{}];
-	ld.{space}.u16 %r6, [%rd5+{}];
+	st.{space}.u16 [%rd5+{halves}], %r1;
+	ld.{space}.s16 %r5, [%rd5+{halves}];
+	ld.{space}.u16 %r6, [%rd5+{halves}];
 	cvt.u32.u16 %r7, %h1;
 	cvt.s32.s16 %r8, %h2;
 	mad.lo.s32 %r2, %r2, 3, %r3;
@@ -82,10 +82,7 @@ fn rows_of_narrow_elements() {
 	mad.lo.s32 %r2, %r2, 13, %r7;
 	mad.lo.s32 %r2, %r2, 17, %r8;
 	cvt.s64.s32 %rd9, %r2;
-	st.global.u64 [%slot], %rd9;",
-                64 + even,
-                64 + even,
-                64 + even
+	st.global.u64 [%slot], %rd9;"
             );
             let out = run(&with_tile(&body), 40 * n, |call| {
                 call.grid(n_blocks as u32).block(32)

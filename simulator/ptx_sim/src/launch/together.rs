@@ -10,7 +10,8 @@ use super::grid_workspace::GridWorkspace;
 use super::memory::Heaps;
 use super::options::Launch;
 use super::prepared::Prepared;
-use super::workers::{Turn, Work, Worker};
+use super::workers::{Work, Worker};
+use crate::block::Turn;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::links::Links;
@@ -263,10 +264,7 @@ impl<'a> Turns<'_, '_, '_, 'a> {
         while self.workers.iter().any(Option::is_some) {
             let mut all = Turn::NONE;
             for member in 0..self.workers.len() {
-                let turn = self.turn(member, shared)?;
-                all.waits &= turn.waits;
-                all.repeats &= turn.repeats;
-                all.used += turn.used;
+                all.join(self.turn(member, shared)?);
             }
             self.account(&all)?;
         }

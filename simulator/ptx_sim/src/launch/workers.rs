@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::findings;
-use crate::block::{BlockRun, Round};
+use crate::block::{BlockRun, Round, Turn};
 use crate::checks::observer::Observer;
 use crate::clock::Started;
 use crate::cluster::Cluster;
@@ -267,8 +267,9 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
         for _ in 0..self.more(&turn, self.rounds) {
             begun |= self.begin_next()?;
         }
-        turn.waits &= !begun;
-        turn.repeats &= !begun;
+        if begun {
+            turn.join(Turn::OVER);
+        }
         Ok(Some(turn))
     }
 
@@ -299,7 +300,7 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
         while i < self.resident.len() {
             let n = self.resident.len();
             if self.choices.as_mut().is_some_and(|d| d.block_sits_out(n)) {
-                (turn.waits, turn.repeats) = (false, false);
+                turn.join(Turn::OVER);
                 i += 1;
                 continue;
             }
@@ -320,18 +321,10 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
                     if !self.work.context.repeats {
                         self.spare.push(ended);
                     }
-                    (turn.waits, turn.repeats) = (false, false);
+                    turn.join(Turn::OVER);
                     continue;
                 }
-                Ok(Round::Progress {
-                    waits,
-                    repeats,
-                    used,
-                }) => {
-                    turn.waits &= waits;
-                    turn.repeats &= repeats;
-                    turn.used += used;
-                }
+                Ok(Round::Progress(one)) => turn.join(one),
                 Err(error) => return Err((number, self.with_rest(error))),
             }
             i += 1;
@@ -476,29 +469,4 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
         }
         Ok(())
     }
-}
-
-/// What the blocks in flight did in their turn.
-pub(crate) struct Turn {
-    /// Whether they all look as if they wait for another block.
-    pub waits: bool,
-    /// Whether they all do again and again what they did.
-    pub repeats: bool,
-    /// Warp instructions that they executed.
-    pub used: i64,
-}
-
-impl Turn {
-    /// That of no blocks.
-    pub const NONE: Self = Self {
-        waits: true,
-        repeats: true,
-        used: 0,
-    };
-    /// That of blocks that have ended, or that will have one.
-    pub const OVER: Self = Self {
-        waits: false,
-        repeats: false,
-        used: 0,
-    };
 }
