@@ -115,12 +115,11 @@ impl Control<'_, '_, '_, '_> {
 
 /// Whether what the checks find lies on the way from one moment to another.
 fn passes(direction: Direction, origin: Origin, stop: &Stop, found: &Found) -> bool {
-    if let Reason::Interrupted = stop.reason {
-        return false;
-    }
     let time = found.this.time;
-    match direction {
-        Direction::Forwards => origin.time < time && time <= stop.time,
-        Direction::Backwards => stop.time <= time && time < origin.time,
+    match (direction, &stop.reason) {
+        // A way that is interrupted goes on from where it was interrupted, and not from its origin.
+        (Direction::Forwards, _) => origin.time < time && time <= stop.time,
+        (Direction::Backwards, Reason::Interrupted) => false,
+        (Direction::Backwards, _) => stop.time <= time && time < origin.time,
     }
 }

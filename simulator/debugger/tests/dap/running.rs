@@ -1,5 +1,7 @@
 //! Launches that run while the editor asks.
 
+use std::time::Duration;
+
 use debugger::dap::Then;
 use serde_json::json;
 
@@ -111,4 +113,22 @@ fn what_the_checks_find_is_found_whatever_is_asked_meanwhile() {
         assert_eq!(editor.stop()["reason"], "exception");
         editor.leave();
     }
+}
+
+#[test]
+fn what_the_checks_find_is_found_after_a_question_that_came_later() {
+    // The end is far behind what is found.
+    let wrong = endless().replace("bar.sync", "// bar.sync");
+    let mut editor = Editor::at_entry(&wrong);
+    // From now on it is known.
+    assert_eq!(editor.go("continue", &json!(1))["reason"], "exception");
+    for _ in 0..3 {
+        let stop = editor.go("reverseContinue", &json!(1));
+        assert_eq!(stop["reason"], "entry");
+        editor.ask("continue", json!({"threadId": 1}));
+        std::thread::sleep(Duration::from_millis(20));
+        editor.ask("threads", json!({}));
+        assert_eq!(editor.stop()["reason"], "exception");
+    }
+    editor.leave();
 }
