@@ -141,3 +141,73 @@ fn launcher(
         sim.launch_with(launch, options).map(drop)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use debugger::sources::Sources;
+    use debugger::{Debugger, lines};
+    use lockstep::engine::PtxModule;
+    use std::cell::RefCell;
+
+    /// The lesson of `add`, for 300 elements, whose kernel stores 0 from element 40 on.
+    fn mistaken() -> (Registered, Shape, Asked, PtxModule) {
+        let options = Options::parse_from(["debug", "add", "--wrong", "--shape=300"]);
+        let (registered, shape) = registered(&options.asked).expect("it exists");
+        let module = kernels::module_for_debugging(registered, None).expect("it compiles");
+        let text = module.text().expect("it compiles");
+        let (before, kernel) = text.split_once(".entry add(").expect("the kernel");
+        let (kernel, after) = kernel.split_once("\n}\n").expect("its end");
+        let store = "st.global.b32 \t[%rd1], %r8;";
+        assert_eq!(kernel.matches(store).count(), 1, "{kernel}");
+        let wrong = "setp.ge.u32 \t%p1, %r5, 40;\n\t@%p1 mov.b32 \t%r8, 0;\n\t";
+        let kernel = kernel.replace(store, &format!("{wrong}{store}"));
+        let text = format!("{before}.entry add({kernel}\n}}\n{after}");
+        let module = PtxModule::of_text("mistaken.ptx", text);
+        (registered, shape, options.asked, module)
+    }
+
+    #[test]
+    fn a_wrong_element_leads_to_who_wrote_it() {
+        let (registered, shape, asked, module) = mistaken();
+        let sim = Sim::new(vec![module.clone()]);
+        let wrong = first_wrong(registered, &shape, &asked, sim).expect("it is wrong");
+        assert_eq!(wrong.launch, 1);
+        let options = Options::parse_from(["debug", "add", "--wrong"]);
+        let commands = options.first_commands(Some(&wrong));
+
+        let said = Rc::new(RefCell::new(Vec::new()));
+        let output = Rc::clone(&said);
+        let sim = Sim::new(vec![module]);
+        sim.launch_by(Some(Rc::new(move |sim, launch| {
+            sim.debug(launch, None, |session| {
+                let mut debugger = Debugger::new(session, Sources::default());
+                let mut output = output.borrow_mut();
+                let talked = lines::talk(&mut debugger, &mut commands.as_bytes(), &mut *output, "");
+                assert_eq!(talked.expect("memory takes everything").n_refused, 0);
+            })
+        })));
+        let ended = cli::profile::run_case(registered, &shape, &sim);
+        ended.expect_err("it is still wrong");
+        let said = String::from_utf8(said.take()).expect("text");
+        for part in [
+            "block 0, thread 40 ",
+            "02_coalescing.rs:112",
+            "st.global.b32",
+        ] {
+            assert!(said.contains(part), "no `{part}` in:\n{said}");
+        }
+    }
+
+    #[test]
+    fn a_right_result_has_no_wrong_element() {
+        let (registered, shape, asked, _) = mistaken();
+        let module = kernels::module_for_debugging(registered, None).expect("it compiles");
+        let refused = first_wrong(registered, &shape, &asked, Sim::new(vec![module]));
+        let why = refused.err().expect("it is right").to_string();
+        assert_eq!(
+            why,
+            "the result of add at 300 is right: there is no wrong element"
+        );
+    }
+}

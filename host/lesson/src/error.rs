@@ -48,6 +48,15 @@ impl CaseError {
         }
     }
 
+    /// The same wrong result, of which this element of what was read last is the first wrong one.
+    #[must_use]
+    pub fn of_element(mut self, element: usize) -> Self {
+        if let Self::Wrong { index, .. } = &mut self {
+            *index = Some(element);
+        }
+        self
+    }
+
     /// Whether the kernel did not get to run: it neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(self, Self::Engine(error) if error.is_not_run())
@@ -89,7 +98,7 @@ impl From<Mismatch> for CaseError {
     fn from(mismatch: Mismatch) -> Self {
         Self::Wrong {
             what: mismatch.to_string(),
-            index: Some(mismatch.index),
+            index: Some(mismatch.n_before + mismatch.index),
         }
     }
 }
@@ -106,7 +115,9 @@ mod tests {
         let wrong = CaseError::from(mismatch).at("size 2");
         assert!(wrong.to_string().starts_with("size 2: 1 of 2 elements"));
         assert_eq!(wrong.lead(), Some(Lead::WrongElement));
-        assert_eq!(CaseError::wrong("a flag is not 0").lead(), None);
+        let wrong = CaseError::wrong("a flag is not 0");
+        assert_eq!(wrong.lead(), None);
+        assert_eq!(wrong.of_element(3).lead(), Some(Lead::WrongElement));
         assert_eq!(CaseError::from(EngineError::NoGpu).lead(), None);
     }
 }

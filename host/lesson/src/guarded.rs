@@ -43,11 +43,13 @@ impl<'e> Guarded<'e> {
     ///
     /// [`CaseError::Wrong`] when something was written to a guard.
     pub fn read(&self) -> Result<Vec<f32>, CaseError> {
-        let mut values = self.buffer.read_with_gaps()?;
-        check(&values.split_off(GUARD + self.len), "after the output")?;
-        let output = values.split_off(GUARD);
-        check(&values, "before the output")?;
-        Ok(output)
+        let end = GUARD + self.len;
+        let after = self.buffer.read_of_with_gaps(end..end + GUARD)?;
+        check(&after, "after the output")?;
+        let before = self.buffer.read_of_with_gaps(0..GUARD)?;
+        check(&before, "before the output")?;
+        // Last, since a wrong element is told by its place in what was read last.
+        Ok(self.buffer.read_of_with_gaps(GUARD..end)?)
     }
 }
 

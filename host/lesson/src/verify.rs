@@ -117,6 +117,8 @@ pub struct Mismatch {
     pub max_abs_error: f64,
     /// Row length, if the output is a matrix.
     pub columns: Option<usize>,
+    /// The number of elements that were read from the device before the first compared one.
+    pub n_before: usize,
 }
 
 impl Mismatch {
@@ -127,6 +129,11 @@ impl Mismatch {
             columns: Some(columns),
             ..self
         }
+    }
+
+    /// The same, of a part of what was read from the device, `n_before` elements after its beginning.
+    pub fn after(self, n_before: usize) -> Self {
+        Self { n_before, ..self }
     }
 }
 
@@ -250,6 +257,7 @@ fn compare_by_parts<T: Element>(
             n_unwritten: found.n_unwritten,
             max_abs_error: found.max_abs_error,
             columns: None,
+            n_before: 0,
         }),
     }
 }

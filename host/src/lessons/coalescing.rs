@@ -235,7 +235,8 @@ fn run_one(
         let i = index + pattern.first as usize;
         x[(pattern.x_index)(i)] + y[i]
     };
-    trial.verdict(compare(got, expected, trial.tolerance()))?;
+    let compared = compare(got, expected, trial.tolerance());
+    trial.verdict(compared.map_err(|mismatch| mismatch.after(pattern.first as usize)))?;
     if is_sweep {
         return Ok(());
     }

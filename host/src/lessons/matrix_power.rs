@@ -214,7 +214,8 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
                     "matrix {problem}, row {}, column {}: expected {expected} ±{bound:e}, got {got}",
                     index / SIDE,
                     index % SIDE
-                )));
+                ))
+                .of_element(problem * MATRIX + index));
             }
             if expected.is_finite() {
                 verified.max_abs_error = verified.max_abs_error.max((got - expected).abs());

@@ -93,7 +93,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
             |index| expected[index],
             trial.tolerance(),
         );
-        trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
+        trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE).after(first)))?;
     }
     trial.finish(&launch)
 }

@@ -12,7 +12,7 @@ use half::f16;
 use lesson::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
-use lesson::verify::{Element, Tolerance, compare_slices};
+use lesson::verify::{Element, Mismatch, Tolerance, compare_slices};
 use lesson::{CaseError, Footprint, Lesson, Shape, Trial, Work, exactly};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
@@ -134,9 +134,11 @@ impl<'e> Inputs<'e> {
         let elements = ELEMENTS as usize;
         for problem in 0..self.n_problems {
             let part = problem * elements..(problem + 1) * elements;
+            let first = part.start;
             let expected = reference(&self.a[part.clone()], &self.b[part.clone()]);
             let compared = compare_slices(&got[part], &expected, trial.tolerance());
-            trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
+            let in_matrix = |mismatch: Mismatch| mismatch.in_matrix(COLUMNS as usize).after(first);
+            trial.verdict(compared.map_err(in_matrix))?;
         }
         Ok(())
     }

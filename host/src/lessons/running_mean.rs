@@ -168,7 +168,8 @@ fn compare(input: &[f32], got: &[f32], window: u32) -> Result<Verified, CaseErro
         if !(error <= bound) {
             return Err(CaseError::wrong(format!(
                 "element {i}: expected {expected} ± {bound:e}, got {got}"
-            )));
+            ))
+            .of_element(i));
         }
         max_abs_error = max_abs_error.max(error);
     }

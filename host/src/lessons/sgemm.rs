@@ -270,9 +270,8 @@ impl Factors {
             let got = &c[row * self.n..][..self.n];
             for (column, (&got, target)) in got.iter().zip(self.row(row)).enumerate() {
                 let bound = if exact { 0.0 } else { target.bound };
-                trial
-                    .verdict_within(got.into(), target.value, bound)
-                    .map_err(|error| error.at(format_args!("row {row}, column {column}")))?;
+                let verdict = trial.verdict_within(got.into(), target.value, bound);
+                verdict.map_err(|error| self.at(error, row, column))?;
             }
         }
         Ok(())
@@ -290,11 +289,26 @@ impl Factors {
             if got == expected {
                 continue;
             }
-            return Err(CaseError::wrong(format!(
-                "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
-            )));
+            let targets = self.row(row).into_iter().map(|target| target.value);
+            let mut elements = c[row * self.n..].iter().zip(targets).enumerate();
+            let wrong = elements.find(|&(_, (&got, target))| f64::from(got) != target);
+            return Err(match wrong {
+                Some((column, (got, target))) => {
+                    let error = CaseError::wrong(format!("expected {target}, got {got}"));
+                    self.at(error, row, column)
+                }
+                None => CaseError::wrong(format!(
+                    "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
+                )),
+            });
         }
         Ok(())
+    }
+
+    /// What is wrong with an element of C.
+    fn at(&self, error: CaseError, row: usize, column: usize) -> CaseError {
+        let error = error.at(format_args!("row {row}, column {column}"));
+        error.of_element(row * self.n + column)
     }
 }
 
@@ -566,7 +580,7 @@ mod tests {
         assert!(factors.check_by_vector(&c).is_ok());
         c[7 * 30 + 29] += 1.0 / 256.0;
         let error = factors.check_by_vector(&c).expect_err("wrong").to_string();
-        assert!(error.starts_with("row 7 "), "{error}");
+        assert!(error.starts_with("row 7, column 29: expected "), "{error}");
         c[7 * 30 + 29] = f32::NAN;
         assert!(factors.check_by_vector(&c).is_err());
     }

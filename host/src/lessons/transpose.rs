@@ -328,7 +328,7 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         let shape = [n_rows as usize, n_columns as usize];
         let compared = compare_with_transpose(got, shape, first, trial.tolerance());
         trial
-            .verdict(compared)
+            .verdict(compared.map_err(|mismatch| mismatch.after(start)))
             .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
         guarded::check(rest, "after the output")
             .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;

@@ -179,7 +179,19 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// Copies all values to the host, whether or not somebody has written them: for buffers with
     /// gaps, such as padded rows. What nobody has written is [`POISON`].
     pub fn read_with_gaps(&self) -> Result<Vec<T>, EngineError> {
-        self.fetch(self.len, |bytes| self.engine.read(self.address, bytes))
+        self.read_of_with_gaps(0..self.len)
+    }
+
+    /// The same of this range of values.
+    ///
+    /// # Panics
+    ///
+    /// The range is out of bounds.
+    pub fn read_of_with_gaps(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
+        let (address, len) = self.part(values);
+        self.fetch(len as usize, |bytes| {
+            self.engine.read_with_gaps(address, bytes, size_of::<T>())
+        })
     }
 
     /// `len` values that `copy` copies.

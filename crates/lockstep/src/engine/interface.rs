@@ -114,6 +114,18 @@ pub trait Engine {
         self.read(address, bytes)
     }
 
+    /// Copies values of `value_bytes` bytes each from the device, whether or not somebody has written
+    /// them.
+    fn read_with_gaps(
+        &self,
+        address: u64,
+        bytes: &mut [u8],
+        value_bytes: usize,
+    ) -> Result<(), EngineError> {
+        let _ = value_bytes;
+        self.read(address, bytes)
+    }
+
     /// Sets every one of `size_bytes` bytes to `value`.
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError>;
 

@@ -164,9 +164,8 @@ impl Factors {
             let got = &c[row * pitch..][..self.n];
             for (column, (&got, sum)) in got.iter().zip(self.row(row, scale)).enumerate() {
                 let (expected, bound) = self.expected::<T>(sum);
-                trial
-                    .verdict_within(got.to_f64(), expected, bound)
-                    .map_err(|error| error.at(format_args!("row {row}, column {column}")))?;
+                let verdict = trial.verdict_within(got.to_f64(), expected, bound);
+                verdict.map_err(|error| at(error, row, column, pitch))?;
             }
         }
         Ok(())
@@ -213,9 +212,21 @@ impl Factors {
         });
         match wrong {
             None => Ok(()),
-            Some((row, got, expected)) => Err(CaseError::wrong(format!(
-                "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
-            ))),
+            Some((row, got, expected)) => {
+                let targets = self.row(row, scale).into_iter();
+                let targets = targets.map(|sum| self.expected::<T>(sum).0);
+                let mut elements = c[row * pitch..].iter().zip(targets).enumerate();
+                let wrong = elements.find(|&(_, (got, target))| got.to_f64() != target);
+                Err(match wrong {
+                    Some((column, (got, target))) => {
+                        let error = format!("expected {target}, got {}", got.to_f64());
+                        at(CaseError::wrong(error), row, column, pitch)
+                    }
+                    None => CaseError::wrong(format!(
+                        "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
+                    )),
+                })
+            }
         }
     }
 
@@ -239,6 +250,12 @@ impl Factors {
                 },
             )
     }
+}
+
+/// What is wrong with an element of C, whose rows are `pitch` apart.
+fn at(error: CaseError, row: usize, column: usize, pitch: usize) -> CaseError {
+    let error = error.at(format_args!("row {row}, column {column}"));
+    error.of_element(row * pitch + column)
 }
 
 fn n_products([m, n, k]: [u32; 3]) -> u64 {
@@ -313,7 +330,7 @@ mod tests {
             c[7 * factors.n + 29] += 1.0;
             let error = factors.check_by_vector(&c, factors.n, scale);
             let error = error.expect_err("wrong").to_string();
-            assert!(error.starts_with("row 7 "), "{error}");
+            assert!(error.starts_with("row 7, column 29: expected "), "{error}");
             c[7 * factors.n + 29] = f32::NAN;
             assert!(factors.check_by_vector(&c, factors.n, scale).is_err());
         }
