@@ -1,4 +1,4 @@
-// CUDA C++ baseline of gpu-kernels/src/12_gemm/02_hopper/variants/by_mma.rs: mma.sync fed by the copy engine; see
+// CUDA C++ baseline of gpu-kernels/src/12_gemm/02_hopper/variants/by_mma.rs: mma.sync fed by TMA; see
 // gemm_hopper.cu.
 
 #include "hopper_roles.cuh"

@@ -1,4 +1,4 @@
-// Shared by the baselines of Hopper's kernels: wgmma, the copy engine, barriers in memory, clusters.
+// Shared by the baselines of Hopper's kernels: wgmma, TMA, barriers in memory, clusters.
 // All of it needs sm_90a; compiled for another architecture, this file is empty.
 #pragma once
 
@@ -123,7 +123,7 @@ __device__ __forceinline__ void arrive_at_if(bool condition, u32 barrier, u32 ra
                  : "memory");
 }
 
-// ---- the copy engine ------------------------------------------------------------------
+// ---- TMA ------------------------------------------------------------------
 
 // Address of a map in the parameters: the engine reads it there.
 __device__ __forceinline__ u64 address_of(const CUtensorMap& map) { return reinterpret_cast<u64>(&map); }

@@ -117,7 +117,7 @@ struct Direct {
     __device__ __forceinline__ void end() const {}
 };
 
-// ---- through shared memory and the copy engine ----------------------------------------
+// ---- through shared memory and TMA ----------------------------------------
 
 constexpr u32 BOX_N = 64, BOX_BYTES = M * ROW_BYTES, BOX_REGISTERS = 32;
 

@@ -29,7 +29,7 @@
 //! memory opens each of its pages once. `docs/tuning/copy_vectorized.md` has the
 //! measurements.
 //!
-//! Left out: copies through shared memory by the asynchronous copy engines, which
+//! Left out: copies through shared memory by TMA, which
 //! move the same bytes.
 
 use cuda_std::prelude::*;

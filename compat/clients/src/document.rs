@@ -53,11 +53,7 @@ fn tables(results: &Results, known: &Known) -> String {
     for outcome in &results.clients {
         text.push_str(&row(outcome, known));
     }
-    for outcome in results.clients.iter().chain(&results.checked) {
-        if let Some(reason) = &outcome.lacking {
-            let _ = writeln!(text, "\nNot all tests of {}: {reason}.", outcome.name);
-        }
-    }
+    incomplete(&results.clients, &mut text);
     for outcome in &results.clients {
         let failures = outcome.failures(known);
         let named = failures.map(|(failure, reason)| (failure.test.as_str(), reason));
@@ -72,6 +68,7 @@ fn tables(results: &Results, known: &Known) -> String {
         for outcome in &results.checked {
             text.push_str(&checked_row(outcome));
         }
+        incomplete(&results.checked, &mut text);
     }
     for outcome in &results.checked {
         let findings = outcome.findings(known);
@@ -79,6 +76,15 @@ fn tables(results: &Results, known: &Known) -> String {
         reasons(&outcome.name, "is found", named, &mut text);
     }
     text
+}
+
+/// Below a table, of which clients not all tests were run.
+fn incomplete(outcomes: &[Outcome], text: &mut String) {
+    for outcome in outcomes {
+        if let Some(reason) = &outcome.lacking {
+            let _ = writeln!(text, "\nNot all tests of {}: {reason}.", outcome.name);
+        }
+    }
 }
 
 fn row(outcome: &Outcome, known: &Known) -> String {

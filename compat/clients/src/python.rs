@@ -58,9 +58,7 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     }
     if n_left > 0 {
         let n = selections.len();
-        ran.lacking = Some(format!(
-            "{n_left} of its {n} files were left out to save time"
-        ));
+        ran.lacking = Some(format!("{n_left} of its {n} files skipped to save time"));
     }
     if ran.tests.is_empty() {
         let reason = ran.lacking.take();

@@ -4,7 +4,7 @@
 //! | comment | written |
 //! |---|---|
 //! | `// lockstep.launch_bounds NAME THREADS BLOCKS` | `.maxntid` and, unless `BLOCKS` is 0, `.minnctapersm` in the head of `NAME`'s entry |
-//! | `// lockstep.tensor_map NAME INDEX` | `.align 64` for a parameter of `NAME`'s entry: the copy engine accepts a map only there, and rustc 1.97 rejects parameters that are aligned to more than 16 bytes |
+//! | `// lockstep.tensor_map NAME INDEX` | `.align 64` for a parameter of `NAME`'s entry: TMA accepts a map only there, and rustc 1.97 rejects parameters that are aligned to more than 16 bytes |
 //! | `// lockstep.shared_static SYMBOL BYTES ALIGN` | a variable in shared memory: assembly in a function, where its address is computed, cannot declare one for the module |
 //!
 //! The comments stay, and PTX without any is returned unchanged.

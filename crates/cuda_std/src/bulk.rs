@@ -1,4 +1,4 @@
-//! Copies of whole tiles by the copy engine (TMA): one thread starts them, and no register is
+//! Copies of whole tiles by the Tensor Memory Accelerator (TMA): one thread starts them, and no register is
 //! needed. From sm_90 on.
 //!
 //! A [`TensorMap`], made on the host and passed to the kernel, describes how a tensor of one to
@@ -16,7 +16,7 @@
 //! [`cp_async`](crate::cp_async): [`commit_group`], [`wait_group_read`] (shared memory may be
 //! written again), [`wait_group`] (the bytes have been written).
 //!
-//! The copy engine does not see what threads have written on its own: every thread that has written
+//! TMA does not see what threads have written on its own: every thread that has written
 //! shared memory calls [`fence`], then comes a barrier, then the copy.
 //!
 //! | function | bytes |

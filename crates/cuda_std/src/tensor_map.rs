@@ -1,4 +1,4 @@
-//! Tensor maps: descriptions of arrays in device memory for the copy engine (TMA, sm_90 and
+//! Tensor maps: descriptions of arrays in device memory for the Tensor Memory Accelerator (TMA, sm_90 and
 //! later).
 //!
 //! The host makes a map of a buffer: element type, sizes, strides, the box that one copy
@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! The reference points to the launch's parameter memory itself: the copy engine reads the
+//! The reference points to the launch's parameter memory itself: TMA reads the
 //! map there, so it must not be copied to a thread's local memory, and a launch's maps
 //! need no other memory. Only the driver knows the contents of a map. Kernels cannot make one
 //! or look into it.

@@ -119,7 +119,7 @@ impl Kind {
             }
             Type::Path(_) if is_tensor_map(written) => Err(Error::new(
                 written.span(),
-                "a kernel takes a tensor map by reference (`&TensorMap`): the copy engine reads it where the launch put \
+                "a kernel takes a tensor map by reference (`&TensorMap`): TMA reads it where the launch put \
                  it, not from a copy",
             )),
             Type::Path(path) => Ok(match View::of(path)? {

@@ -1,12 +1,12 @@
 //! Stream-K: every SM works to the end.
 //!
 //! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives each block one tile.
-//! At 4096³ that is 512 tiles on 132 SMs: three rounds and 0.88 of a
+//! At 4096³ that is 512 tiles on 132 SMs: three waves and 0.88 of a
 //! fourth, in which some SMs are idle. And at the start of every tile nothing
 //! is multiplied until the first copies arrive.
 //!
 //! Here there is one persistent block per SM. Its copiers go on with the
-//! next tile while its multipliers store the last one. The partial round
+//! next tile while its multipliers store the last one. The partial wave
 //! is cut into equal shares ([`super::partition`]).
 
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};

@@ -11,7 +11,7 @@
 //! | | |
 //! |---|---|
 //! | [`mma`] | steps 1 to 4: `mma.sync`, which multiplies out of registers |
-//! | [`hopper`] | steps 5 to 16: `wgmma`, which multiplies out of shared memory, and copies by the copy engine; and what `mma.sync` reaches with these copies |
+//! | [`hopper`] | steps 5 to 16: `wgmma`, which multiplies out of shared memory, and copies by TMA; and what `mma.sync` reaches with these copies |
 
 #[path = "01_mma/mod.rs"]
 pub mod mma;

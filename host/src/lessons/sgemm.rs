@@ -103,7 +103,7 @@ lesson::kernels! {
                 .with_shared(specialized::SHARED_BYTES)
         }),
         expecting(&BY_COPIES), timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);
-    sgemm_balanced: "stream-K: one block per SM, the partial round of tiles in equal shares",
+    sgemm_balanced: "stream-K: one block per SM, the partial wave of tiles in equal shares",
         run_planned(&|engine, matrices| Plan::stream_k(engine, matrices)),
         expecting(&[exactly(LoadConflicts, 0.0), exactly(CopyConflicts, 0.0), NO_LOCAL]),
         timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);

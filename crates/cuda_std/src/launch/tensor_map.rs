@@ -5,7 +5,7 @@
 use super::{Holds, KernelArg, MAP_BYTES, MovedMap, ParamValue};
 use core::fmt;
 
-/// The map of an array in device memory, as the copy engine reads it.
+/// The map of an array in device memory, as TMA reads it.
 ///
 /// Like a [`DevicePtr`](super::DevicePtr) it does not keep the memory alive.
 #[derive(Clone, Copy)]

@@ -35,7 +35,7 @@ mod instructions {
             }
 
             #[doc = concat!("[`", stringify!($name), "`] to rows that begin at `address` in the shared space, this lane's.")]
-            /// For layouts that are not a tile's, such as the copy engine's.
+            /// For layouts that are not a tile's, such as TMA's.
             ///
             /// # Safety
             ///

@@ -1,4 +1,4 @@
-//! Tensor maps of buffers: what the copy engine of sm_90 (TMA) must know about an array.
+//! Tensor maps of buffers: what TMA (sm_90) must know about an array.
 //!
 //! ```
 //! use cuda_std::half::f16;
@@ -33,12 +33,12 @@ use std::marker::PhantomData;
 
 pub use ptx_sim::tensor_map::{Element, Fill, L2Promotion, Swizzle};
 
-/// The first architecture that has a copy engine.
+/// The first architecture that has TMA.
 const FIRST_SM: u32 = 90;
 
 /// A type of value that a tensor can have.
 pub trait TensorElement: DeviceCopy {
-    /// What the copy engine calls it.
+    /// What TMA calls it.
     const ELEMENT: Element;
 }
 
@@ -205,8 +205,8 @@ impl<'b, const R: usize> Tiled<'b, R> {
     ///
     /// # Errors
     ///
-    /// The description breaks a rule of the copy engine, or the array is not within the buffer; the
-    /// error names the buffer, the rule and the value. Or the GPU has no copy engine, or its driver
+    /// The description breaks a rule of TMA, or the array is not within the buffer; the
+    /// error names the buffer, the rule and the value. Or the GPU has no TMA, or its driver
     /// is older than CUDA 12.
     pub fn build(self) -> Result<TensorMap<'b>, EngineError> {
         let refused = |reason: String| EngineError::TensorMap {

@@ -207,7 +207,7 @@ $done:
 .file 1 "crates/lockstep/tests/behaviour/kernels.rs"
 "#;
 
-/// A module for devices with clusters, which also have a copy engine.
+/// A module for devices with clusters, which also have TMA.
 pub const CLUSTERS: &str = r#"
 .version 8.0
 .target sm_90

@@ -8,11 +8,11 @@ use lockstep::{Buffer, Device, LaunchConfig, TensorMap};
 /// Nearly all the shared memory that a kernel can have on an H200: far more than without opting in.
 const MUCH_SHARED: u32 = 230_528;
 
-/// A device, if it has a copy engine.
+/// A device, if it has TMA.
 fn device() -> Option<Device> {
     let device = crate::device();
     if device.properties().sm < 90 {
-        eprintln!("not run: {} has no copy engine", device.why());
+        eprintln!("not run: {} has no TMA", device.why());
         return None;
     }
     Some(device)

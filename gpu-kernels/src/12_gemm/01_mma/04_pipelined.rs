@@ -25,7 +25,7 @@
 //! The copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
 //! which are issued between the products. Barriers and fragments cost next to nothing; what
 //! remains is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements.
-//! `gemm_by_mma` (`02_hopper/variants/by_mma.rs`) is fed by Hopper's copy engine.
+//! `gemm_by_mma` (`02_hopper/variants/by_mma.rs`) is fed by Hopper's TMA.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;

@@ -7,7 +7,7 @@
 //! | 3 | [`swizzled`] | XOR swizzle, `ldmatrix` | waits: tiles, then fragments, then products |
 //! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 per warp | its copies and their addresses, among the products |
 //!
-//! On Hopper the copy engine can take these copies over: `gemm_by_mma` is the last step, fed by it
+//! On Hopper TMA can take these copies over: `gemm_by_mma` is the last step, fed by it
 //! (`02_hopper/variants/by_mma.rs`). That is as far as `mma.sync` goes.
 //!
 //! All kernels support alpha and beta, and take f16, both factors along k ([`matrices`]).

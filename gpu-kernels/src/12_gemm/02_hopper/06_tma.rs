@@ -1,7 +1,7 @@
-//! Step 6: tiles by the copy engine (TMA), ahead of the products.
+//! Step 6: tiles by the Tensor Memory Accelerator (TMA), ahead of the products.
 //!
 //! One thread starts the copy of a whole tile: no addresses per thread, no registers, no loop,
-//! and the copy engine does the swizzling. A barrier in memory counts the bytes that have arrived.
+//! and TMA does the swizzling. A barrier in memory counts the bytes that have arrived.
 //! So the copies for the next steps can run while this one is multiplied, with as many stages as
 //! fit.
 //!

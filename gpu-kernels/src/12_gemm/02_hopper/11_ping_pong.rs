@@ -15,7 +15,7 @@
 //!
 //! They *must* alternate. A barrier in memory distinguishes only two phases: a warpgroup that
 //! waited for a stage five rounds ahead would mistake an older round for its own. (Without
-//! alternation, results were right up to k = 1024; then the copy engine overwrote tiles that were
+//! alternation, results were right up to k = 1024; then TMA overwrote tiles that were
 //! being read.)
 //!
 //! # 13, 14: stream-K

@@ -1,13 +1,13 @@
 //! The choice of a kernel for a product: the one whose tiles have the least cost.
 //!
-//! A kernel cuts C into tiles and k into steps. The SMs work in rounds of one tile (or one part
+//! A kernel cuts C into tiles and k into steps. The SMs work in waves of one tile (or one part
 //! of a tile's steps) each. So a product takes
 //!
 //! ```text
-//!   starts · start + rounds · (steps · step + end of a round) + what sharing a tile costs
+//!   starts · start + waves · (steps · step + end of a wave) + what sharing a tile costs
 //! ```
 //!
-//! (blocks that stay for all rounds start once, the others in each round) or, if that is longer, a
+//! (blocks that stay for all waves start once, the others in each wave) or, if that is longer, a
 //! start and the time in which A, B and C pass through memory. A step takes the time of its
 //! multiplications, or that of the cache lines that hold its rows of A and B: two for each
 //! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of the
@@ -39,8 +39,8 @@ struct Cost {
     start: f64,
     /// A step's multiplications.
     step: f64,
-    /// The end of a round: a result that is stored while nothing is multiplied.
-    round: f64,
+    /// The end of a wave: a result that is stored while nothing is multiplied.
+    wave: f64,
     /// Leaving and adding the sums of tiles that blocks share.
     sharing: f64,
     /// Bytes from or to memory per microsecond.
@@ -51,8 +51,8 @@ struct Cost {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Account {
     /// Rounds of tiles, a fraction where tiles are cut into equal shares.
-    rounds: f64,
-    /// Number of starts: one where blocks stay for all rounds.
+    waves: f64,
+    /// Number of starts: one where blocks stay for all waves.
     starts: f64,
     /// Steps of each.
     steps: u32,
@@ -67,7 +67,7 @@ struct Account {
 enum Cut {
     /// Ping-pong, by single blocks or pairs.
     PingPong(u32),
-    /// The same by pairs, the last round's tiles by stream-K.
+    /// The same by pairs, the last wave's tiles by stream-K.
     StreamK,
     /// Tiles of a width, by blocks alone or pairs.
     Wide(Width, u32),
@@ -89,7 +89,7 @@ struct Candidate {
 const fn candidate(
     kernel: &'static str,
     cut: Cut,
-    [start, step, round, sharing, bytes_a_us]: [f64; 5],
+    [start, step, wave, sharing, bytes_a_us]: [f64; 5],
 ) -> Candidate {
     Candidate {
         kernel,
@@ -97,7 +97,7 @@ const fn candidate(
         cost: Cost {
             start,
             step,
-            round,
+            wave,
             sharing,
             bytes_a_us,
         },
@@ -126,7 +126,7 @@ impl Cut {
     fn account(self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> Account {
         let steps = k.div_ceil(DEPTH);
         let whole = |n_tiles: u32, n_at_once: u32, rows: u32| Account {
-            rounds: f64::from(n_tiles.div_ceil(n_at_once.max(1))),
+            waves: f64::from(n_tiles.div_ceil(n_at_once.max(1))),
             starts: 1.0,
             steps,
             is_shared: false,
@@ -134,11 +134,11 @@ impl Cut {
         };
         let parts = |n_tiles: u64, n_parts: u32, rows: u32| {
             let n_blocks = n_tiles * u64::from(n_parts);
-            let rounds = n_blocks.div_ceil(u64::from(n_multiprocessors)) as f64;
+            let waves = n_blocks.div_ceil(u64::from(n_multiprocessors)) as f64;
             Account {
-                rounds,
-                // Blocks of one tile: each round has a start.
-                starts: rounds,
+                waves,
+                // Blocks of one tile: each wave has a start.
+                starts: waves,
                 steps: steps.div_ceil(n_parts),
                 is_shared: n_parts > 1,
                 rows,
@@ -156,15 +156,15 @@ impl Cut {
                 let (n_tiles, n_pairs) =
                     (ping_pong::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));
                 if !StreamK::fits(n_tiles, steps, n_pairs) {
-                    let rounds = f64::INFINITY;
-                    return Account { rounds, ..whole };
+                    let waves = f64::INFINITY;
+                    return Account { waves, ..whole };
                 }
                 // The rest is always cut, even where that does not pay.
                 if n_tiles <= n_pairs || n_tiles.is_multiple_of(n_pairs) {
                     return whole;
                 }
                 Account {
-                    rounds: f64::from(n_tiles) / f64::from(n_pairs),
+                    waves: f64::from(n_tiles) / f64::from(n_pairs),
                     is_shared: true,
                     ..whole
                 }
@@ -196,7 +196,7 @@ impl Candidate {
     /// Estimated microseconds of a product.
     fn microseconds(&self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> f64 {
         let Account {
-            rounds,
+            waves,
             starts,
             steps,
             is_shared,
@@ -212,13 +212,13 @@ impl Candidate {
         let Cost {
             start,
             step,
-            round,
+            wave,
             sharing,
             bytes_a_us,
         } = self.cost;
         let step = step.max(f64::from(rows * lines_a_row) / LINES_A_US);
         let sharing = if is_shared { sharing } else { 0.0 };
-        let computed = starts * start + rounds * (f64::from(steps) * step + round) + sharing;
+        let computed = starts * start + waves * (f64::from(steps) * step + wave) + sharing;
         let [m, n, k] = [m, n, k].map(f64::from);
         let moved = f64::from(ELEMENT_BYTES) * (m * k + k * n + m * n) / bytes_a_us;
         computed.max(start + moved)
@@ -249,18 +249,18 @@ mod tests {
 
     #[test]
     fn rounds_are_those_of_the_tiles() {
-        let rounds = |kernel: &str, dims| {
+        let waves = |kernel: &str, dims| {
             let found = CANDIDATES.iter().find(|one| one.kernel == kernel);
-            found.expect("a candidate").cut.account(dims, H200).rounds
+            found.expect("a candidate").cut.account(dims, H200).waves
         };
-        assert_eq!(rounds("gemm_width_256", [4096; 3]), 4.0);
-        assert_eq!(rounds("gemm_width_192", [3072; 3]), 3.0);
-        assert_eq!(rounds("gemm_width_192_pairs", [3072; 3]), 3.0);
-        assert_eq!(rounds("gemm_turns", [4096; 3]), 8.0);
+        assert_eq!(waves("gemm_width_256", [4096; 3]), 4.0);
+        assert_eq!(waves("gemm_width_192", [3072; 3]), 3.0);
+        assert_eq!(waves("gemm_width_192_pairs", [3072; 3]), 3.0);
+        assert_eq!(waves("gemm_turns", [4096; 3]), 8.0);
         // 512 tiles for 66 pairs.
-        assert_eq!(rounds("gemm_balanced_pairs", [4096; 3]), 512.0 / 66.0);
+        assert_eq!(waves("gemm_balanced_pairs", [4096; 3]), 512.0 / 66.0);
         // Too few to be cut.
-        assert_eq!(rounds("gemm_balanced_pairs", [1024; 3]), 1.0);
+        assert_eq!(waves("gemm_balanced_pairs", [1024; 3]), 1.0);
         let split_k = CANDIDATES
             .iter()
             .find(|one| matches!(one.cut, Cut::SplitK(_)));

@@ -28,7 +28,7 @@ use lockstep::tensor_map::{L2Promotion, Swizzle};
 
 /// The architecture that has `wgmma`.
 pub const HOPPER: u32 = 90;
-/// Blocks at once on the simulator: few, so that small products have several rounds of tiles.
+/// Blocks at once on the simulator: few, so that small products have several waves of tiles.
 const SIM_BLOCKS: u32 = 4;
 /// Rows of tiles in a group for single blocks; pairs have half as many.
 pub const GROUP: u32 = 16;
@@ -161,10 +161,10 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
 /// Depth of a step, in elements of 16 bits.
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
 
-/// Arguments of kernels that store through the copy engine.
+/// Arguments of kernels that store through TMA.
 pub type TmaEpilogueArgs = (Map, Map, Map, u32, u32, u32, u32);
 
-/// Rows of tiles in a group: fewer where all tiles are computed in two rounds, and the parts of B
+/// Rows of tiles in a group: fewer where all tiles are computed in two waves, and the parts of B
 /// that each row of tiles needs are in the cache anyway.
 pub fn group(engine: &dyn Engine, n_tiles: u32, n_blocks: u32) -> u32 {
     if n_tiles * n_blocks <= 2 * most_blocks(engine) {
@@ -506,7 +506,7 @@ pub const STEPS: [KernelEntry; 10] = products! {
     ping_pong::gemm_turns_pairs: f16, "the same by pairs of blocks",
         ping_pong(2), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
     ping_pong::gemm_balanced: f16,
-        "stream-K: tiles of the partial last round are cut into equal shares",
+        "stream-K: tiles of the partial last wave are cut into equal shares",
         stream_k(1), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
     ping_pong::gemm_balanced_pairs: f16, "the same by pairs of blocks",
         stream_k(2), &OF_TMA_EPILOGUE, shapes::OF_WGMMA;

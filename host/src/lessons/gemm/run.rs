@@ -37,7 +37,7 @@ pub struct Contract {
     /// Whether it supports alpha and beta; else only the product is requested.
     pub is_scaled: bool,
     /// Whether it may write zeros between the rows of C, up to the next multiple of 16 bytes: the
-    /// copy engine stores no less.
+    /// TMA stores no less.
     pub fills_chunks: bool,
 }
 

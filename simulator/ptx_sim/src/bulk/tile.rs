@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::tensor_map::{Fill, TensorMap};
 
-/// The least that the copy engine moves, in bytes.
+/// The least that TMA moves, in bytes.
 const CHUNK_BYTES: u32 = 16;
 
 /// The tile of a tensor map at some coordinates.

@@ -3,8 +3,8 @@
 //! A *stage* holds a tile of A, 128 rows of 64 elements, and below it one of B, 256 rows. The
 //! stages are a ring: while the block multiplies one, copies fill the others.
 //!
-//! A row is 128 bytes, all 32 banks. Chunk `j` of row `i` lies at `j ^ (i mod 8)`, as the
-//! copy engine of newer architectures puts it (its 128-byte pattern): the same chunk of
+//! A row is 128 bytes, all 32 banks. Chunk `j` of row `i` lies at `j ^ (i mod 8)`, as
+//! TMA puts it (its 128-byte pattern): the same chunk of
 //! consecutive rows is in different banks, and `ldmatrix` has no conflicts.
 //!
 //! The loop must compute next to nothing. A thread's chunks lie 32 rows apart, in one

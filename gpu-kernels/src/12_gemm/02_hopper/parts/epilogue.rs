@@ -2,7 +2,7 @@
 //!
 //! A thread's sums are spread over its tile in adjacent pairs. Stored directly, a warp writes
 //! 16 bytes of eight rows at once, half a sector each: [`Direct`]. Through shared memory, whole
-//! rows of 128 bytes are assembled, and the copy engine stores them while the threads go on:
+//! rows of 128 bytes are assembled, and TMA stores them while the threads go on:
 //! [`TmaEpilogue`]. `stmatrix` writes sixteen rows of 16 bytes at once, without bank
 //! conflicts thanks to the swizzle, which the tensor map undoes.
 
@@ -303,7 +303,7 @@ pub const BOX_N: u32 = 64;
 /// Bytes of a box of 64 rows.
 const BOX_BYTES: u32 = M * ROW_BYTES;
 
-/// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
+/// Through shared memory and TMA, in boxes of 64 columns and the tile's rows. The map
 /// has a swizzle of 128 bytes. Up to two boxes of 64 rows, or one of 128, are in flight at a time.
 #[derive(Clone, Copy)]
 pub struct TmaEpilogue<'a, O, F> {
@@ -323,7 +323,7 @@ impl<'a, O: Half, F: Finish> TmaEpilogue<'a, O, F> {
         }
     }
 
-    /// Whether this thread hands boxes to the copy engine: one thread per warpgroup, always the
+    /// Whether this thread hands boxes to TMA: one thread per warpgroup, always the
     /// same.
     #[inline(always)]
     unsafe fn hands_over() -> bool {

@@ -5,7 +5,7 @@
 //! | [`AlongK`] | row by row | column by column | 128 bytes of k, all rows of the tile |
 //! | [`AcrossK`] | column by column | row by row | 64 of m or n, 64 of k; several for a tile |
 //!
-//! Either way a row of a box has 128 bytes, and the copy engine swizzles it as `wgmma` expects.
+//! Either way a row of a box has 128 bytes, and TMA swizzles it as `wgmma` expects.
 
 use cuda_std::TensorMap;
 use cuda_std::bulk::{load_box, load_box_to_all};

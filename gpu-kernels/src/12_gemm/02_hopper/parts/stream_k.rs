@@ -2,7 +2,7 @@
 //!
 //! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some SMs compute eight, and
 //! the others wait. With few tiles that costs a lot: 2.2 become 3. So only some of them are given
-//! out whole; those of the last, partial round, *and* one full round more, are laid end to
+//! out whole; those of the last, partial wave, *and* one full wave more, are laid end to
 //! end as one line of steps along k, which is cut into as many equal shares as there are blocks
 //! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense
 //! Matrix-Matrix Multiplication on the GPU*, 2023; this is its *two-tile* form):
@@ -13,7 +13,7 @@
 //!   block       ├───────── 0 ─────────┼───────── 1 ─────────┼───────── 2 ─────
 //! ```
 //!
-//! With the full round a share is at least a tile long, so a tile is cut once at most, and the
+//! With the full wave a share is at least a tile long, so a tile is cut once at most, and the
 //! previous block leaves the sums that its second half needs. (With shares shorter than
 //! a tile, as in [`sgemm`](crate::sgemm::partition), sixteen blocks may leave sums of one tile,
 //! and one block adds them all.) A block does the start of its last tile first and leaves the sums;
@@ -36,13 +36,13 @@ impl StreamK {
     /// `is_cut` and if they do not divide evenly.
     #[inline(always)]
     pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32, is_cut: bool) -> Self {
-        let rounds = quotient(n_tiles, n_blocks);
-        let rest = n_tiles - rounds * n_blocks;
+        let waves = quotient(n_tiles, n_blocks);
+        let rest = n_tiles - waves * n_blocks;
         Self(Division {
             n_steps,
             n_tiles,
             n_blocks,
-            n_shared: if is_cut && rest > 0 && rounds > 0 {
+            n_shared: if is_cut && rest > 0 && waves > 0 {
                 rest + n_blocks
             } else {
                 0
@@ -161,9 +161,6 @@ mod tests {
             let found = StreamK::is_worth_it(of_cube(side), side / 64, 132);
             assert_eq!(found, is_worth_it, "{side}");
         }
-        assert!(
-            !StreamK::is_worth_it(64, 512, 132),
-            "there is no full round"
-        );
+        assert!(!StreamK::is_worth_it(64, 512, 132), "there is no full wave");
     }
 }

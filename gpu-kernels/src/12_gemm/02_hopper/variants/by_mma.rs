@@ -7,7 +7,7 @@
 //!
 //! | what | as in |
 //! |---|---|
-//! | tiles by the copy engine, four stages | [`tma`](super::tma) |
+//! | tiles by TMA, four stages | [`tma`](super::tma) |
 //! | a warpgroup that copies, two that multiply, barriers in memory | [`warp_specialized`](super::warp_specialized), whose copier this is |
 //! | persistent blocks, tiles in an order that suits the cache | step 8 of [`warp_specialized`](super::warp_specialized) |
 //! | 64×64 per warp, eight warps, C in whole sectors | [`pipelined`](crate::gemm::mma::pipelined) |
@@ -61,7 +61,7 @@ const C_BYTES: u32 = N_WARPS * write_back::WARP_BYTES;
 /// Dynamic shared memory, in bytes.
 pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, C_BYTES);
 
-/// `mma.sync` fed by the copy engine.
+/// `mma.sync` fed by TMA.
 ///
 /// # Safety
 ///

@@ -1,12 +1,12 @@
 //! Tiles of a width that fits the number of SMs.
 //!
-//! The SMs work in rounds of one tile each, and the last round is seldom full. 3072 rows and
-//! columns are 288 tiles of 128×256: 2.18 rounds of 132, so three are needed, and for most of the
-//! last one most SMs are idle. With 128×192 there are 384 tiles, 2.91 rounds. Cutting tiles
+//! The SMs work in waves of one tile each, and the last wave is seldom full. 3072 rows and
+//! columns are 288 tiles of 128×256: 2.18 waves of 132, so three are needed, and for most of the
+//! last one most SMs are idle. With 128×192 there are 384 tiles, 2.91 waves. Cutting tiles
 //! ([`stream_k`](super::stream_k)) evens out any number of them, but costs time for the sums that
 //! are left and added; a width that fits costs nothing.
 //!
-//! | m = n | tiles of 128×256 | rounds | tiles of 128×192 | rounds |
+//! | m = n | tiles of 128×256 | waves | tiles of 128×192 | waves |
 //! |---:|---:|---:|---:|---:|
 //! | 2048 | 128 | 0.97 | 176 | 1.33 |
 //! | 3072 | 288 | 2.18 | 384 | 2.91 |
@@ -121,13 +121,13 @@ mod tests {
     const N_MULTIPROCESSORS: u32 = 132;
 
     #[test]
-    fn rounds_are_as_in_the_table() {
+    fn waves_are_as_in_the_table() {
         let n_tiles = |width: Width, side| width.grid(side, side, 1, u32::MAX)[0];
         let tiles =
             [2048, 3072, 4096].map(|side| (n_tiles(Width::N256, side), n_tiles(Width::N192, side)));
         assert_eq!(tiles, [(128, 176), (288, 384), (512, 704)]);
-        let rounds =
+        let waves =
             tiles.map(|(_, n)| format!("{:.2}", f64::from(n) / f64::from(N_MULTIPROCESSORS)));
-        assert_eq!(rounds, ["1.33", "2.91", "5.33"]);
+        assert_eq!(waves, ["1.33", "2.91", "5.33"]);
     }
 }

@@ -119,7 +119,7 @@ for ta in (0, 1):
         for start in (128, 640):
             for base in (1, 5):
                 case(k, IMAGE + 512, IMAGE, desc(start, 1024, 2048, swizzle, base), identity, keep=0, classes=("places", "identity", "zero"), raw=1, kind="h")
-# Swizzles of other widths: tiles as a copy engine leaves them, four steps through rows of the swizzle's width.
+# Swizzles of other widths: tiles as TMA leaves them, four steps through rows of the swizzle's width.
 for d, a, b in [FLOATS[2], FLOATS[3], FLOATS[4], INTS[0], ("s32", "b1", "b1")]:
     k = kernel(d, a, b, 32)
     for swizzle, row in ((1, 128), (2, 64), (3, 32)):
