@@ -128,11 +128,12 @@ lesson::kernels! {
         ]);
 }
 
-fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
-    let n = match effort {
-        Effort::Quick => 150_000,
-        Effort::Sample => return vec![Shape::of(&[1_000_000])],
-        Effort::Default | Effort::Full => N_FULL,
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let n = match (effort, engine) {
+        (Effort::Quick, _) => 150_000,
+        (Effort::Sample, _) => return vec![Shape::of(&[1_000_000])],
+        (Effort::Default, EngineKind::Sim) => 10_000_000,
+        (Effort::Default | Effort::Full, _) => N_FULL,
     };
     vec![Shape::every(&[N_SWEEP]), Shape::of(&[n])]
 }

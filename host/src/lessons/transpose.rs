@@ -162,11 +162,14 @@ const fn published(machine: &'static str, time_ms: f64) -> Published {
     }
 }
 
-fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
-    match effort {
-        Effort::Quick => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
-        Effort::Sample => vec![Shape::of(&[1024, 1024])],
-        Effort::Default | Effort::Full => {
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    match (effort, engine) {
+        (Effort::Quick, _) => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
+        (Effort::Sample, _) => vec![Shape::of(&[1024, 1024])],
+        (Effort::Default, EngineKind::Sim) => {
+            vec![Shape::every(&[64, 64]), Shape::of(&[2048, 2048])]
+        }
+        (Effort::Default | Effort::Full, _) => {
             vec![Shape::every(&[64, 64]), Shape::of(&[8192, 8192])]
         }
     }
