@@ -48,7 +48,9 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
     match diagnostic["code"]["code"].as_str() {
         Some(NO_CRATE | CONSTANT) => true,
         Some(code) if UNKNOWN_NAME.contains(&code) => {
-            of_std(message).is_some() || (code == "E0599" && is_of_float(message))
+            is_gated(diagnostic)
+                || of_std(message).is_some()
+                || (code == "E0599" && is_of_float(message))
         }
         Some(_) => false,
         None if message.starts_with("cannot find macro") => of_std(message).is_some(),
@@ -77,12 +79,26 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
              host code uses this package, list it in Cargo.toml under\n\
              [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]"
         )),
+        _ if is_unknown_name && is_gated(diagnostic) => Some(
+            "that is not for every architecture: if it is for newer ones than the kernels are\n\
+             compiled for, name one in build.rs, as in `CudaBuilder::new(…).arch(\"sm_90\")`"
+                .to_owned(),
+        ),
         _ if is_unknown_name => of_std(message),
         _ => None,
     };
     let Some(help) = help else { return };
     forget_own_help(diagnostic);
     give(diagnostic, &help);
+}
+
+/// Whether a name is known, but left out of what is compiled, as what needs another architecture is.
+fn is_gated(diagnostic: &Value) -> bool {
+    let mut children = diagnostic["children"].as_array().into_iter().flatten();
+    children.any(|child| {
+        let message = child["message"].as_str().unwrap_or_default();
+        message.contains("configured out")
+    })
 }
 
 /// What to do about an unknown name, if it is one of `std`.

@@ -49,6 +49,18 @@ impl DeviceErrors {
         });
     }
 
+    /// Takes a note of rustc's that belongs to the error before it, if it does.
+    pub(crate) fn go_on(&mut self, note: &Value) {
+        let is_of_error = text(note, "message").starts_with("the above error was encountered");
+        if let Some(error) = self.0.last_mut().filter(|_| is_of_error) {
+            let rendered = text(&error.diagnostic, "rendered") + &text(note, "rendered");
+            error.diagnostic["rendered"] = rendered.into();
+            if let Some(children) = error.diagnostic["children"].as_array_mut() {
+                children.push(note.clone());
+            }
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -63,6 +63,8 @@ impl Messages {
                 let is_helper = package.as_ref().is_some_and(|p| self.helpers.contains(p));
                 self.errors.take(diagnostic, package.as_deref(), is_helper);
             }
+            // Where a constant that cannot be computed comes from: rustc says so by itself.
+            Some("note") => self.errors.go_on(&diagnostic),
             _ => {}
         }
     }
@@ -137,7 +139,11 @@ mod tests {
         messages.take(&message("error", "mismatched types", place));
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
-        assert_eq!(messages.rendered(), "error: mismatched types\n");
+        messages.take(&message("note", "of nothing", json!([])));
+        let whence = "the above error was encountered while instantiating `fn a`";
+        messages.take(&message("note", whence, json!([])));
+        let expected = format!("error: mismatched types\nnote: {whence}\n");
+        assert_eq!(messages.rendered(), expected);
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);
     }

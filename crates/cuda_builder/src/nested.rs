@@ -28,6 +28,11 @@ const FOR_KERNELS: [&str; 5] = [
     "-Aunused_features",
 ];
 
+/// What keeps addresses right. To take constants out of indices, LLVM 22 has a pass that computes a
+/// pointer minus a negated condition (`p.wrapping_sub(!c as usize)`) wrongly: branchless merges have
+/// that, and so have the sorts of `core`.
+const RIGHT_ADDRESSES: &str = "-Cllvm-args=-disable-separate-const-offset-from-gep";
+
 /// What keeps arrays in registers: an array is in local memory while one of its indices is computed.
 /// LLVM turns a loop's index into constants only if the unrolled loop has few enough instructions,
 /// 300 by default. So that a long loop over ordinary memory stays a loop, there is also a limit to
@@ -276,6 +281,7 @@ impl Nested<'_> {
             .arg("--")
             .arg(self.emit("asm", assembly)?)
             .args(FOR_KERNELS)
+            .arg(RIGHT_ADDRESSES)
             .args(ARRAYS_IN_REGISTERS)
             .args(capabilities::target_features(arch));
         if let Some((_, path)) = self.llvm_ir.filter(|(of, _)| *of == arch) {

@@ -26,7 +26,7 @@ macro_rules! examples {
 examples! {
     closures dyn_functions function_pointers enums_with_data results iterators slices sorting
     traits const_generics recursion wide_integers formatting parsing complex_numbers vectors
-    halves random_numbers
+    halves random_numbers sorted steps_back
 }
 
 /// Each thread's results.
@@ -365,4 +365,30 @@ fn random_numbers(i: u32) -> u64 {
     let mut bytes = [0; 11];
     rng.fill_bytes(&mut bytes);
     normal(&mut rng).to_bits() ^ hash(&bytes)
+}
+
+/// Sorts without branches: merges from both ends.
+fn sorted(i: u32) -> u64 {
+    let mut all: [u32; 24] =
+        core::array::from_fn(|k| (i + k as u32).wrapping_mul(0x9E37_79B1) >> 7);
+    all.sort_unstable();
+    all.iter()
+        .fold(0, |hash, &one| hash.rotate_left(5) ^ u64::from(one))
+}
+
+/// Pointers that go back by one or stay, as merges from the back have them.
+fn steps_back(i: u32) -> u64 {
+    let (a, b) = ([i, 5, 9, 40], [2, 7, i % 16, 60]);
+    let mut left = a.as_ptr().wrapping_add(3);
+    let mut right = b.as_ptr().wrapping_add(3);
+    let mut hash = 0;
+    for _ in 0..3 {
+        // SAFETY: both are within their arrays: one of them goes back by one each time.
+        let (l, r) = unsafe { (*left, *right) };
+        let is_left = l >= r;
+        hash = hash * 64 + u64::from(if is_left { l } else { r });
+        left = left.wrapping_sub(is_left as usize);
+        right = right.wrapping_sub(!is_left as usize);
+    }
+    hash
 }
