@@ -22,7 +22,7 @@
 //!
 //! Threads are numbered as by [`thread::index_in_block`], and may be of any number: the last warp
 //! need not be full. Each call has two barriers and no bank conflicts, and the next call may use
-//! the same scratch memory at once; for anything else, a barrier comes first.
+//! the same scratch memory at once, for values of the same size; for anything else, a barrier comes first.
 //!
 //! Operators are as in [`warp::reduce`]: associative, with lower threads always on the left.
 
@@ -44,12 +44,27 @@ const MAX_WARPS: usize = 32;
 #[inline(always)]
 pub unsafe fn reduce<T: WarpShuffleValue>(scratch: *mut T, value: T, op: impl Fn(T, T) -> T) -> T {
     // SAFETY: by this function's own contract.
+    unsafe { reduce_in(Halves::of(scratch), value, op) }
+}
+
+/// [`reduce`], with the halves of the scratch memory.
+///
+/// # Safety
+///
+/// As [`reduce`].
+#[inline(always)]
+pub(crate) unsafe fn reduce_in<T: WarpShuffleValue>(
+    halves: Halves<T>,
+    value: T,
+    op: impl Fn(T, T) -> T,
+) -> T {
+    // SAFETY: by this function's own contract.
     unsafe {
         let of_warp = warp::reduce(warp::n_lanes(), value, &op);
-        of_warps(scratch, of_warp, 0, |of_warp, n_warps| {
+        of_warps(halves, of_warp, 0, |of_warp, n_warps| {
             warp::reduce(n_warps, of_warp, &op)
         });
-        *scratch.add(MAX_WARPS)
+        *halves.results
     }
 }
 
@@ -79,18 +94,33 @@ pub unsafe fn scan<T: WarpShuffleValue>(
     op: impl Fn(T, T) -> T,
 ) -> Scan<T> {
     // SAFETY: by this function's own contract.
+    unsafe { scan_in(Halves::of(scratch), value, identity, op) }
+}
+
+/// [`scan`], with the halves of the scratch memory.
+///
+/// # Safety
+///
+/// As [`reduce`].
+#[inline(always)]
+pub(crate) unsafe fn scan_in<T: WarpShuffleValue>(
+    halves: Halves<T>,
+    value: T,
+    identity: T,
+    op: impl Fn(T, T) -> T,
+) -> Scan<T> {
+    // SAFETY: by this function's own contract.
     unsafe {
         let n_lanes = warp::n_lanes();
         let inclusive = warp::inclusive_scan(n_lanes, value, &op);
         let (before, exists) =
             warp::warp_shuffle_up(warp::FULL_MASK >> (32 - n_lanes), inclusive, 1, 32);
-        of_warps(scratch, inclusive, n_lanes - 1, |of_warp, n_warps| {
+        of_warps(halves, inclusive, n_lanes - 1, |of_warp, n_warps| {
             warp::inclusive_scan(n_warps, of_warp, &op)
         });
-        let of_warps = scratch.add(MAX_WARPS);
         let warps_before = match warp::warp_id() {
             0 => identity,
-            warp => *of_warps.add(warp as usize - 1),
+            warp => *halves.results.add(warp as usize - 1),
         };
         Scan {
             exclusive: if exists {
@@ -99,7 +129,48 @@ pub unsafe fn scan<T: WarpShuffleValue>(
                 warps_before
             },
             inclusive: op(warps_before, inclusive),
-            total: *of_warps.add(n_warps() as usize - 1),
+            total: *halves.results.add(n_warps() as usize - 1),
+        }
+    }
+}
+
+/// The halves of the scratch memory, of one element per warp each.
+///
+/// The next call writes to the first half before its first barrier, where threads may still read
+/// the second, and to the second after it, where they no longer do. So the halves of calls that
+/// follow each other must not overlap.
+pub(crate) struct Halves<T> {
+    values: *mut T,
+    results: *mut T,
+}
+
+impl<T> Clone for Halves<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Halves<T> {}
+
+impl<T> Halves<T> {
+    /// Of [`SCRATCH`] elements.
+    #[inline(always)]
+    fn of(scratch: *mut T) -> Self {
+        let results = scratch.wrapping_add(MAX_WARPS);
+        Self {
+            values: scratch,
+            results,
+        }
+    }
+
+    /// The same halves for elements of any size up to 8 bytes.
+    #[inline(always)]
+    pub(crate) fn of_any(scratch: *mut [u64; SCRATCH]) -> Self {
+        const { assert!(size_of::<T>() <= 8 && align_of::<T>() <= 8) }
+        let halves = Halves::of(scratch.cast::<u64>());
+        Self {
+            values: halves.values.cast(),
+            results: halves.results.cast(),
         }
     }
 }
@@ -107,15 +178,12 @@ pub unsafe fn scan<T: WarpShuffleValue>(
 /// Has the first warp compute with one value per warp, which is that of a given lane: its lanes'
 /// results are then in the second half of the scratch memory.
 ///
-/// The next call writes to the first half before its first barrier, where threads may still read
-/// the second, and to the second after it, where they no longer do.
-///
 /// # Safety
 ///
 /// As [`reduce`].
 #[inline(always)]
 unsafe fn of_warps<T: Copy>(
-    scratch: *mut T,
+    Halves { values, results }: Halves<T>,
     of_warp: T,
     lane: u32,
     compute: impl FnOnce(T, u32) -> T,
@@ -123,13 +191,13 @@ unsafe fn of_warps<T: Copy>(
     // SAFETY: by this function's own contract.
     unsafe {
         if warp::lane_id() == lane {
-            *scratch.add(warp::warp_id() as usize) = of_warp;
+            *values.add(warp::warp_id() as usize) = of_warp;
         }
         sync_threads();
         let (thread, n_warps) = (thread::index_in_block(), n_warps());
         if thread < n_warps {
-            let place = scratch.add(thread as usize);
-            *place.add(MAX_WARPS) = compute(*place, n_warps);
+            let of_warp = *values.add(thread as usize);
+            *results.add(thread as usize) = compute(of_warp, n_warps);
         }
         sync_threads();
     }

@@ -372,7 +372,11 @@ impl<T> KernelArg for DeviceSlice<T> {
     }
 }
 
-/// All arguments of a kernel: a tuple of [`KernelArg`]s.
+/// All arguments of a kernel: a tuple of up to 14 [`KernelArg`]s.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot take these parameters: `{Self}`",
+    note = "each of them has to be a `KernelArg`, and there are at most 14: put numbers and pointers into a structure with `#[derive(KernelArg)]`"
+)]
 pub trait KernelArgs {
     /// Sizes in bytes of the PTX parameters, in order.
     fn param_sizes() -> impl Iterator<Item = u32>;

@@ -245,7 +245,13 @@ pub unsafe fn sync_threads() {
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn sync_some_threads<const ID: u32, const N_THREADS: u32>() {
-    const { assert!(0 < ID && ID < 16 && N_THREADS.is_multiple_of(32)) }
+    const {
+        assert!(0 < ID && ID < 16, "barriers are numbered from 1 to 15");
+        assert!(
+            N_THREADS.is_multiple_of(32),
+            "whole warps meet at a barrier"
+        );
+    }
     // SAFETY: by this function's own contract.
     unsafe { llvm::barrier_of(ID as i32, N_THREADS as i32) }
 }

@@ -308,7 +308,6 @@ pub fn print(input: TokenStream) -> TokenStream {
 /// | `{:e}`, `{:E}`, `{:.3e}` | floats | six digits by default, and exponents of two digits: `1.500000e+00` |
 /// | `{:p}` | pointers and references | |
 ///
-/// Widths (`{:8}`), zeros (`{:08}`) and sides (`{:<8}`, `{:>8}`) work with all of them.
 /// Widths (`{:8}`), zeros (`{:08}`) and alignment (`{:<8}`, `{:>8}`) work with all of them.
 /// Arguments are taken in order, by number, by name, or from a variable (`{x}`). Text
 /// is truncated after 255 bytes. `{:?}`, `{:b}`, centred text, fill characters

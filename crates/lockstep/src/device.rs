@@ -44,7 +44,7 @@ impl Device {
         }
     }
 
-    /// A new simulated GPU with 16 GB of memory, or less if the host has less.
+    /// A new simulated GPU with 64 GB of memory, which takes the host's only as it is used.
     pub fn simulator() -> Self {
         Self::simulator_with(Simulator::default())
     }

@@ -160,3 +160,17 @@ pub fn rounds(
         element.set(sum + i);
     }
 }
+
+/// Sums and scans of values of several sizes, one after the other, in the same scratch memory.
+#[kernel(launch_bounds(1024))]
+pub fn sums_of_sizes(mut sums: Disjoint<[f64; n]>, n: u32, block: Block) {
+    let narrow = block.sum(1u32);
+    let wide = block.sum(2.0f64);
+    let before = block.scan(1u64, 0, |a, b| a + b);
+    let up_to = block.scan(1.0f32, 0.0, |a, b| a + b);
+    let largest = block.reduce(thread_idx_x(), u32::max);
+    if let Some(sum) = sums.own() {
+        let counts = f64::from(narrow) + before.exclusive as f64 + f64::from(up_to.inclusive);
+        sum.set(counts + wide + f64::from(largest));
+    }
+}

@@ -4,7 +4,7 @@ use core::ops::Add;
 
 use super::layout::TileLayout;
 use super::tile::{Adding, Filling, Phase};
-use crate::block::{self, Scan};
+use crate::block::{self, Halves, Scan};
 use crate::device_copy::DeviceCopy;
 use crate::thread;
 use crate::warp::WarpShuffleValue;
@@ -87,7 +87,7 @@ impl Block {
     #[inline(always)]
     pub fn reduce<T: WarpShuffleValue + DeviceCopy>(&self, value: T, op: impl Fn(T, T) -> T) -> T {
         // SAFETY: all threads get here, by the token's contract.
-        unsafe { block::reduce(self.scratch(), value, op) }
+        unsafe { block::reduce_in(Halves::of_any(self.scratch), value, op) }
     }
 
     /// `op` over the values of the threads before this one, those up to this one, and all: see
@@ -100,14 +100,7 @@ impl Block {
         op: impl Fn(T, T) -> T,
     ) -> Scan<T> {
         // SAFETY: as in `reduce`.
-        unsafe { block::scan(self.scratch(), value, identity, op) }
-    }
-
-    /// The scratch memory, for [`block::SCRATCH`] values.
-    #[inline(always)]
-    fn scratch<T>(&self) -> *mut T {
-        const { assert!(size_of::<T>() <= 8 && align_of::<T>() <= 8) }
-        self.scratch.cast()
+        unsafe { block::scan_in(Halves::of_any(self.scratch), value, identity, op) }
     }
 }
 

@@ -40,6 +40,7 @@ impl<T: DeviceCopy, L: TileLayout> Memory<T, L> {
     ///
     /// The tile has no such row or column.
     #[inline(always)]
+    #[track_caller]
     fn place(&self, row: u32, column: u32) -> *mut T {
         // Lets the compiler see that indices near the thread's own are in the tile.
         self.thread();
@@ -181,6 +182,7 @@ impl<T: DeviceCopy, L: TileLayout, const TILE: u32> Filled<T, L, TILE> {
     ///
     /// The tile has no such row or column.
     #[inline(always)]
+    #[track_caller]
     pub fn get(&self, row: u32, column: u32) -> T {
         // SAFETY: nothing writes there.
         unsafe { load(self.0.place(row, column)) }
@@ -195,6 +197,7 @@ impl<T: DeviceCopy + AtomicAdd, L: TileLayout, const TILE: u32> Adding<T, L, TIL
     ///
     /// The tile has no such row or column.
     #[inline(always)]
+    #[track_caller]
     pub fn add(&self, row: u32, column: u32, value: T) -> T {
         let place = self.0.place(row, column);
         // SAFETY: until the barrier all accesses are such additions.

@@ -8,10 +8,10 @@
 //! rejects it in the labelled block that a round of such a loop becomes.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Block, Error, Expr, ExprForLoop, Ident, ItemFn, LocalInit, Result, Stmt, parse_quote,
-    spanned::Spanned,
+    parse_quote_spanned, spanned::Spanned,
 };
 
 use super::uniform::Scope;
@@ -141,8 +141,11 @@ impl Operations<'_> {
         }
         self.computes |= computes;
         let token = hidden("block");
-        *operation =
-            parse_quote!(::cuda_std::view::Block::#method #turbofish (&#token, #arguments));
+        // What it does is told at its own line.
+        let operation_of = quote_spanned!(call.span()=> ::cuda_std::view::Block::#method);
+        *operation = parse_quote_spanned! {call.span()=>
+            #operation_of #turbofish (&#token, #arguments)
+        };
         Some(())
     }
 }

@@ -164,7 +164,7 @@ impl OutOfFuel {
         let may_only_be_long = asks(Asks::Nothing) || asks(Asks::Loads) || asks(Asks::Atomic);
         if may_only_be_long && !matches!(self.limit, FuelLimit::Waiting(_)) {
             advice += "; if it just takes long, give the launch more fuel (`LaunchOptions::fuel`, \
-                       `--fuel`, `LOCKSTEP_SIM_FUEL`)";
+                       `Simulator::fuel` of `lockstep`, `--fuel`, `LOCKSTEP_SIM_FUEL` for `sim-run`)";
         }
         if at_barrier {
             advice += "; others wait at a barrier, which waits for these";

@@ -113,3 +113,18 @@ fn threads_meet_in_nested_loops() {
         assert_eq!(read(&sums), expected, "{n} rounds");
     }
 }
+
+#[test]
+fn values_of_several_sizes_share_scratch_memory() {
+    const N: u32 = 1024;
+    let (device, module) = checked();
+    let mut sums = device
+        .alloc::<f64>("sums", N as usize)
+        .expect("there is room");
+    let config = LaunchConfig::linear(N as usize, N);
+    let report = module.run(views::sums_of_sizes, config, (sums.output(), N));
+    report.expect("it passes the checks");
+    let expected = |i: u32| f64::from(N + i + (i + 1) + 2 * N + N - 1);
+    let expected: Vec<f64> = (0..N).map(expected).collect();
+    assert_eq!(read(&sums), expected);
+}
