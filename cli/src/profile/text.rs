@@ -122,7 +122,7 @@ fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Res
     if profile.rows.is_empty() {
         writeln!(out, "It accesses no memory but its parameters.")?;
     } else if profile.verdicts.is_empty() {
-        let text = "no bank conflicts, and every byte of every sector is used.";
+        let text = "no bank conflicts, and no more sectors than the accesses need.";
         writeln!(out, "{}", labelled("Nothing wasted", GOOD, text, columns))?;
     }
     for verdict in &profile.verdicts {

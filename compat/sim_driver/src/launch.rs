@@ -109,6 +109,7 @@ impl KernelLaunch {
             .with_info(|info| (info.static_shared_bytes, info.bounds))?;
         Status::INVALID_VALUE.when(shared_bytes > self.function.dynamic_limit(own))?;
         Status::INVALID_VALUE.when(bounds.max_threads.is_some_and(|most| n_threads > most))?;
+        Status::INVALID_VALUE.when(bounds.required_block.is_some_and(|only| block != only))?;
         self.check_cluster(&bounds)?;
         let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
         let config = driver()?.device(0)?.sim.config();

@@ -76,7 +76,7 @@ fn findings(counted: &Counted) -> Markup {
             p class="remark good" { "It accesses no memory but its parameters." }
         } @else if verdicts.is_empty() {
             p class="remark good" {
-                "Nothing wasted: no bank conflicts, and every byte of every sector is used."
+                "Nothing wasted: no bank conflicts, and no more sectors than the accesses need."
             }
         }
         @for verdict in verdicts {

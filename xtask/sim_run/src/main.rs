@@ -47,7 +47,7 @@ struct Options {
     stop: bool,
 
     /// How many devices the program sees
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=8))]
     devices: Option<u32>,
 
     /// Also try launches in N other orders of their blocks, warps and lanes
@@ -55,7 +55,7 @@ struct Options {
     schedules: Option<u64>,
 
     /// How many launches of each kernel to try this way, each of a different shape; or `all`
-    #[arg(long, value_name = "L", requires = "schedules")]
+    #[arg(long, value_name = "L", requires = "schedules", value_parser = number_or_all)]
     schedule_launches: Option<String>,
 
     /// Run all launches in this order, such as 3/warps/12
@@ -75,6 +75,14 @@ struct Options {
 enum Report {
     Html(PathBuf),
     Json(PathBuf),
+}
+
+/// A number from 1 on, or `all`.
+fn number_or_all(text: &str) -> Result<String, String> {
+    match text == "all" || text.parse::<u64>().is_ok_and(|n| n > 0) {
+        true => Ok(text.to_owned()),
+        false => Err("it is a number from 1 on, or `all`".to_owned()),
+    }
 }
 
 fn main() -> ExitCode {

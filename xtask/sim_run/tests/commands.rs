@@ -18,6 +18,11 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
             "there is no such folder",
         ),
         (&["--report", "x.txt", "--", "true"], "must end in .html"),
+        (&["--devices", "9", "--", "true"], "9 is not in 0..=8"),
+        (
+            &["--schedules=2", "--schedule-launches=few", "--", "true"],
+            "a number from 1 on, or `all`",
+        ),
         (&[], "Usage: cargo xtask sim-run"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sim-run"));

@@ -226,7 +226,12 @@ api! {
         if address == 0 {
             return Ok(());
         }
-        Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
+        let owner = Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
+        if Stream::of(stream)?.1.capture().is_none() {
+            // From now on it is not there to be freed, though its memory is until the stream gets here.
+            let freed = owner.allocations().remove(&address);
+            freed.ok_or(Status::INVALID_VALUE)?;
+        }
         super::submit(stream, Operation::Free(address))
     }
     fn cuMemGetAddressRange_v2(base: *mut u64, n_bytes: *mut usize, address: u64) {

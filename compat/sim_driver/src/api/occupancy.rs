@@ -85,7 +85,9 @@ unsafe fn best(
     limit: i32,
 ) -> Outcome<(i32, i32)> {
     let context = Context::current()?;
-    let known = Function::of(function)?.attributes()?;
+    let function = Function::of(function)?;
+    let known = function.attributes()?;
+    let most_dynamic = function.dynamic_limit(known.static_shared_bytes) as usize;
     let most = match u32::try_from(limit) {
         Ok(limit) if limit > 0 => known.max_threads.min(limit),
         _ => known.max_threads,
@@ -95,7 +97,10 @@ unsafe fn best(
             Some(f) => unsafe { f(threads as c_int) },
             None => shared_bytes,
         };
-        together(known.static_shared_bytes, dynamic_bytes)
+        match dynamic_bytes > most_dynamic {
+            true => u32::MAX,
+            false => together(known.static_shared_bytes, dynamic_bytes),
+        }
     };
     let config = context.device.sim.config();
     let best = config.best_block(most, known.registers, shared);

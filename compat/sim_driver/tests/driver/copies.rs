@@ -188,6 +188,8 @@ fn streams_allocate_and_free() {
     let mut back = [0_u32; 1000];
     ok! { cuMemcpyDtoHAsync_v2(back.as_mut_ptr() as u64, buffer, 4000, stream) }
     ok!(cuMemFreeAsync(buffer, stream));
+    // Though the stream may not have got there.
+    fails!(cuMemFreeAsync(buffer, stream) with INVALID_VALUE);
     ok!(cuStreamSynchronize(stream));
     assert_eq!(back, [6; 1000]);
     fails!(cuMemFreeAsync(buffer, stream) with INVALID_VALUE);

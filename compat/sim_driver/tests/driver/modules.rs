@@ -177,12 +177,37 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     assert_eq!(blocks(128, 47 << 10), 4);
     // More than is allowed.
     assert_eq!(blocks(128, 100 << 10), 0);
+    unsafe extern "C" fn of_threads(threads: i32) -> usize {
+        200 * threads as usize
+    }
+    let (mut grid, mut block) = (0, 0);
+    ok! { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, Some(of_threads), 0, 0) }
+    assert!(block > 0 && 200 * block <= 48 << 10, "{block}");
     ok!(cuFuncSetAttribute(function, 8, 100 << 10));
     assert_eq!(blocks(128, 100 << 10), 2);
     assert_eq!(blocks(2048, 0), 0);
-    let (mut grid, mut block) = (0, 0);
     ok! { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, 0) }
     assert_eq!((grid, block), (264, 1024));
+}
+
+#[test]
+fn a_block_of_another_shape_than_the_kernels_is_refused() {
+    let client = Client::new();
+    let text = c".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry only() .reqntid 64 { ret; }";
+    let (mut module, mut function) = (0, 0);
+    ok!(cuModuleLoadData(&mut module, text.as_ptr().cast()));
+    ok!(cuModuleGetFunction(&mut function, module, c"only".as_ptr()));
+    let (stream, none) = (client.stream(1), std::ptr::null());
+    ok!(cuLaunchKernel(
+        function, 1, 1, 1, 64, 1, 1, 0, stream, none, none
+    ));
+    for (x, y) in [(32, 1), (32, 2), (128, 1)] {
+        fails!(cuLaunchKernel(function, 1, 1, 1, x, y, 1, 0, stream, std::ptr::null(), none) with INVALID_VALUE);
+    }
+    ok!(cuCtxSynchronize());
 }
 
 const CALLED: &CStr = c".version 8.0
