@@ -182,3 +182,49 @@ fn explain_finds_layouts_and_proves_them() {
     ];
     has(&passes(&found), &words);
 }
+
+/// The words of a line, without lines of PTX, which a change of the library moves.
+fn words_of(line: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let is_of_source = words.first().is_some_and(|word| word.contains(".rs:"));
+    let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
+    if is_of_source && words.get(1).is_some_and(is_number) {
+        words.remove(1);
+    }
+    if let Some(at) = words.windows(2).position(|two| two == ["(PTX", "line"]) {
+        words.drain(at..(at + 3).min(words.len()));
+    }
+    words
+}
+
+/// What docs/tools.md shows of commands that are quick; `…` stands for more.
+#[test]
+fn the_documents_show_what_is_printed() {
+    let path = "../docs/tools.md";
+    let text = std::fs::read_to_string(path).expect("the document");
+    let blocks = text.split("\n```console\n").skip(1);
+    let mut n_compared = 0;
+    for block in blocks.map(|block| block.split("\n```").next().expect("it begins")) {
+        let (line, shown) = block.split_once('\n').unwrap_or((block, ""));
+        let words = line.strip_prefix("$ cargo xtask ").expect("a command");
+        let is_quick = ["profile ", "explain "]
+            .iter()
+            .any(|of| words.starts_with(of));
+        if !is_quick || shown.starts_with("$ ") {
+            continue;
+        }
+        let printed = passes(&lockstep(words));
+        let printed: Vec<_> = printed.lines().map(words_of).collect();
+        for line in shown
+            .lines()
+            .filter(|line| !line.is_empty() && *line != "…")
+        {
+            assert!(
+                printed.contains(&words_of(line)),
+                "`{line}` of `{words}` in {path}:\n{printed:#?}"
+            );
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared > 30, "{n_compared}");
+}

@@ -42,6 +42,9 @@ const NO_CRATE: &str = "E0463";
 /// rustc's code for a constant that cannot be computed, which is found only where code is made.
 const CONSTANT: &str = "E0080";
 
+/// rustc's words about a crate that uses nothing of `cuda_std`, which has one.
+pub(crate) const NO_PANIC_HANDLER: &str = "`#[panic_handler]` function required, but not found";
+
 /// Whether an error is the device's alone: the host's compiler does not find it in the same source.
 pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
     let message = diagnostic["message"].as_str().unwrap_or_default();
@@ -85,6 +88,11 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
                 .to_owned(),
         ),
         _ if is_unknown_name => of_std(message),
+        _ if message == NO_PANIC_HANDLER => Some(
+            "nothing of `cuda_std`, which has it, is used: there is no kernel here, or it is not\n\
+             marked with `#[kernel]` (`use cuda_std::prelude::*;`)"
+                .to_owned(),
+        ),
         _ => None,
     };
     let Some(help) = help else { return };

@@ -41,6 +41,13 @@ struct DeviceError {
 impl DeviceErrors {
     /// Takes an error of rustc's, found in `package`, which may be a helper that was written for hosts.
     pub(crate) fn take(&mut self, mut diagnostic: Value, package: Option<&str>, is_helper: bool) {
+        // Where something else is wrong, that is the reason.
+        let is_handler =
+            |diagnostic: &Value| text(diagnostic, "message") == advice::NO_PANIC_HANDLER;
+        if is_handler(&diagnostic) && !self.is_empty() {
+            return;
+        }
+        self.0.retain(|error| !is_handler(&error.diagnostic));
         let is_of_device = advice::is_of_device(&diagnostic);
         advice::add(&mut diagnostic, package, is_helper);
         self.0.push(DeviceError {

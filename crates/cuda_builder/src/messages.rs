@@ -140,12 +140,27 @@ mod tests {
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
         messages.take(&message("note", "of nothing", json!([])));
+        let handler = crate::advice::NO_PANIC_HANDLER;
+        messages.take(&message("error", handler, json!([])));
         let whence = "the above error was encountered while instantiating `fn a`";
         messages.take(&message("note", whence, json!([])));
         let expected = format!("error: mismatched types\nnote: {whence}\n");
         assert_eq!(messages.rendered(), expected);
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);
+    }
+
+    #[test]
+    fn a_crate_without_kernels_is_told_so() {
+        let mut messages = Messages::new(false, &[]);
+        messages.take(&message(
+            "error",
+            crate::advice::NO_PANIC_HANDLER,
+            json!([]),
+        ));
+        assert!(messages.rendered().contains("there is no kernel here"));
+        messages.take(&message("error", "expected `fn`", json!([])));
+        assert_eq!(messages.rendered(), "error: expected `fn`\n");
     }
 
     #[test]

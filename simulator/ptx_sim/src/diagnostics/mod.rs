@@ -673,7 +673,7 @@ pub struct OutOfFuel {
     pub barriers: Vec<BytesAwaited>,
     /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
     pub in_cluster: Vec<String>,
-    /// Blocks of the grid that have not begun.
+    /// Blocks of the grid that have not begun, because the device cannot hold all at once.
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
     pub most_resident: u64,

@@ -392,9 +392,14 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
 
     /// An error that knows how many blocks have not begun.
     fn with_rest(&self, mut error: Box<LaunchError>) -> Box<LaunchError> {
-        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+        let context = self.work.context;
+        // If all have room, the others only have not come to their turn on the host.
+        let has_room = context.n_blocks() <= context.most_resident;
+        if let LaunchError::OutOfFuel(kernel) = &mut *error
+            && !has_room
+        {
             let n_clusters = self.work.n_left() + self.ahead.len() as u64;
-            kernel.n_not_begun = n_clusters * u64::from(self.work.context.cluster.n_blocks());
+            kernel.n_not_begun = n_clusters * u64::from(context.cluster.n_blocks());
         }
         error
     }
