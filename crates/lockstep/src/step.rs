@@ -117,7 +117,7 @@ impl Move {
             } => {
                 // SAFETY: as above, and that nothing else uses them.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(to, size_bytes) };
-                sim.read_values(address, bytes, value_bytes)
+                sim.read_values(address, bytes, value_bytes, false)
             }
             Self::Copy {
                 to,

@@ -57,6 +57,13 @@ impl CaseError {
         self
     }
 
+    /// The same of an element of a matrix, whose rows are `pitch` apart in what was read last.
+    #[must_use]
+    pub fn in_matrix(self, [row, column]: [usize; 2], pitch: usize) -> Self {
+        let error = self.at(format_args!("row {row}, column {column}"));
+        error.of_element(row * pitch + column)
+    }
+
     /// Whether the kernel did not get to run: it neither passed nor failed.
     pub fn is_not_run(&self) -> bool {
         matches!(self, Self::Engine(error) if error.is_not_run())

@@ -271,7 +271,7 @@ impl Factors {
             for (column, (&got, target)) in got.iter().zip(self.row(row)).enumerate() {
                 let bound = if exact { 0.0 } else { target.bound };
                 let verdict = trial.verdict_within(got.into(), target.value, bound);
-                verdict.map_err(|error| self.at(error, row, column))?;
+                verdict.map_err(|error| error.in_matrix([row, column], self.n))?;
             }
         }
         Ok(())
@@ -295,7 +295,7 @@ impl Factors {
             return Err(match wrong {
                 Some((column, (got, target))) => {
                     let error = CaseError::wrong(format!("expected {target}, got {got}"));
-                    self.at(error, row, column)
+                    error.in_matrix([row, column], self.n)
                 }
                 None => CaseError::wrong(format!(
                     "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
@@ -303,12 +303,6 @@ impl Factors {
             });
         }
         Ok(())
-    }
-
-    /// What is wrong with an element of C.
-    fn at(&self, error: CaseError, row: usize, column: usize) -> CaseError {
-        let error = error.at(format_args!("row {row}, column {column}"));
-        error.of_element(row * self.n + column)
     }
 }
 

@@ -97,7 +97,7 @@ impl Call {
         let mut bytes = vec![0; n_values * self.size_bytes];
         if let Some(from) = self.from {
             let engine = self.device.engine();
-            self.at_work(|| engine.read_values(from, &mut bytes, self.size_bytes))?;
+            self.at_work(|| engine.read_values(from, &mut bytes, self.size_bytes, false))?;
         }
         Ok(bytes)
     }

@@ -172,7 +172,8 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     pub fn read_of(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
         let (address, len) = self.part(values);
         self.fetch(len as usize, |bytes| {
-            self.engine.read_values(address, bytes, size_of::<T>())
+            self.engine
+                .read_values(address, bytes, size_of::<T>(), false)
         })
     }
 
@@ -190,7 +191,8 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     pub fn read_of_with_gaps(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
         let (address, len) = self.part(values);
         self.fetch(len as usize, |bytes| {
-            self.engine.read_with_gaps(address, bytes, size_of::<T>())
+            self.engine
+                .read_values(address, bytes, size_of::<T>(), true)
         })
     }
 
@@ -223,7 +225,8 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     pub fn read_into(&self, values: &mut [T]) -> Result<(), EngineError> {
         self.check_len(values.len())?;
         let bytes = as_bytes_mut(values);
-        self.engine.read_values(self.address, bytes, size_of::<T>())
+        self.engine
+            .read_values(self.address, bytes, size_of::<T>(), false)
     }
 
     fn check_len(&self, len: usize) -> Result<(), EngineError> {

@@ -103,26 +103,15 @@ pub trait Engine {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError>;
 
     /// Copies values of `value_bytes` bytes each from the device. An engine that checks reports
-    /// those that nobody has written.
+    /// those that nobody has written, unless there may be `gaps`.
     fn read_values(
         &self,
         address: u64,
         bytes: &mut [u8],
         value_bytes: usize,
+        gaps: bool,
     ) -> Result<(), EngineError> {
-        let _ = value_bytes;
-        self.read(address, bytes)
-    }
-
-    /// Copies values of `value_bytes` bytes each from the device, whether or not somebody has written
-    /// them.
-    fn read_with_gaps(
-        &self,
-        address: u64,
-        bytes: &mut [u8],
-        value_bytes: usize,
-    ) -> Result<(), EngineError> {
-        let _ = value_bytes;
+        let _ = (value_bytes, gaps);
         self.read(address, bytes)
     }
 

@@ -664,21 +664,13 @@ impl Engine for Sim {
         address: u64,
         bytes: &mut [u8],
         value_bytes: usize,
+        gaps: bool,
     ) -> Result<(), EngineError> {
-        if self.check {
+        self.last_read.set(Some((address, value_bytes)));
+        if self.check && !gaps {
             let device = &self.state.borrow().device;
             refuse_unwritten(device, address, bytes.len() as u64, value_bytes as u64)?;
         }
-        self.read_with_gaps(address, bytes, value_bytes)
-    }
-
-    fn read_with_gaps(
-        &self,
-        address: u64,
-        bytes: &mut [u8],
-        value_bytes: usize,
-    ) -> Result<(), EngineError> {
-        self.last_read.set(Some((address, value_bytes)));
         self.read(address, bytes)
     }
 

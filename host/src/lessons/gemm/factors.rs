@@ -165,7 +165,7 @@ impl Factors {
             for (column, (&got, sum)) in got.iter().zip(self.row(row, scale)).enumerate() {
                 let (expected, bound) = self.expected::<T>(sum);
                 let verdict = trial.verdict_within(got.to_f64(), expected, bound);
-                verdict.map_err(|error| at(error, row, column, pitch))?;
+                verdict.map_err(|error| error.in_matrix([row, column], pitch))?;
             }
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Factors {
                 Err(match wrong {
                     Some((column, (got, target))) => {
                         let error = format!("expected {target}, got {}", got.to_f64());
-                        at(CaseError::wrong(error), row, column, pitch)
+                        CaseError::wrong(error).in_matrix([row, column], pitch)
                     }
                     None => CaseError::wrong(format!(
                         "row {row} is wrong: its product with a vector of whole numbers is {got} and should be {expected}"
@@ -250,12 +250,6 @@ impl Factors {
                 },
             )
     }
-}
-
-/// What is wrong with an element of C, whose rows are `pitch` apart.
-fn at(error: CaseError, row: usize, column: usize, pitch: usize) -> CaseError {
-    let error = error.at(format_args!("row {row}, column {column}"));
-    error.of_element(row * pitch + column)
 }
 
 fn n_products([m, n, k]: [u32; 3]) -> u64 {

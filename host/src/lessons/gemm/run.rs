@@ -36,7 +36,7 @@ pub struct Contract {
     pub majors: Majors,
     /// Whether it supports alpha and beta; else only the product is requested.
     pub is_scaled: bool,
-    /// Whether it may write zeros between the rows of C, up to the next multiple of 16 bytes: the
+    /// Whether it may write zeros between the rows of C, up to the next multiple of 16 bytes:
     /// TMA stores no less.
     pub fills_chunks: bool,
 }
