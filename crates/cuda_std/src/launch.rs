@@ -321,7 +321,8 @@ unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
     message = "a kernel cannot take a `{Self}` by value",
     label = "in this kernel",
     note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers, `&TensorMap`, and `#[repr(C)]` structures with \
-            `#[derive(KernelArg)]`; pass anything else through a pointer"
+            `#[derive(KernelArg)]`; pass anything else through a pointer",
+    note = "views (`cuda_std::view`) are written by their own names, not those that `use … as` gives them"
 )]
 pub trait KernelArg {
     /// Sizes in bytes of the PTX parameters it becomes, in order.

@@ -61,8 +61,8 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// As [`Module::launch`]; a buffer is shorter than the other arguments say, or the
-    /// geometry would have threads share an element.
+    /// As [`Module::launch`]; a buffer is another simulator's or shorter than the other arguments
+    /// say, or the geometry would have threads share an element.
     pub fn run<K: SafeKernel>(
         &self,
         _kernel: K,
@@ -70,7 +70,8 @@ impl Module {
         views: K::Views<'_>,
     ) -> Result<Report, Error> {
         // SAFETY: the borrows of the views last until the launch has finished.
-        let launch = unsafe { Prepared::admitted::<K>(config, views) }?;
+        let launch =
+            unsafe { Prepared::admitted::<K>(config, self.device.engine().memory(), views) }?;
         self.run_to_end(&launch.in_module(&self.source), K::FILE)
     }
 

@@ -1,7 +1,7 @@
 //! Streams: work that the device does in order while the host goes on.
 
 use crate::driver;
-use crate::engine::{EngineError, Machine, Place, pending};
+use crate::engine::{Engine, EngineError, Machine, Place, pending};
 use crate::graph::Graph;
 use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
@@ -108,6 +108,18 @@ impl Stream {
         self.put(Step::Launch(launch))
     }
 
+    /// Refuses buffers whose addresses mean other memory on this device, or none.
+    fn check_memory(&self, of: &[&dyn Engine]) -> Result<(), Error> {
+        let memory = self.device.engine().memory();
+        match of.iter().all(|engine| engine.memory() == memory) {
+            true => Ok(()),
+            false => Err(EngineError::Stream(
+                "a buffer is another simulator's than the stream, or only one of the two is on a GPU"
+                    .to_owned(),
+            )),
+        }
+    }
+
     /// Enqueues a step, or adds it to the graph that is being recorded.
     #[track_caller]
     fn put(&self, step: Step) -> Result<(), Error> {
@@ -141,13 +153,14 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The two differ in length, or the GPU is lost.
+    /// The two differ in length, a buffer is another simulator's, or the GPU is lost.
     #[track_caller]
     pub unsafe fn upload<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
         from: &Pinned<T>,
     ) -> Result<(), Error> {
+        self.check_memory(&[to.engine()])?;
         same_length(to.len(), from.len())?;
         let (from, size_bytes) = from.bytes();
         self.put(Step::Move(Move::Upload {
@@ -166,13 +179,14 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The two differ in length, or the GPU is lost.
+    /// The two differ in length, a buffer is another simulator's, or the GPU is lost.
     #[track_caller]
     pub unsafe fn download<T: DeviceCopy>(
         &self,
         to: &mut Pinned<T>,
         from: &Buffer<T>,
     ) -> Result<(), Error> {
+        self.check_memory(&[from.engine()])?;
         same_length(from.len(), to.len())?;
         let (to, size_bytes) = to.bytes_mut();
         self.put(Step::Move(Move::Download {
@@ -192,13 +206,14 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The two differ in length, or the GPU is lost.
+    /// The two differ in length, a buffer is another simulator's, or the GPU is lost.
     #[track_caller]
     pub unsafe fn copy<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
         from: &Buffer<T>,
     ) -> Result<(), Error> {
+        self.check_memory(&[to.engine(), from.engine()])?;
         same_length(to.len(), from.len())?;
         self.put(Step::Move(Move::Copy {
             to: to.address(),
@@ -224,6 +239,7 @@ impl Stream {
         from: &Buffer<T>,
         part: Range<usize>,
     ) -> Result<(), Error> {
+        self.check_memory(&[to.engine(), from.engine()])?;
         let n = part.len();
         if part.end > from.len() || first.checked_add(n).is_none_or(|end| end > to.len()) {
             return Err(EngineError::Stream(format!(
@@ -251,6 +267,7 @@ impl Stream {
     /// The GPU is lost.
     #[track_caller]
     pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
+        self.check_memory(&[buffer.engine()])?;
         self.put(Step::Move(Move::Fill {
             address: buffer.address(),
             size_bytes: buffer.size_bytes(),

@@ -20,4 +20,12 @@ pub fn computed(x: Global<[f32; n * n]>, n: u32) {}
 #[kernel]
 pub fn of_another_type(x: Global<[f32; n]>, n: u64) {}
 
+use cuda_std::view::{Block as Threads, Global as View};
+
+#[kernel]
+pub fn renamed(x: View<[[f32; n]; 8]>, n: u32) {}
+
+#[kernel]
+pub fn renamed_block(block: Threads, n: u32) {}
+
 fn main() {}

@@ -119,7 +119,7 @@ fn output<T: cuda_std::launch::DeviceCopy>(address: u64, n: u64) -> Output<'stat
 
 fn turned(launch: Geometry, n_input: u64, n_output: u64) -> Result<(), Unfit> {
     let views = (input(256, n_input), input(512, 8), output(1024, n_output), 16, 24, 1.0);
-    turn::admit(launch, views).map(|_| ())
+    turn::admit(launch, 1, views).map(|_| ())
 }
 
 fn said(result: Result<(), Unfit>) -> String {
@@ -138,6 +138,9 @@ fn main() {
         said(turned(fitting, 383, 384)),
         "`input` has 383 elements, but the kernel's other arguments say 384"
     );
+    let elsewhere = (input(256, 384).in_memory(2), input(512, 8), output(1024, 384), 16, 24, 1.0);
+    let elsewhere = turn::admit(fitting, 1, elsewhere).map(|_| ());
+    assert_eq!(elsewhere, Err(Unfit::Elsewhere { parameter: "input" }));
     assert!(said(turned(fitting, 384, 0)).starts_with("`output` has 0 elements"));
     assert_eq!(
         said(turned(geometry([3, 2, 1], [64, 1, 1]), 384, 384)),
@@ -145,10 +148,10 @@ fn main() {
          be as large as the tile"
     );
     let larger = (input(0, 1 << 33), input(0, 8), output(0, 1 << 33), 1 << 16, 1 << 17, 1.0);
-    let larger = turn::admit(fitting, larger).map(|_| ());
+    let larger = turn::admit(fitting, 1, larger).map(|_| ());
     assert!(said(larger).starts_with("`input` would have 8589934592 elements"));
 
-    let copied = |launch, x| copy::admit(launch, (input(x, 9), output(512, 9), 9)).map(|_| ());
+    let copied = |launch, x| copy::admit(launch, 1, (input(x, 9), output(512, 9), 9)).map(|_| ());
     let line = geometry([2, 1, 1], [64, 1, 1]);
     assert_eq!(copied(line, 256), Ok(()));
     assert_eq!(
@@ -164,21 +167,21 @@ fn main() {
     // Several elements per thread: the grid is as large as one likes, and the block as the tiles are.
     let met = |launch, n_counts, n: u32| {
         let views = (output(256, n.into()), output(512, n_counts), n);
-        meet_twice::admit(launch, views).map(|_| ())
+        meet_twice::admit(launch, 1, views).map(|_| ())
     };
     assert_eq!(meet_twice::PARAM_NAMES, ["sums", "counts", "n"]);
     assert!(said(met(line, 8, 9)).starts_with("`one` does not fit 2×1×1 blocks of 64×1×1 threads: elements of the tile"));
     assert!(said(met(fitting, 8, 9)).starts_with("`sums` does not fit 3×2×1 blocks of 8×8×1 threads: two threads"));
     assert!(said(met(line, 7, 9)).starts_with("`counts` has 7 elements"));
     assert!(said(met(line, 8, u32::MAX)).ends_with("more threads than 32-bit indices can count"));
-    let in_rows = |launch| rows::admit(launch, (output(256, 81), 9)).map(|_| ());
+    let in_rows = |launch| rows::admit(launch, 1, (output(256, 81), 9)).map(|_| ());
     assert_eq!(in_rows(line), Ok(()));
     assert!(said(in_rows(geometry([9, 1, 1], [32, 1, 1]))).ends_with("as long as the kernel says"));
 
     // The catalogue's are such kernels.
     let added = |launch| {
         let views = (input(256, 9), input(512, 9), output(768, 9), 9);
-        add_safe::admit(launch, views).map(|_| ())
+        add_safe::admit(launch, 1, views).map(|_| ())
     };
     assert_eq!(added(line), Ok(()));
     assert_eq!(

@@ -131,7 +131,7 @@ impl<'e> Trial<'e> {
         views: K::Views<'_>,
     ) -> Result<(), CaseError> {
         // SAFETY: the views' borrows last until this returns, and all launches have ended by then.
-        let launch = unsafe { Prepared::admitted::<K>(config, views) }?;
+        let launch = unsafe { Prepared::admitted::<K>(config, self.engine.memory(), views) }?;
         self.act(act, &launch)
     }
 

@@ -1,7 +1,7 @@
 //! Arguments that know the length of their memory, for safe kernels ([`crate::view`]).
 //!
-//! [`SafeKernel::admit`] is all that a launch library calls: it takes a launch's geometry
-//! and such arguments, and returns the kernel's arguments by address, or what does not
+//! [`SafeKernel::admit`] is all that a launch library calls: it takes a launch's geometry,
+//! the memory it uses and such arguments, and returns the kernel's arguments by address, or what does not
 //! fit. What it cannot check is part of the contracts of [`Input::new`] and [`Output::new`].
 
 use core::fmt;
@@ -14,6 +14,7 @@ use crate::view::{Geometry, Reason};
 pub struct Input<'a, T> {
     address: u64,
     n_elements: u64,
+    memory: Option<u64>,
     values: PhantomData<&'a [T]>,
 }
 
@@ -28,6 +29,7 @@ impl<T> Copy for Input<'_, T> {}
 pub struct Output<'a, T> {
     address: u64,
     n_elements: u64,
+    memory: Option<u64>,
     values: PhantomData<&'a mut [T]>,
 }
 
@@ -43,7 +45,17 @@ impl<T: DeviceCopy> Input<'_, T> {
         Self {
             address,
             n_elements,
+            memory: None,
             values: PhantomData,
+        }
+    }
+    /// The same, of this memory: only launches that use it are admitted. Numbers are the launch
+    /// library's; GPUs share one, but simulators have addresses of their own.
+    #[must_use]
+    pub const fn in_memory(self, number: u64) -> Self {
+        Self {
+            memory: Some(number),
+            ..self
         }
     }
 
@@ -51,7 +63,7 @@ impl<T: DeviceCopy> Input<'_, T> {
     /// `#[kernel]`.
     #[doc(hidden)]
     pub fn admit(self, wanted: &Wanted) -> Result<DevicePtr<T>, Unfit> {
-        wanted.check(self.address, self.n_elements, align_of::<T>())?;
+        wanted.check(self.address, self.n_elements, self.memory, align_of::<T>())?;
         Ok(DevicePtr::new(self.address))
     }
 }
@@ -68,14 +80,23 @@ impl<T: DeviceCopy> Output<'_, T> {
         Self {
             address,
             n_elements,
+            memory: None,
             values: PhantomData,
+        }
+    }
+    /// As [`Input::in_memory`].
+    #[must_use]
+    pub const fn in_memory(self, number: u64) -> Self {
+        Self {
+            memory: Some(number),
+            ..self
         }
     }
 
     /// As [`Input::admit`].
     #[doc(hidden)]
     pub fn admit(self, wanted: &Wanted) -> Result<DevicePtrMut<T>, Unfit> {
-        wanted.check(self.address, self.n_elements, align_of::<T>())?;
+        wanted.check(self.address, self.n_elements, self.memory, align_of::<T>())?;
         Ok(DevicePtrMut::new(self.address))
     }
 }
@@ -87,11 +108,22 @@ pub struct Wanted {
     pub parameter: &'static str,
     /// Elements of its shape.
     pub n_elements: u64,
+    /// The memory that the launch uses.
+    pub memory: u64,
 }
 
 impl Wanted {
-    fn check(&self, address: u64, n_elements: u64, align_bytes: usize) -> Result<(), Unfit> {
+    fn check(
+        &self,
+        address: u64,
+        n_elements: u64,
+        memory: Option<u64>,
+        align_bytes: usize,
+    ) -> Result<(), Unfit> {
         let parameter = self.parameter;
+        if memory.is_some_and(|memory| memory != self.memory) {
+            return Err(Unfit::Elsewhere { parameter });
+        }
         if self.n_elements > u32::MAX.into() {
             let wanted = self.n_elements;
             return Err(Unfit::TooLarge { parameter, wanted });
@@ -126,6 +158,11 @@ pub enum Unfit {
         wanted: u64,
         /// Elements of the buffer.
         found: u64,
+    },
+    /// The buffer is not in memory that the launch can use.
+    Elsewhere {
+        /// The kernel's parameter.
+        parameter: &'static str,
     },
     /// 32-bit indices cannot count the elements.
     TooLarge {
@@ -164,6 +201,11 @@ impl fmt::Display for Unfit {
             } => write!(
                 f,
                 "`{parameter}` has {found} elements, but the kernel's other arguments say {wanted}"
+            ),
+            Self::Elsewhere { parameter } => write!(
+                f,
+                "`{parameter}` is a buffer of another simulator, or of a GPU if this is none: allocate it on the \
+                 module's own device"
             ),
             Self::TooLarge { parameter, wanted } => write!(
                 f,
@@ -223,10 +265,11 @@ pub unsafe trait SafeKernel: Kernel {
     /// Argument types, as a tuple: [`Input`]s, [`Output`]s and numbers.
     type Views<'a>;
 
-    /// The arguments by address, if the kernel may be launched with them.
+    /// The arguments by address, if the kernel may be launched with them on a device that uses
+    /// this memory ([`Input::in_memory`]).
     ///
     /// # Errors
     ///
     /// What does not fit, and which parameter it is about.
-    fn admit(launch: Geometry, views: Self::Views<'_>) -> Result<Self::Args, Unfit>;
+    fn admit(launch: Geometry, memory: u64, views: Self::Views<'_>) -> Result<Self::Args, Unfit>;
 }

@@ -3,8 +3,8 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    Error, Expr, GenericArgument, Ident, Pat, PathArguments, Result, Type, TypePath, parse_quote,
-    spanned::Spanned,
+    Error, Expr, GenericArgument, Ident, Pat, PathArguments, Result, Type, TypeArray, TypePath,
+    parse_quote, spanned::Spanned,
 };
 
 /// The outside memory and the block's operations that a safe kernel's body may use.
@@ -37,6 +37,22 @@ pub struct Extent {
     pub lengths: Vec<Expr>,
     /// `M`.
     map: Option<Type>,
+}
+
+/// Whether an array has a length that can be no constant.
+fn has_variable_length(array: &TypeArray) -> bool {
+    let is_variable = |length: &Expr| match length {
+        Expr::Path(path) => path
+            .path
+            .get_ident()
+            .is_some_and(|name| name.to_string().starts_with(char::is_lowercase)),
+        _ => false,
+    };
+    let of_rows = match &*array.elem {
+        Type::Array(rows) => has_variable_length(rows),
+        _ => false,
+    };
+    is_variable(&array.len) || of_rows
 }
 
 impl View {
@@ -82,6 +98,14 @@ impl View {
                     written.span(),
                     "write `Global<[T; n]>`, `Disjoint<[T; n]>`, `Atomic<[T; n]>`, `Scattered<[T; n]>` or \
                      `Filling<T, Layout>`",
+                ));
+            }
+            // Only a view's length is a parameter.
+            (_, [Type::Array(shape)]) if has_variable_length(shape) => {
+                return Err(Error::new(
+                    written.span(),
+                    "a view is written by its own name, not one that `use … as` gives it: `Global<[T; n]>`, \
+                     `Disjoint<[T; n]>`, `Atomic<[T; n]>` or `Scattered<[T; n]>`",
                 ));
             }
             _ => return Ok(None),

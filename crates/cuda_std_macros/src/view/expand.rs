@@ -45,7 +45,7 @@ pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
 
 /// `SafeKernel` for the host's unit struct.
 pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
-    let launch = hidden("launch");
+    let [launch, memory] = ["launch", "memory"].map(hidden);
     let mut types = Vec::new();
     let mut names = Vec::new();
     let mut checks = Vec::new();
@@ -101,6 +101,7 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
 
             fn admit(
                 #launch: ::cuda_std::view::Geometry,
+                #memory: u64,
                 (#(#names,)*): Self::Views<'_>,
             ) -> ::core::result::Result<Self::Args, ::cuda_std::launch::Unfit> {
                 #(#checks)*
@@ -113,11 +114,12 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
 impl Extent {
     /// The statement that makes an address of the argument `name`.
     fn admitted(&self, name: &Ident) -> TokenStream {
-        let (text, shape) = (name.to_string(), self.shape());
+        let (text, shape, memory) = (name.to_string(), self.shape(), hidden("memory"));
         quote! {
             let #name = #name.admit(&::cuda_std::launch::Wanted {
                 parameter: #text,
                 n_elements: ::cuda_std::view::Shape::n_elements(#shape),
+                memory: #memory,
             })?;
         }
     }

@@ -253,7 +253,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         let (address, len) = self.part(values);
         // SAFETY: the memory stays allocated while it is borrowed, and a launch that writes it
         // borrows it mutably or is `unsafe`.
-        unsafe { Input::new(address, len) }
+        unsafe { Input::new(address, len) }.in_memory(self.engine.memory())
     }
 
     /// The argument for a safe kernel that writes the buffer.
@@ -269,7 +269,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     pub fn output_of(&mut self, values: Range<usize>) -> Output<'_, T> {
         let (address, len) = self.part(values);
         // SAFETY: the memory stays allocated while it is borrowed, and the borrow is exclusive.
-        unsafe { Output::new(address, len) }
+        unsafe { Output::new(address, len) }.in_memory(self.engine.memory())
     }
 
     /// Address and length of this range of values.

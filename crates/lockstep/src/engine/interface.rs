@@ -89,6 +89,10 @@ pub trait Engine {
     /// The machine underneath.
     fn device(&self) -> &DeviceProperties;
 
+    /// The number of the memory that its addresses are of: engines with the same number can hand each
+    /// other addresses.
+    fn memory(&self) -> u64;
+
     /// Allocates `size_bytes` of device memory, aligned to 256 bytes. `label` identifies it in
     /// reports of bad accesses.
     fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError>;

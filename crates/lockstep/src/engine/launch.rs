@@ -63,7 +63,8 @@ impl Prepared {
         })
     }
 
-    /// A launch of the safe kernel `K`, if its geometry and its buffers fit.
+    /// A launch of the safe kernel `K` on an engine with this memory ([`Engine::memory`]), if its
+    /// geometry and its buffers fit.
     ///
     /// # Safety
     ///
@@ -75,13 +76,14 @@ impl Prepared {
     /// would have threads share an element.
     pub unsafe fn admitted<K: SafeKernel>(
         config: LaunchConfig,
+        memory: u64,
         views: K::Views<'_>,
     ) -> Result<Self, EngineError> {
         let geometry = Geometry {
             grid: config.grid,
             block: config.block,
         };
-        let args = K::admit(geometry, views).map_err(|unfit| EngineError::Refused {
+        let args = K::admit(geometry, memory, views).map_err(|unfit| EngineError::Refused {
             place: Place::of(K::NAME, config),
             reason: unfit.to_string(),
         })?;

@@ -633,6 +633,10 @@ impl Engine for Sim {
         &self.properties
     }
 
+    fn memory(&self) -> u64 {
+        self.machine.0
+    }
+
     fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError> {
         let device = &mut self.state.borrow_mut().device;
         let address = device.alloc(size_bytes, label).map_err(memory)?;

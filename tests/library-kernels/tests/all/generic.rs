@@ -36,6 +36,28 @@ fn safe_instances_compute_too() {
     assert_eq!(read(&out), [14, 16]);
 }
 
+/// Simulators have the same addresses: another's buffer would be taken for one of the module's own.
+#[test]
+fn a_safe_kernel_gets_no_buffers_of_another_simulator() {
+    let [device, other] = [(); 2].map(|()| lockstep::Device::simulator());
+    let module = device.load(ptx("library")).expect("it is PTX");
+    let x = other.upload("x", &[1.5f32; 64]).expect("there is room");
+    let mut y = device.alloc::<f32>("y", 64).expect("there is room");
+    let config = LaunchConfig::new([1, 1, 1], [64, 1, 1]);
+    let launched = module.run(kernels::double_floats, config, (x.input(), y.output(), 64));
+    let error = launched.map(|_| ()).expect_err("it is elsewhere");
+    assert!(
+        error
+            .to_string()
+            .contains("`x` is a buffer of another simulator")
+    );
+    let stream = device.stream().expect("there is one");
+    // SAFETY: nothing is copied.
+    let copied = unsafe { stream.copy(&y, &x) };
+    let error = copied.expect_err("it is elsewhere").to_string();
+    assert!(error.contains("another simulator's"), "{error}");
+}
+
 /// A launch in which two threads would write one element, or some past the buffer's end.
 #[test]
 fn a_launch_that_does_not_fit_a_safe_kernel_is_refused() {
