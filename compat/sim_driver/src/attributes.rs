@@ -23,7 +23,7 @@ pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Opt
     let (major, minor) = settings.compute;
     let saturated = |n: u64| i32::try_from(n).unwrap_or(i32::MAX);
     Some(match number {
-        8 => saturated(config.static_shared_limit.into()),
+        8 => 48 << 10,
         16 => saturated(config.n_multiprocessors.into()),
         39 => saturated(config.multiprocessor_threads.into()),
         75 => major as i32,

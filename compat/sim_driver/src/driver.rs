@@ -32,10 +32,13 @@ static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
 
 impl Driver {
     fn new(settings: Settings) -> Self {
+        let usual = DeviceConfig::default();
+        // Only a linker refuses more than 48 KiB of static shared memory.
         let config = DeviceConfig {
             memory_bytes: settings.memory_bytes,
             concurrent: true,
-            ..DeviceConfig::default()
+            static_shared_limit: usual.shared_limit,
+            ..usual
         };
         let devices = Device::several(settings.n_devices as usize, &config);
         let device = |(ordinal, sim)| {

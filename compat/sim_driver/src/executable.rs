@@ -61,6 +61,15 @@ fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
     Some(order)
 }
 
+/// Checks that there is room for all launches.
+fn check_room(nodes: &[Node]) -> Outcome {
+    nodes.iter().try_for_each(|node| match &node.work {
+        Work::Operation(Operation::Launch(launch)) => launch.check_room(),
+        Work::Graph(graph) => check_room(&graph.nodes()),
+        _ => Ok(()),
+    })
+}
+
 /// The nodes of an executable graph with the work of new ones, paired in the order in which they
 /// were made.
 fn updated(own: &[Node], new: &[Node]) -> Result<Vec<Node>, Mismatch> {
@@ -116,6 +125,7 @@ impl Executable {
     /// Creates one of a graph as it is now, and returns its handle.
     pub fn create(graph: &Graph, flags: u64) -> Outcome<usize> {
         let nodes = sorted(&graph.snapshot()).ok_or(Status::INVALID_VALUE)?;
+        check_room(&nodes)?;
         EXECUTABLES.add(Arc::new(Self {
             flags,
             nodes: Mutex::new(nodes),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-use fatbin::{Extent, Wrapper};
-use ptx_sim::RegisterLimits;
+use fatbin::{Architecture, Extent, Variant, Wrapper};
+use ptx_sim::{KernelInfo, RegisterLimits};
 
 use crate::status::{Outcome, Status};
 
@@ -15,6 +15,13 @@ use crate::status::{Outcome, Status};
 const LINKED: &[u8; 16] = b"\x7fLOCKSTEP LINKED";
 /// Mark and size of such an image, and its register limits: four numbers.
 const LINKED_HEADER: usize = 24 + 16;
+
+/// The first architecture that PTX was for.
+const OLDEST: u32 = 10;
+
+/// Static shared memory of a kernel that is linked; one that is loaded as it is may have all that
+/// there is.
+pub const STATIC_SHARED_BYTES: u32 = 48 << 10;
 
 /// Number of parsed modules that are kept in case a client loads the same text again.
 const MOST_PARSED: usize = 256;
@@ -121,7 +128,9 @@ impl Image {
         match self {
             Self::Bytes(_) => {
                 let text = self.ptx(compute)?;
-                parsed(&text).map_err(invalid)
+                let module = parsed(&text).map_err(invalid)?;
+                check(&module, compute).map_err(invalid)?;
+                Ok(module)
             }
             Self::Linked(texts, _) => linked(texts).map_err(invalid),
         }
@@ -133,6 +142,29 @@ impl Image {
             Self::Bytes(_) => asked,
             Self::Linked(_, limits) => *limits,
         }
+    }
+}
+
+/// What an assembler for this compute capability refuses in PTX that is PTX.
+fn check(module: &ptx_sim::Module, (major, minor): (u32, u32)) -> Result<(), String> {
+    let ir = module.ir();
+    let (number, letter) = ir.architecture();
+    let variant = match letter {
+        "a" => Variant::Specific,
+        "f" => Variant::Family,
+        _ => Variant::Portable,
+    };
+    let runs = Architecture { number, variant }.ptx_runs_on(10 * major + minor);
+    if number < OLDEST || !runs {
+        return Err(format!(
+            "`.target {}` is not for devices of compute capability {major}.{minor}: \
+             LOCKSTEP_SIM_COMPUTE sets that of the simulated devices",
+            ir.target
+        ));
+    }
+    match module.undefined_function() {
+        Some(name) => Err(format!("the function `{name}` is declared but not defined")),
+        None => Ok(()),
     }
 }
 
@@ -211,7 +243,16 @@ pub fn linked(texts: &[(String, String)]) -> Result<ptx_sim::Module, String> {
     for (name, text) in texts {
         linker.add(name, text).map_err(|error| error.to_string())?;
     }
-    linker.link().map_err(|error| error.to_string())
+    let module = linker.link().map_err(|error| error.to_string())?;
+    let is_large = |kernel: &KernelInfo<'_>| kernel.static_shared_bytes > STATIC_SHARED_BYTES;
+    let refused = module.kernels().find(is_large).map(|kernel| {
+        format!(
+            "`{}` uses too much static shared memory: {} bytes, but the limit is \
+             {STATIC_SHARED_BYTES}",
+            kernel.name, kernel.static_shared_bytes
+        )
+    });
+    refused.map_or(Ok(module), Err)
 }
 
 /// An image of texts that belong together.

@@ -100,23 +100,43 @@ impl KernelLaunch {
         };
         // Within these limits, the product fits in 32 bits.
         let axes = block.into_iter().zip(MAX_BLOCK);
-        let n_threads = axes.map(|(n, most)| n.min(most)).product();
+        let n_threads: u32 = axes.map(|(n, most)| n.min(most)).product();
         Status::INVALID_VALUE.when(
             !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS,
         )?;
         let (own, bounds) = self
             .function
             .with_info(|info| (info.static_shared_bytes, info.bounds))?;
-        Status::INVALID_VALUE.when(shared_bytes > self.function.dynamic_limit(own))?;
+        let too_large = match cooperative {
+            true => Status::COOPERATIVE_LAUNCH_TOO_LARGE,
+            false => Status::INVALID_VALUE,
+        };
+        too_large.when(shared_bytes > self.function.dynamic_limit(own))?;
+        let limit = driver()?.device(0)?.sim.config().shared_limit;
+        Status::INVALID_VALUE.when(own.saturating_add(shared_bytes) > limit)?;
         Status::INVALID_VALUE.when(bounds.max_threads.is_some_and(|most| n_threads > most))?;
         Status::INVALID_VALUE.when(bounds.required_block.is_some_and(|only| block != only))?;
         self.check_cluster(&bounds)?;
         let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
+        too_large.when(cooperative && n_blocks > self.resident_blocks()?)
+    }
+
+    /// Blocks that the device holds at once.
+    fn resident_blocks(&self) -> Outcome<u64> {
+        let n_threads = self.shape.block.iter().product();
+        let needs = self
+            .function
+            .needs(n_threads, self.shape.shared_bytes as usize)?;
         let config = driver()?.device(0)?.sim.config();
-        Status::COOPERATIVE_LAUNCH_TOO_LARGE.when(
-            cooperative && n_blocks > config.resident_blocks(n_threads, own + shared_bytes),
-        )?;
-        Ok(())
+        Ok(u64::from(config.n_multiprocessors) * u64::from(config.active_blocks(needs)))
+    }
+
+    /// Checks that an SM has room for a block, which a driver does when it is to run.
+    pub fn check_room(&self) -> Outcome {
+        let n_threads: u32 = self.shape.block.iter().product();
+        // There are registers for so many threads in any case.
+        let is_small = n_threads <= 256;
+        Status::LAUNCH_OUT_OF_RESOURCES.when(!is_small && self.resident_blocks()? == 0)
     }
 
     /// The same for its clusters.

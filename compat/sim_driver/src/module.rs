@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ptx_sim::ir::LaunchBounds;
 use ptx_sim::{
-    KernelAttributes, KernelInfo, LoadedModule, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER, Managed,
-    MemoryError, RegisterLimits,
+    BlockNeeds, KernelAttributes, KernelInfo, LoadedModule, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER,
+    Managed, MemoryError, RegisterLimits,
 };
 
 use crate::context::Context;
 use crate::driver::{SimDevice, driver};
 use crate::handles::{Kind, Table};
 use crate::host_memory::HostKind;
-use crate::image::Image;
+use crate::image::{Image, STATIC_SHARED_BYTES};
 use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// Shared memory that a kernel may have by default, including the static part.
-const SHARED_LIMIT: u32 = 48 << 10;
+const SHARED_LIMIT: u32 = STATIC_SHARED_BYTES;
 
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: u32 = 1;
@@ -305,6 +305,17 @@ impl Function {
         };
         let known = parsed.attributes_within(self.name(), limits);
         known.ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// What a block of so many threads, with so much dynamic shared memory, takes of an SM.
+    pub fn needs(&self, threads: u32, shared_bytes: usize) -> Outcome<BlockNeeds> {
+        let known = self.attributes()?;
+        let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
+        Ok(BlockNeeds {
+            threads,
+            registers: known.registers,
+            shared_bytes: known.static_shared_bytes.saturating_add(shared_bytes),
+        })
     }
 
     /// Dynamic shared memory that it may have in addition to this much static: the usual limit

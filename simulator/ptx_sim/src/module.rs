@@ -14,6 +14,9 @@ use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
 use ptx::ir;
 
+/// What the device's runtime provides, so that no text has to.
+pub(crate) const PROVIDED: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
 pub struct Module {
@@ -209,6 +212,21 @@ impl Module {
     /// Whether it declares `malloc` or `free` for its kernels to call.
     pub fn takes_memory(&self) -> bool {
         self.ir().functions.iter().any(takes_memory)
+    }
+
+    /// A function that it uses and that neither it nor the device's runtime defines.
+    pub fn undefined_function(&self) -> Option<&str> {
+        let functions = &self.ir().functions;
+        let bodies = functions.iter().filter_map(|f| f.body.as_deref());
+        let mut operands = bodies.flatten().flat_map(|i| &i.operands);
+        operands.find_map(|operand| {
+            let ir::Operand::Function(id) = operand else {
+                return None;
+            };
+            let used = &functions[id.0 as usize];
+            let is_defined = used.body.is_some() || PROVIDED.contains(&&*used.name);
+            (!is_defined).then_some(&*used.name)
+        })
     }
 
     /// The parsed text.

@@ -77,11 +77,14 @@ unsafe fn launch(
     params: *const *mut c_void,
     extra: *const *mut c_void,
 ) -> Outcome {
-    let (context, _) = Stream::of(stream)?;
+    let (context, own) = Stream::of(stream)?;
     Status::INVALID_VALUE.when(!params.is_null() && !extra.is_null())?;
     // A module of another context is reported at once.
     let module = Function::of(function)?.module(&context)?;
     let launch = unsafe { KernelLaunch::gather((function, module), shape, params, extra)? };
+    if own.capture().is_none() {
+        launch.check_room()?;
+    }
     super::submit(stream, Operation::Launch(Arc::new(launch)))
 }
 

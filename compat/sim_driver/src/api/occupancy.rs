@@ -25,11 +25,7 @@ fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     if threads > known.max_threads || shared_bytes > most_shared as usize {
         return Ok(0);
     }
-    let needs = BlockNeeds {
-        threads,
-        registers: known.registers,
-        shared_bytes: together(known.static_shared_bytes, shared_bytes),
-    };
+    let needs = function.needs(threads, shared_bytes)?;
     Ok(context.device.sim.config().active_blocks(needs) as i32)
 }
 
@@ -40,11 +36,8 @@ fn needs_of(function: &Function, shape: &Shape) -> Outcome<Option<BlockNeeds>> {
     let threads = axes.fold(1, |all: u32, &n| all.saturating_mul(n));
     let fits = (1..=known.max_threads).contains(&threads)
         && shape.shared_bytes <= function.dynamic_limit(known.static_shared_bytes);
-    Ok(fits.then(|| BlockNeeds {
-        threads,
-        registers: known.registers,
-        shared_bytes: together(known.static_shared_bytes, shape.shared_bytes as usize),
-    }))
+    fits.then(|| function.needs(threads, shape.shared_bytes as usize))
+        .transpose()
 }
 
 /// Number of a launch's clusters that the device holds at once.
@@ -71,12 +64,6 @@ fn largest_cluster(function: usize, shape: Shape) -> Outcome<i32> {
     Ok(needs.map_or(0, |needs| config.largest_cluster(needs, most) as i32))
 }
 
-/// Static and dynamic shared memory together.
-fn together(static_bytes: u32, dynamic_bytes: usize) -> u32 {
-    let dynamic_bytes = u32::try_from(dynamic_bytes).unwrap_or(u32::MAX);
-    static_bytes.saturating_add(dynamic_bytes)
-}
-
 /// The block size that keeps most threads busy, and the number of blocks that fills the device.
 unsafe fn best(
     function: usize,
@@ -99,7 +86,9 @@ unsafe fn best(
         };
         match dynamic_bytes > most_dynamic {
             true => u32::MAX,
-            false => together(known.static_shared_bytes, dynamic_bytes),
+            false => known
+                .static_shared_bytes
+                .saturating_add(dynamic_bytes as u32),
         }
     };
     let config = context.device.sim.config();

@@ -1,15 +1,18 @@
 //! The error that a failed launch leaves: a GPU's code, and permanent.
 
+use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
+use sim_driver::api::graph::*;
 use sim_driver::api::launch::*;
 use sim_driver::api::memory::*;
+use sim_driver::api::occupancy::*;
 use sim_driver::api::stream::*;
 
-use crate::client::{Client, Parameter, ok};
-use crate::under_test::{call, fails, is_real, ok};
+use crate::client::{Client, Parameter, function_of, launch_block, load_module, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 /// Makes a kernel fail a device that no other test uses.
 #[track_caller]
@@ -100,6 +103,51 @@ fn launches_that_no_device_can_do_are_refused() {
     ok(launch([1, 1, 1], [1, 1, 1], 48 << 10));
     // None of that fails the context.
     ok!(cuCtxSynchronize());
+}
+
+/// A kernel that needs at least this many registers per thread.
+fn with_values(n: usize) -> CString {
+    let lines = |line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<String>();
+    let loads = lines(&|i| format!("ld.volatile.global.u32 %r{i}, [%rd];\n"));
+    let stores = lines(&|i| format!("st.volatile.global.u32 [%rd], %r{i};\n"));
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry many(.param .u64 p)\n{{\n\
+         .reg .b32 %r<{n}>;\n.reg .b64 %rd;\nld.param.u64 %rd, [p];\n{loads}bar.sync 0;\n{stores}ret;\n}}"
+    );
+    CString::new(text).expect("no nul")
+}
+
+/// The results of an H100's driver.
+#[test]
+fn a_block_needs_no_more_registers_than_an_sm_has() {
+    let client = Client::new();
+    let function = function_of(load_module(&with_values(100)), c"many");
+    let mut at = client.alloc(4);
+    let params: [*mut c_void; 1] = [(&raw mut at).cast()];
+    let launch = |n| launch_block(function, (n, 0), &params);
+    let cooperative = |n_blocks, n| {
+        let params = params.as_ptr();
+        call!(cuLaunchCooperativeKernel(
+            function, n_blocks, 1, 1, n, 1, 1, 0, 0, params
+        ))
+    };
+    let blocks = |n: i32| got!(blocks of cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, n, 0));
+    let (resources, too_large) = (
+        Status::LAUNCH_OUT_OF_RESOURCES.0,
+        Status::COOPERATIVE_LAUNCH_TOO_LARGE.0,
+    );
+    assert_eq!([512, 640, 1024].map(launch), [0, resources, resources]);
+    assert_eq!([512, 640].map(|n| cooperative(1, n)), [0, too_large]);
+    assert_eq!([256, 512, 640].map(blocks), [2, 1, 0]);
+    assert_eq!([264, 265].map(|n| cooperative(n, 256)), [0, too_large]);
+    ok!(cuCtxSynchronize());
+    // A graph is refused when it is to be launched.
+    let (stream, mut executable) = (client.stream(1), 0);
+    ok!(cuStreamBeginCapture_v2(stream, 2));
+    let none = std::ptr::null();
+    ok! { cuLaunchKernel(function, 1, 1, 1, 1024, 1, 1, 0, stream, params.as_ptr(), none) }
+    let graph = got!(graph of cuStreamEndCapture(stream, &mut graph));
+    fails!(cuGraphInstantiateWithFlags(&mut executable, graph, 0) with LAUNCH_OUT_OF_RESOURCES);
 }
 
 #[test]

@@ -89,6 +89,50 @@ fn what_is_no_ptx_is_explained() {
     fails!(cuModuleLoadData(&mut module, std::ptr::null()) with INVALID_VALUE);
 }
 
+/// The results of an H100's driver.
+#[test]
+fn what_cannot_be_assembled_is_not_loaded() {
+    let _client = Client::new();
+    let loaded_with = |target: &str, body: &str| {
+        let text = format!(".version 8.6\n.target {target}\n.address_size 64\n{body}\0");
+        loaded(text.as_bytes())
+    };
+    let kernel = ".visible .entry k() { ret; }";
+    for target in ["sm_999", "sm_0", "sm_100", "sm_80a"] {
+        let (status, log) = loaded_with(target, kernel);
+        assert_eq!(status, Status::INVALID_PTX.0, "{target}");
+        assert!(is_real() || log.contains(target), "{log}");
+    }
+    ok(loaded_with("sm_90a", kernel).0);
+    let missing = format!(".extern .func missing();\n{kernel}");
+    ok(loaded_with("sm_80", &missing).0);
+    let calling = format!("{missing}\n.visible .entry other() {{ call missing; ret; }}");
+    let (status, log) = loaded_with("sm_80", &calling);
+    assert_eq!(status, Status::INVALID_PTX.0);
+    assert!(log.contains("missing"), "{log}");
+    // Only a linker has a limit for static shared memory.
+    let large = c".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+	.shared .align 4 .b8 x[102400];
+	.reg .b32 %r;
+	mov.u32 %r, x;
+	st.shared.u32 [%r], %r;
+	ret;
+}";
+    ok(launch_block(
+        function_of(load_module(large), c"k"),
+        (1, 0),
+        &[],
+    ));
+    ok!(cuCtxSynchronize());
+    let (status, _, log) = linked(&[large]);
+    assert_eq!(status, Status::INVALID_SOURCE.0);
+    assert!(log.contains("too much") && log.contains("shared"), "{log}");
+}
+
 #[test]
 fn libraries_are_every_contexts() {
     let first = Client::new();

@@ -5,13 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::error::{LinkError, UndefinedSymbol};
 use super::references::{Reference, visit};
 use super::symbols::{At, Symbols};
+use crate::module::PROVIDED;
 use ptx::ir::{
     CallSiteId, Function, Linkage, MAX_CONST_BYTES, Module, Operand, RelocationTarget, SourceLoc,
     Space, Variable,
 };
-
-/// What the device's runtime provides, so that no text has to.
-const PROVIDED: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
 /// An input's numbers in the linked module.
 struct Numbers {
