@@ -11,6 +11,7 @@ use ptx_sim::{KernelHeap, Taken};
 use crate::driver::{SimDevice, driver};
 use crate::each::Each;
 use crate::handles::{Kind, Table};
+use crate::pool::Share;
 use crate::status::{Outcome, Status};
 
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`
@@ -38,6 +39,8 @@ pub struct Allocated {
     pub n_bytes: u64,
     /// Where the client made it, if that is to be reported.
     pub made: Option<Backtrace>,
+    /// Its share of a pool, if it is from one.
+    pub share: Option<Share>,
 }
 
 /// A context.

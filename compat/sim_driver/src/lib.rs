@@ -6,7 +6,7 @@
 //!
 //! In reading order, each on top of the previous ones: [`status`] and [`settings`]; [`driver`], the
 //! devices, and [`handles`], of which each kind of object has its own table; `each`; [`tasks`],
-//! work that is done later; [`context`], [`peers`], [`host_memory`] and [`pool`]; [`records`], what is found,
+//! work that is done later; [`pool`], [`context`], [`peers`] and [`host_memory`]; [`records`], what is found,
 //! [`recorder`], which collects it, and [`observe`](fn@observe), the same for tests in the process;
 //! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders,
 //! `in_turn`, checked launches, and `execution`; `copies`: [`operation`], what streams consist of; [`user_object`], `session` and [`event`];

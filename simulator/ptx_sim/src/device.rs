@@ -157,6 +157,8 @@ pub struct AllocationInfo {
     pub address: u64,
     /// Size in bytes.
     pub size_bytes: u64,
+    /// Which of the process's allocations it is: no other one ever has the same number.
+    pub number: u64,
     /// What it is called in reports.
     pub label: String,
     /// Whether the host reaches it at the same address.
@@ -167,6 +169,7 @@ impl AllocationInfo {
     fn of(allocation: &Allocation) -> Self {
         Self {
             address: allocation.base,
+            number: allocation.number,
             size_bytes: allocation.size_bytes,
             label: allocation.label.clone(),
             is_the_hosts: allocation.is_the_hosts,

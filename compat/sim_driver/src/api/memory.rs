@@ -3,26 +3,19 @@
 use std::backtrace::Backtrace;
 use std::ffi::{c_int, c_uint, c_void};
 
+use super::host::Location;
 use super::{api, get, list, put, put_if};
 use crate::context::{Allocated, Context};
 use crate::driver::{SimDevice, driver};
 use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
 use crate::peers;
-use crate::pool::Pool;
+use crate::pool::{Pool, Share};
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
 /// Rows of pitched memory are rounded up to a multiple of this many bytes.
 const PITCH: usize = 512;
-
-/// `CUmemLocation`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Location {
-    kind: u32,
-    number: c_int,
-}
 
 /// `CUmemAccessDesc`
 #[repr(C)]
@@ -35,22 +28,59 @@ pub struct Access {
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
 const READ_WRITE: u32 = 3;
 
-impl Location {
-    /// The device that it is.
-    fn device(self) -> Outcome<u32> {
-        // `CU_MEM_LOCATION_TYPE_DEVICE`
-        Status::INVALID_VALUE.when(self.kind != 1)?;
-        Ok(driver()?.device(self.number)?.ordinal)
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `…_MANAGED`
+const PINNED: u32 = 1;
+const MANAGED: u32 = 2;
+
+/// `CUmemPoolProps`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PoolProperties {
+    kind: u32,
+    handles: u32,
+    location: Location,
+    security: usize,
+    max_bytes: usize,
+    usage: u16,
+    reserved: [u8; 54],
+}
+
+impl PoolProperties {
+    /// Of a device's pool of at most this many bytes; 0 for no limit.
+    pub fn new(device: c_int, max_bytes: usize) -> Self {
+        Self {
+            kind: PINNED,
+            handles: 0,
+            location: Location::of_device(device),
+            security: 0,
+            max_bytes,
+            usage: 0,
+            reserved: [0; 54],
+        }
+    }
+
+    /// The device that it is on.
+    fn device(&self) -> Outcome<u32> {
+        let is_nowhere = !self.location.is_there()?;
+        let is_known = matches!(self.kind, PINNED | MANAGED) && self.reserved == [0; 54];
+        Status::INVALID_VALUE.when(!is_known || is_nowhere)?;
+        Status::NOT_SUPPORTED.when(self.kind == MANAGED)?;
+        self.location.device().map_err(|_| Status::NOT_SUPPORTED)
     }
 }
 
 /// Allocates in a context.
 fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
-    allocate_on(&context.device, context, n_bytes)
+    allocate_on(&context.device, context, n_bytes, None)
 }
 
 /// Allocates on a device, for a context that may be another one's.
-fn allocate_on(device: &SimDevice, context: &Context, n_bytes: usize) -> Outcome<u64> {
+fn allocate_on(
+    device: &SimDevice,
+    context: &Context,
+    n_bytes: usize,
+    share: Option<Share>,
+) -> Outcome<u64> {
     Status::INVALID_VALUE.when(n_bytes == 0)?;
     let mut allocations = context.allocations();
     let label = format!("an allocation of {n_bytes} bytes");
@@ -60,6 +90,7 @@ fn allocate_on(device: &SimDevice, context: &Context, n_bytes: usize) -> Outcome
     let allocated = Allocated {
         n_bytes: n_bytes as u64,
         made: reported.then(Backtrace::force_capture),
+        share,
     };
     allocations.insert(address, allocated);
     Ok(address)
@@ -91,18 +122,21 @@ fn free(address: u64) -> Outcome {
     device.sim.free(address).map_err(|_| Status::INVALID_VALUE)
 }
 
-/// An allocation in stream order, on the stream's device or another one: it is there at once, and
-/// used later.
-fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, device: Option<u32>) -> Outcome {
+/// An allocation in stream order, from a pool or else the one that the stream's device uses: it is
+/// there at once, and used later.
+fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, pool: Option<usize>) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
-    let device = match device {
-        Some(device) => driver()?.device(device as c_int)?,
-        None => &context.device,
+    let driver = driver()?;
+    let pool = match pool {
+        Some(pool) => pool,
+        None => driver.current_pool(context.device.ordinal as c_int)?,
     };
+    let pool = Pool::of(pool)?;
+    let device = driver.device(pool.device as c_int)?;
     let address = match n_bytes {
         0 => 0,
-        _ => allocate_on(device, &context, n_bytes)?,
+        _ => allocate_on(device, &context, n_bytes, Some(pool.take(n_bytes as u64)?))?,
     };
     // SAFETY: the client's pointer, checked for null.
     unsafe { put(out, address) }
@@ -112,23 +146,43 @@ fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, device: Option<u
 struct Known {
     base: u64,
     size_bytes: u64,
-    /// `CU_MEMORYTYPE_HOST` or `…_DEVICE`
-    memory: u32,
-    is_managed: bool,
+    /// Which of the process's allocations it is.
+    number: u64,
+    /// How the host uses it at the same address, if it does.
+    host: Option<HostKind>,
     context: usize,
     ordinal: i32,
+    /// The handle of its pool, if it is from one.
+    pool: usize,
+}
+
+impl Known {
+    fn is_managed(&self) -> bool {
+        self.host.is_some_and(HostKind::is_managed)
+    }
+
+    /// `CU_MEMORYTYPE_HOST` or `…_DEVICE`, which managed memory counts as.
+    fn memory(&self) -> u32 {
+        match self.host.is_some() && !self.is_managed() {
+            true => 1,
+            false => 2,
+        }
+    }
 }
 
 fn known(address: u64) -> Outcome<Known> {
     let driver = driver()?;
     if let Some(range) = HostRange::find(address) {
+        // Every device has it; the first one's number is its own.
+        let allocation = driver.device(0)?.sim.allocation_at(range.base);
         return Ok(Known {
             base: range.base,
             size_bytes: range.size_bytes,
-            memory: 1,
-            is_managed: range.kind.is_managed(),
+            number: allocation.map_or(0, |allocation| allocation.number),
+            host: Some(range.kind),
             context: range.context,
             ordinal: Context::of(range.context).map_or(0, |c| c.device.ordinal as i32),
+            pool: 0,
         });
     }
     let device = driver
@@ -138,20 +192,28 @@ fn known(address: u64) -> Outcome<Known> {
         .sim
         .allocation_at(address)
         .ok_or(Status::INVALID_VALUE)?;
-    let context = Context::owner_of(allocation.address).or_else(Context::top);
+    let owner = Context::owner_of(allocation.address);
+    let pool = owner.as_ref().map_or(0, |owner| {
+        let allocations = owner.allocations();
+        let allocated = allocations.get(&allocation.address);
+        let share = allocated.and_then(|allocated| allocated.share.as_ref());
+        share.map_or(0, Share::pool)
+    });
+    let context = owner.or_else(Context::top);
     Ok(Known {
         base: allocation.address,
         size_bytes: allocation.size_bytes,
-        memory: 2,
-        is_managed: false,
+        number: allocation.number,
+        host: None,
         context: context.map_or(0, |context| context.handle),
         ordinal: device.ordinal as i32,
+        pool,
     })
 }
 
 /// Whether kernels of the current context may use what is at an address.
 fn is_usable(known: &Known) -> Outcome<bool> {
-    if known.memory == 1 {
+    if known.host.is_some() {
         return Ok(true);
     }
     let owner = driver()?.device(known.ordinal)?;
@@ -164,28 +226,30 @@ unsafe fn attribute(out: *mut c_void, number: c_uint, address: u64) -> Outcome {
     unsafe {
         match number {
             1 => put(out.cast(), found?.context),
-            2 => put(out.cast(), found?.memory),
+            2 => put(out.cast(), found?.memory()),
             3 => {
                 Status::INVALID_VALUE.when(!is_usable(&found?)?)?;
                 put(out.cast(), address)
             }
             4 => match found? {
-                known if known.memory == 1 => put(out.cast(), address),
+                known if known.host.is_some() => put(out.cast(), address),
                 _ => Err(Status::INVALID_VALUE),
             },
             6 => put(out.cast::<u8>(), 0),
-            7 => put(out.cast(), found?.base),
-            8 => put(out.cast::<u8>(), u8::from(found?.is_managed)),
+            // The block that it is in is always a whole allocation.
+            7 | 20 => put(out.cast(), found?.number),
+            8 => put(out.cast::<u8>(), u8::from(found?.is_managed())),
             9 => put(out.cast(), found?.ordinal),
             10 => put(out.cast::<u8>(), 0),
             11 => put(out.cast(), found?.base),
             12 => put(out.cast(), found?.size_bytes as usize),
-            13 => put(out.cast::<u8>(), u8::from(found.is_ok())),
-            14 | 16 => put(out.cast::<u64>(), 0),
-            15 => put(out.cast::<u32>(), 3),
-            17 => put(out.cast::<usize>(), 0),
-            18 => put(out.cast(), found?.base),
-            19 => put(out.cast(), found?.size_bytes as usize),
+            13 => found.and_then(|_| put(out.cast::<u8>(), 1)),
+            14 => found.and_then(|_| put(out.cast::<u64>(), 0)),
+            15 => found.and_then(|_| put(out.cast::<u32>(), 0)),
+            16 => found.and_then(|_| put(out.cast::<u32>(), READ_WRITE)),
+            17 => put(out.cast(), found?.pool),
+            18 => put(out.cast(), found?.size_bytes as usize),
+            19 => put(out.cast(), found?.base),
             _ => Err(Status::INVALID_VALUE),
         }
     }
@@ -219,8 +283,7 @@ api! {
         allocate_async(out, n_bytes, stream, None)
     }
     fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
-        let device = Pool::of(pool)?.device;
-        allocate_async(out, n_bytes, stream, Some(device))
+        allocate_async(out, n_bytes, stream, Some(pool))
     }
     fn cuMemFreeAsync, cuMemFreeAsync_ptsz(address: u64, stream: usize) in stream {
         if address == 0 {
@@ -261,25 +324,6 @@ api! {
         known(address)?;
         if number == 6 { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
-    fn cuMemAdvise(address: u64, _n_bytes: usize, _advice: c_uint, _device: c_int) {
-        known(address).map(drop)
-    }
-    fn cuMemAdvise_v2(address: u64, _n_bytes: usize, _advice: c_uint, _location: u64) {
-        known(address).map(drop)
-    }
-    fn cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz(address: u64, _n_bytes: usize, _device: c_int, stream: usize) in stream {
-        known(address)?;
-        super::submit(stream, Operation::Nothing)
-    }
-    fn cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz(address: u64, _n_bytes: usize, _location: u64, _flags: c_uint, stream: usize) in stream {
-        known(address)?;
-        super::submit(stream, Operation::Nothing)
-    }
-    fn cuMemRangeGetAttribute(_out: *mut c_void, _size: usize, _number: c_uint, address: u64, _n_bytes: usize) {
-        known(address)?;
-        Err(Status::NOT_SUPPORTED)
-    }
-
     fn cuDeviceGetDefaultMemPool(out: *mut usize, device: c_int) {
         put(out, driver()?.default_pool(device)?)
     }
@@ -289,17 +333,21 @@ api! {
     fn cuDeviceSetMemPool(device: c_int, pool: usize) {
         driver()?.set_current_pool(device, pool)
     }
-    fn cuMemPoolCreate(out: *mut usize, properties: *const [u32; 4]) {
-        let device = get(properties)?[3];
-        driver()?.device(device as c_int)?;
+    fn cuMemPoolCreate(out: *mut usize, properties: *const PoolProperties) {
+        let properties = get(properties)?;
         Status::INVALID_VALUE.when(out.is_null())?;
-        put(out, driver()?.new_pool(device)?)
+        let (device, max_bytes) = (properties.device()?, properties.max_bytes as u64);
+        Status::OUT_OF_MEMORY.when(max_bytes > driver()?.settings.memory_bytes)?;
+        put(out, driver()?.new_pool(device, max_bytes)?)
     }
     fn cuMemPoolDestroy(pool: usize) {
-        driver()?.destroy_pool(pool)
+        driver()?.destroy_pool(pool)?;
+        peers::forget_pool(pool);
+        Ok(())
     }
-    fn cuMemPoolTrimTo(pool: usize, _n_bytes: usize) {
-        Pool::of(pool).map(drop)
+    fn cuMemPoolTrimTo(pool: usize, n_bytes: usize) {
+        Pool::of(pool)?.trim_to(n_bytes as u64);
+        Ok(())
     }
     fn cuMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void) {
         let pool = Pool::of(pool)?;
@@ -308,17 +356,27 @@ api! {
             4 | 6 | 8 => get(value.cast::<u64>())?,
             _ => return Err(Status::INVALID_VALUE),
         };
-        super::unpoisoned(pool.attributes.lock()).insert(number, value);
+        // The most that there was can only be forgotten.
+        Status::INVALID_VALUE.when(number > 4 && value != 0)?;
+        let mut usage = pool.usage();
+        match number {
+            6 => usage.reserved_high = usage.reserved,
+            8 => usage.used_high = usage.used,
+            _ => drop(super::unpoisoned(pool.attributes.lock()).insert(number, value)),
+        }
         Ok(())
     }
     fn cuMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void) {
         let pool = Pool::of(pool)?;
         let set = super::unpoisoned(pool.attributes.lock()).get(&number).copied();
-        let used = driver()?.device(pool.device as c_int)?.sim.used_bytes();
+        let usage = *pool.usage();
         match number {
             1..=3 => put(out.cast::<u32>(), set.unwrap_or(1) as u32),
             4 => put(out.cast::<u64>(), set.unwrap_or(0)),
-            5..=8 => put(out.cast::<u64>(), used),
+            5 => put(out.cast(), usage.reserved),
+            6 => put(out.cast(), usage.reserved_high),
+            7 => put(out.cast(), usage.used),
+            8 => put(out.cast(), usage.used_high),
             _ => Err(Status::INVALID_VALUE),
         }
     }

@@ -234,3 +234,100 @@ fn devices_copy_to_each_other() {
     ok!(cuMemcpyDtoD_v2(a + 4, b, 8));
     assert_eq!(second.download(a, 3), [1, 1, 2]);
 }
+
+/// Bytes reserved, the most of these, bytes used, the most of these.
+fn sizes_of(pool: usize) -> [u64; 4] {
+    [5, 6, 7, 8].map(|number| {
+        let mut value = 0_u64;
+        ok!(cuMemPoolGetAttribute(pool, number, (&raw mut value).cast()));
+        value
+    })
+}
+
+/// The results of an H100's driver.
+#[test]
+fn pools_count_what_they_have() {
+    const UNIT: u64 = 32 << 20;
+    let client = Client::new();
+    let stream = client.stream(1);
+    let create =
+        |pool: &mut usize, n_bytes| call!(cuMemPoolCreate(pool, &PoolProperties::new(0, n_bytes)));
+    let alloc = |pool, n_bytes| {
+        let mut address = 0;
+        let status = call!(cuMemAllocFromPoolAsync(&mut address, n_bytes, pool, stream));
+        (status, address)
+    };
+    let free = |address| {
+        ok!(cuMemFreeAsync(address, stream));
+        ok!(cuStreamSynchronize(stream));
+    };
+    let set = |pool, number, value: u64| {
+        call!(cuMemPoolSetAttribute(
+            pool,
+            number,
+            (&raw const value).cast()
+        ))
+    };
+    let (mut pool, mut limited) = (0, 0);
+    ok(create(&mut pool, 0));
+    assert_eq!(sizes_of(pool), [0; 4]);
+    let (_, small) = alloc(pool, 1000);
+    assert_eq!(sizes_of(pool), [UNIT, UNIT, 1000, 1000]);
+    let large = 40 << 20;
+    let (_, address) = alloc(pool, large);
+    let most = 1000 + large as u64;
+    assert_eq!(sizes_of(pool), [2 * UNIT, 2 * UNIT, most, most]);
+    free(address);
+    assert_eq!(sizes_of(pool), [UNIT, 2 * UNIT, 1000, most]);
+    for number in [5, 6, 7, 8] {
+        assert_eq!(set(pool, number, 1), VALUE);
+        assert_eq!(
+            set(pool, number, 0),
+            if number % 2 == 1 { VALUE } else { 0 }
+        );
+    }
+    assert_eq!(sizes_of(pool), [UNIT, UNIT, 1000, 1000]);
+    ok(set(pool, 4, u64::MAX));
+    free(alloc(pool, large).1);
+    assert_eq!(sizes_of(pool)[0], 2 * UNIT);
+    ok!(cuMemPoolTrimTo(pool, 0));
+    assert_eq!(sizes_of(pool)[0], UNIT);
+    free(small);
+    // The limit is rounded up.
+    ok(create(&mut limited, 1));
+    let (status, address) = alloc(limited, 32 << 20);
+    ok(status);
+    assert_eq!(alloc(limited, 1).0, Status::OUT_OF_MEMORY.0);
+    free(address);
+    ok(alloc(limited, 1).0);
+    assert_eq!(create(&mut pool, 1 << 50), Status::OUT_OF_MEMORY.0);
+    assert_eq!(
+        call!(cuMemPoolCreate(&mut pool, &PoolProperties::new(99, 0))),
+        VALUE
+    );
+}
+
+#[test]
+fn no_two_allocations_ever_have_the_same_id() {
+    let client = Client::new();
+    let id = |address: u64| {
+        let mut id = 0_u64;
+        ok!(cuPointerGetAttribute((&raw mut id).cast(), 7, address));
+        id
+    };
+    let (stream, mut ids) = (client.stream(1), Vec::new());
+    for _ in 0..2 {
+        let managed = got!(managed of cuMemAllocManaged(&mut managed, 64, 1));
+        let plain = client.alloc(64);
+        let from_pool = got!(address of cuMemAllocAsync(&mut address, 64, stream));
+        ids.extend([managed, plain, from_pool].map(id));
+        assert_eq!(id(plain + 8), id(plain));
+        ok!(cuMemFree_v2(managed));
+        ok!(cuMemFree_v2(plain));
+        ok!(cuMemFreeAsync(from_pool, stream));
+        ok!(cuStreamSynchronize(stream));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+}

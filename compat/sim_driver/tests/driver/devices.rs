@@ -120,7 +120,7 @@ fn a_pool_allows_other_devices() {
         call!(cuMemPoolGetAccess(flags, pool, location.as_ptr().cast()))
     };
     let set = |pool, access: [u32; 3]| call!(cuMemPoolSetAccess(pool, access.as_ptr().cast(), 1));
-    ok!(cuMemPoolCreate(&mut pool, &[1, 0, 1, 0]));
+    ok!(cuMemPoolCreate(&mut pool, &PoolProperties::new(0, 0)));
     fails!(cuDeviceSetMemPool(1, pool) with INVALID_VALUE);
     // In a stream of another device.
     make_current(&second);

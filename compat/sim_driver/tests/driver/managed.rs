@@ -4,14 +4,16 @@ use std::ffi::{CStr, c_void};
 use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use sim_driver::Status;
 use sim_driver::api::context::*;
+use sim_driver::api::host::*;
 use sim_driver::api::launch::*;
 use sim_driver::api::library::*;
 use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 
 use crate::client::{Client, function_of, load_library, load_module};
-use crate::under_test::{call, fails, is_real, ok};
+use crate::under_test::{call, fails, got, is_real, ok};
 
 const TOTAL: &CStr = c".version 8.0
 .target sm_80
@@ -90,4 +92,59 @@ fn a_modules_variable_is_the_hosts() {
     if !is_real() {
         assert!(!is_managed(address));
     }
+}
+
+/// The results of an H100's driver.
+#[test]
+fn only_managed_memory_is_moved_and_only_to_places_that_exist() {
+    let client = Client::new();
+    let (invalid, no_device) = (Status::INVALID_VALUE.0, Status::INVALID_DEVICE.0);
+    let managed = got!(managed of cuMemAllocManaged(&mut managed, 4096, 1));
+    let plain = client.alloc(4096);
+    let prefetch = |(at, n), device| call!(cuMemPrefetchAsync(at, n, device, 0));
+    let advise = |(at, n), advice, device| call!(cuMemAdvise(at, n, advice, device));
+    let ends = managed + 4096;
+    for range in [
+        (managed, 0),
+        (managed, 4097),
+        (ends, 1),
+        (plain, 64),
+        (0, 64),
+    ] {
+        assert_eq!(prefetch(range, 0), invalid);
+        assert_eq!(advise(range, 1, 0), invalid);
+        let mut value = 0_u32;
+        let (out, (at, n)) = ((&raw mut value).cast(), range);
+        assert_eq!(call!(cuMemRangeGetAttribute(out, 4, 1, at, n)), invalid);
+    }
+    let part = (managed + 1, 5);
+    for (device, expected) in [(0, 0), (-1, 0), (-2, no_device), (99, no_device)] {
+        assert_eq!(prefetch(part, device), expected);
+        for advice in [3, 5, 6] {
+            assert_eq!(advise(part, advice, device), expected);
+        }
+        // Where makes no difference.
+        assert_eq!(advise(part, 1, device), 0);
+    }
+    assert_eq!([0, 7].map(|advice| advise(part, advice, 0)), [invalid; 2]);
+    // By kind of place: none, a device, the host, its nodes, and one that does not exist.
+    let place = |kind: u64, number: u64| number << 32 | kind;
+    let prefetch = |to, flags| call!(cuMemPrefetchAsync_v2(managed, 64, to, flags, 0));
+    let advise = |advice, to| call!(cuMemAdvise_v2(managed, 64, advice, to));
+    for (to, moved, preferred, accessed) in [
+        (place(0, 0), invalid, invalid, invalid),
+        (place(1, 0), 0, 0, 0),
+        (place(1, 99), no_device, invalid, invalid),
+        (place(2, 7), 0, 0, 0),
+        (place(3, 0), 0, 0, invalid),
+        (place(3, 99), invalid, invalid, invalid),
+        (place(4, 0), 0, 0, invalid),
+        (place(5, 0), invalid, invalid, invalid),
+    ] {
+        assert_eq!(
+            (prefetch(to, 0), advise(3, to), advise(5, to)),
+            (moved, preferred, accessed)
+        );
+    }
+    assert_eq!(prefetch(place(1, 0), 1), invalid);
 }

@@ -29,7 +29,6 @@ unsafe fn rows(out: *mut u64, pitch: *mut usize, width: usize, height: usize) ->
 }
 
 /// `cudaMemoryType`
-const DEVICE: c_uint = 2;
 const MANAGED: c_uint = 3;
 
 /// What is known of an address.
@@ -59,7 +58,7 @@ pub(super) fn pointer_attributes(address: u64) -> Outcome<PointerAttributes> {
             kind: if is_managed != 0 { MANAGED } else { kind },
             device,
             device_pointer,
-            host_pointer: if kind == DEVICE { 0 } else { host_pointer },
+            host_pointer,
         },
     })
 }

@@ -2,6 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kernel_heap::KernelHeap;
 use crate::diagnostics::Relation;
@@ -23,6 +24,8 @@ pub enum Purpose {
 
 /// A range of global memory.
 pub struct Allocation {
+    /// Which of the process's allocations it is, from 1.
+    pub number: u64,
     /// First address.
     pub base: u64,
     /// Size in bytes.
@@ -98,7 +101,9 @@ impl Allocation {
         storage: Storage,
         written: usize,
     ) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             base,
             size_bytes,
             open_bytes: size_bytes,
@@ -123,6 +128,7 @@ impl Allocation {
     /// What is remembered of it once it is freed.
     pub(super) fn freed(&self) -> Self {
         Self {
+            number: self.number,
             base: self.base,
             size_bytes: self.size_bytes,
             open_bytes: 0,
