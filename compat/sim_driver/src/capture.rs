@@ -21,10 +21,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A capture that begins in a stream.
-    pub fn begin() -> Self {
+    /// A capture that begins in a stream of a context.
+    pub fn begin(context: usize, mode: u32) -> Self {
         Self {
-            session: Arc::new(Session::begin()),
+            session: Session::begin(context, mode),
             graph: Arc::default(),
             last: Vec::new(),
             is_origin: true,
@@ -67,6 +67,14 @@ impl Capture {
             if !self.last.contains(&node) {
                 self.last.push(node);
             }
+        }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        if self.is_origin {
+            self.session.end();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::handles::{Kind, Table};
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::status::{Outcome, Status};
 use crate::tasks::Task;
 
@@ -87,25 +87,17 @@ impl Event {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is complete.
-    pub fn is_complete(&self) -> Outcome<bool> {
+    /// What completes it, if it has been recorded. In a capture nothing does: asking for it
+    /// invalidates the capture.
+    pub fn task(&self) -> Outcome<Option<Arc<Task>>> {
         match &*self.state() {
-            State::Never => Ok(true),
-            State::Recorded { task, .. } => Ok(task.is_done()),
-            State::Captured(captured) => Err(captured.session.asked_of_event()),
-        }
-    }
-
-    /// Waits until it is complete.
-    pub fn wait(&self) -> Outcome {
-        let state = self.state().clone();
-        match state {
-            State::Never => Ok(()),
-            State::Recorded { task, .. } => {
-                task.wait();
-                Ok(())
+            State::Captured(captured) => {
+                let status = captured.session.status_of_event();
+                captured.session.invalidate();
+                Err(status)
             }
-            State::Captured(captured) => Err(captured.session.asked_of_event()),
+            State::Never => session::permit().map(|()| None),
+            State::Recorded { task, .. } => session::permit().map(|()| Some(Arc::clone(task))),
         }
     }
 
@@ -115,7 +107,7 @@ impl Event {
         match &*self.state() {
             State::Never => Err(Status::INVALID_HANDLE),
             State::Recorded { at, .. } => at.get().copied().ok_or(Status::NOT_READY),
-            State::Captured(captured) => Err(captured.session.asked_of_event()),
+            State::Captured(captured) => Err(captured.session.status_of_event()),
         }
     }
 }

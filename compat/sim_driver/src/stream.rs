@@ -10,7 +10,8 @@ use crate::context::Context;
 use crate::each::Each;
 use crate::handles::{Kind, Table};
 use crate::operation::Operation;
-use crate::status::Outcome;
+use crate::session::{self, Session};
+use crate::status::{Outcome, Status};
 use crate::tasks::Task;
 
 /// Operations of one stream that may be in flight; beyond that, submitting waits, as on a GPU.
@@ -116,6 +117,24 @@ impl Context {
         self.streams().others().clone()
     }
 
+    /// The captures that the legacy stream would have to wait for.
+    pub fn blocking_captures(&self) -> Vec<Arc<Session>> {
+        if !session::is_any() {
+            return Vec::new();
+        }
+        let mut streams = self.all_streams();
+        streams.retain(|stream| stream.kind == StreamKind::Blocking);
+        let of = |stream: &Arc<Stream>| Some(Arc::clone(&stream.capture().as_ref()?.session));
+        streams.iter().filter_map(of).collect()
+    }
+
+    /// Ends the parts of its streams in a capture.
+    pub fn take_captures(&self, session: u64) -> Vec<Capture> {
+        let streams = self.all_streams().into_iter();
+        let part = |stream: Arc<Stream>| stream.capture().take_if(|c| c.session.id == session);
+        streams.filter_map(part).collect()
+    }
+
     /// Adds a new stream, and returns its handle.
     pub fn add_stream(&self, kind: StreamKind, priority: i32) -> Outcome<usize> {
         let stream = Arc::new(Stream::new(self.handle, kind, priority));
@@ -165,6 +184,10 @@ impl Context {
     /// Invalidates its streams' handles, since it has ended.
     pub(crate) fn forget_streams(&self) {
         STREAMS.retain(|stream| stream.context != self.handle);
+        // Threads keep their own streams.
+        for stream in self.all_streams() {
+            drop(stream.capture().take());
+        }
         drop(OF_CONTEXTS.remove(self.handle));
     }
 }
@@ -200,13 +223,29 @@ impl Stream {
     }
 
     /// Invalidates the handle: its work continues, but nothing can be added to it.
+    /// A capture that began in it is given up.
     pub fn destroy(handle: usize) -> Outcome {
-        STREAMS.remove(handle).map(drop)
+        let stream = STREAMS.remove(handle)?;
+        let began = stream.capture().take_if(|capture| capture.is_origin);
+        if let Some(capture) = began {
+            let context = Context::of(stream.context)?;
+            drop(context.take_captures(capture.session.id));
+            capture.graph.forget()?;
+        }
+        Ok(())
     }
 
     /// Its part in a capture, if it is captured.
     pub fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, unless the capture was invalidated.
+    pub fn open_capture(&self) -> Outcome<MutexGuard<'_, Option<Capture>>> {
+        let capture = self.capture();
+        let is_invalid = |capture: &Capture| capture.session.is_invalid();
+        Status::STREAM_CAPTURE_INVALIDATED.when(capture.as_ref().is_some_and(is_invalid))?;
+        Ok(capture)
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use crate::connection::Connection;
-use crate::driver::{cuCtxGetDevice, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
+use crate::driver::{
+    cuCtxGetDevice, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2, cuThreadExchangeStreamCaptureMode,
+};
 use crate::hub;
 use crate::job::Jobs;
 use crate::operators::Operators;
 use crate::result::{Code, Outcome};
 use crate::wire::{Farewell, Introduction, Part};
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`
+const RELAXED: u32 = 2;
 
 /// A rank's part in a communicator.
 pub struct Comm {
@@ -156,13 +161,17 @@ impl Comm {
     }
 }
 
-/// Does something in a context.
+/// Does something in a context. What it allocates and waits for is our own, on which nothing
+/// depends that the client captures meanwhile.
 fn within<T>(context: usize, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // SAFETY: it takes no pointers.
-    unsafe { cuCtxPushCurrent_v2(context)? };
-    let result = work();
-    let mut popped = 0;
-    // SAFETY: the pointer is valid for the call.
-    unsafe { cuCtxPopCurrent_v2(&mut popped)? };
-    result
+    let (mut mode, mut popped) = (RELAXED, 0);
+    // SAFETY: the pointers are valid for the calls.
+    unsafe {
+        cuCtxPushCurrent_v2(context)?;
+        cuThreadExchangeStreamCaptureMode(&mut mode)?;
+        let result = work();
+        cuThreadExchangeStreamCaptureMode(&mut mode)?;
+        cuCtxPopCurrent_v2(&mut popped)?;
+        result
+    }
 }

@@ -10,6 +10,7 @@ sim_runtime::functions! {
     fn cuCtxGetDevice(out: *mut c_int);
     fn cuCtxPushCurrent_v2(context: usize);
     fn cuCtxPopCurrent_v2(out: *mut usize);
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint);
     fn cuPointerGetAttribute(out: *mut c_void, number: c_uint, address: u64);
     fn cuMemAlloc_v2(out: *mut u64, n_bytes: usize);
     fn cuMemFree_v2(address: u64);

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::fork;
 use crate::recorder::recorder;
+use crate::session;
 use crate::status::{Outcome, Status};
 
 /// A function of the driver.
@@ -17,6 +18,31 @@ pub struct Entry {
 
 // SAFETY: any thread may use a function's address.
 unsafe impl Sync for Entry {}
+
+/// Functions that captures forbid: what they do could depend on captured work. A GPU's driver
+/// refuses these and no others, apart from those that take a stream or an event.
+const UNSAFE: [&str; 20] = [
+    "cuCtxSetLimit",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphInstantiateWithParams",
+    "cuGraphInstantiate_v2",
+    "cuMemAdvise",
+    "cuMemAdvise_v2",
+    "cuMemAllocHost_v2",
+    "cuMemAllocManaged",
+    "cuMemAllocPitch_v2",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolTrimTo",
+    "cuModuleUnload",
+];
 
 /// Declares driver functions: each body returns an [`Outcome`].
 ///
@@ -89,6 +115,12 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
     if fork::is_lost_to(name) {
         return Status::NOT_INITIALIZED.0;
     }
+    let body = || {
+        if session::is_any() && UNSAFE.contains(&name) {
+            session::permit()?;
+        }
+        body()
+    };
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => 0,
         Ok(Err(status)) => status.0,

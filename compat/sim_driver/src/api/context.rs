@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use super::{api, put, put_if, unpoisoned};
 use crate::context::{Context, Primary, forget_current};
 use crate::driver::driver;
+use crate::session;
 use crate::status::{Outcome, Status};
 
 /// Flags that a context may have.
@@ -20,6 +21,12 @@ fn create(flags: u32, device: i32) -> Outcome<usize> {
     let handle = context.handle;
     Context::push(context);
     Ok(handle)
+}
+
+/// Waits for all of a context's work, of which none may be captured.
+fn synchronize(context: &Context) -> Outcome {
+    session::permit_wait(context.handle)?;
+    context.synchronize()
 }
 
 api! {
@@ -146,11 +153,12 @@ api! {
         put(out, 3020)
     }
     fn cuCtxSynchronize() {
-        Context::current()?.synchronize()
+        let context = Context::current()?;
+        synchronize(&context)
     }
     fn cuCtxSynchronize_v2(handle: usize) {
         let context = if handle == 0 { Context::current()? } else { Context::of(handle)? };
-        context.synchronize()
+        synchronize(&context)
     }
     fn cuCtxGetLimit(out: *mut usize, limit: c_uint) {
         let context = Context::current()?;

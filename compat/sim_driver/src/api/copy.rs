@@ -2,12 +2,11 @@
 
 use std::ffi::c_uint;
 
-use super::{api, get, run, submit};
+use super::{api, get, run, submit, usable};
 use crate::context::Context;
 use crate::copies::{Copy as Transfer, Fill, Side, is_known_to_devices, must_be_known};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
 
 /// `CU_MEMORYTYPE_…`
 const HOST: c_uint = 1;
@@ -157,7 +156,7 @@ fn now(copy: Transfer, stream: usize) -> Outcome {
     Context::current()?;
     copy.check()?;
     if copy.is_empty() {
-        return Ok(());
+        return usable(stream).map(drop);
     }
     run(stream, Operation::Copy(copy))
 }
@@ -165,7 +164,7 @@ fn now(copy: Transfer, stream: usize) -> Outcome {
 /// Makes a stream copy. Memory unknown to devices may be the client's stack, so such a copy is
 /// complete when the call returns.
 fn later(copy: Transfer, stream: usize) -> Outcome {
-    let (context, own) = Stream::of(stream)?;
+    let (context, own) = usable(stream)?;
     copy.check()?;
     if copy.is_empty() {
         return Ok(());

@@ -9,7 +9,6 @@ use crate::event::{Event, State};
 use crate::graph::Work;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
 
 /// Flags that an event may have.
 const FLAGS: u32 = 7;
@@ -20,9 +19,9 @@ const INTERPROCESS: u32 = 4;
 
 fn record(event: usize, stream: usize, flags: u32) -> Outcome {
     let event = Event::of(event)?;
-    let (context, stream) = Stream::of(stream)?;
+    let (context, stream) = super::usable(stream)?;
     Status::INVALID_HANDLE.when(event.context != context.handle)?;
-    let mut capture = stream.capture();
+    let mut capture = stream.open_capture()?;
     if flags == EXTERNAL {
         let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
         capture.add_work(Work::Record(event));
@@ -71,12 +70,12 @@ api! {
     }
     fn cuEventQuery(event: usize) {
         let event = Event::of(event)?;
-        Status::NOT_READY.when(!event.is_complete()?)?;
+        Status::NOT_READY.when(event.task()?.is_some_and(|task| !task.is_done()))?;
         Context::of(event.context)?.check()
     }
     fn cuEventSynchronize(event: usize) {
         let event = Event::of(event)?;
-        event.wait()?;
+        event.task()?.iter().for_each(|task| task.wait());
         Context::of(event.context)?.check()
     }
     fn cuEventElapsedTime(out: *mut f32, from: usize, to: usize) {

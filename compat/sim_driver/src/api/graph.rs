@@ -281,12 +281,7 @@ api! {
     }
     fn cuGraphLaunch, cuGraphLaunch_ptsz(handle: usize, stream: usize) in stream {
         let graph = Executable::of(handle)?;
-        let (context, stream) = Stream::of(stream)?;
-        let nodes = graph.nodes().clone();
-        if let Some(capture) = &mut *stream.capture() {
-            capture.add_work(Work::Graph(Arc::new(Graph::with(nodes))));
-            return Ok(());
-        }
+        let (context, stream) = super::uncaptured(stream)?;
         graph.launch(&context, &stream);
         Ok(())
     }

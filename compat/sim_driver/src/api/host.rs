@@ -96,6 +96,7 @@ fn prefetch(range: (u64, usize), to: Location, stream: usize) -> Outcome {
         to.device()?;
     }
     Status::INVALID_VALUE.when(!to.is_there()?)?;
+    super::uncaptured(stream)?;
     super::submit(stream, Operation::Nothing)
 }
 
@@ -164,7 +165,7 @@ api! {
         put(out, driver()?.allocate_host(HostKind::Managed, n_bytes, flags, context.handle)?)
     }
     fn cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz(stream: usize, address: u64, _n_bytes: usize, flags: c_uint) in stream {
-        crate::stream::Stream::of(stream)?;
+        super::uncaptured(stream)?;
         let range = HostRange::find(address).ok_or(Status::INVALID_VALUE)?;
         Status::INVALID_VALUE.when(!range.kind.is_managed() || !matches!(flags, 1 | 2 | 4))?;
         Ok(())

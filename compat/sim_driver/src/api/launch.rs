@@ -3,7 +3,7 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 
-use super::{api, get, list, not_capturing};
+use super::{api, get, list, uncaptured};
 use crate::context::Context;
 use crate::launch::{KernelLaunch, Shape};
 use crate::module::Function;
@@ -111,8 +111,7 @@ impl OfDevice {
     unsafe fn prepare(&self) -> Outcome<Prepared> {
         // Not in a default stream.
         Status::INVALID_HANDLE.when(self.stream <= PER_THREAD)?;
-        let (context, stream) = Stream::of(self.stream)?;
-        not_capturing(&stream)?;
+        let (context, stream) = uncaptured(self.stream)?;
         let module = Function::of(self.function)?.module(&context)?;
         let shape = Shape {
             cooperative: true,

@@ -11,8 +11,8 @@ use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
 use crate::peers;
 use crate::pool::{Pool, Share};
+use crate::session;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
 
 /// Rows of pitched memory are rounded up to a multiple of this many bytes.
 const PITCH: usize = 512;
@@ -125,8 +125,9 @@ fn free(address: u64) -> Outcome {
 /// An allocation in stream order, from a pool or else the one that the stream's device uses: it is
 /// there at once, and used later.
 fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize, pool: Option<usize>) -> Outcome {
-    let (context, stream) = Stream::of(stream)?;
-    Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
+    let (context, stream) = super::usable(stream)?;
+    Status::NOT_SUPPORTED.when(stream.open_capture()?.is_some())?;
+    session::permit()?;
     let driver = driver()?;
     let pool = match pool {
         Some(pool) => pool,
@@ -290,11 +291,12 @@ api! {
             return Ok(());
         }
         let owner = Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
-        if Stream::of(stream)?.1.capture().is_none() {
-            // From now on it is not there to be freed, though its memory is until the stream gets here.
-            let freed = owner.allocations().remove(&address);
-            freed.ok_or(Status::INVALID_VALUE)?;
-        }
+        // Graphs free only what they allocate.
+        let is_captured = super::usable(stream)?.1.open_capture()?.is_some();
+        Status::INVALID_VALUE.when(is_captured)?;
+        // From now on it is not there to be freed, though its memory is until the stream gets here.
+        let freed = owner.allocations().remove(&address);
+        freed.ok_or(Status::INVALID_VALUE)?;
         super::submit(stream, Operation::Free(address))
     }
     fn cuMemGetAddressRange_v2(base: *mut u64, n_bytes: *mut usize, address: u64) {

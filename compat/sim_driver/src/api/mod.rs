@@ -44,7 +44,7 @@ mod work;
 use crate::client::{get, list, put, put_if, put_list, put_text, text};
 pub use call::{Entry, not_simulated};
 use call::{answered, api, unpoisoned};
-use work::{not_captured, not_capturing, run, submit};
+use work::{run, submit, uncaptured, usable};
 
 /// All functions.
 pub fn functions() -> impl Iterator<Item = &'static Entry> {

@@ -1,13 +1,15 @@
 //! Streams: creation, waiting, capture.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 
-use super::{api, not_capturing, put, put_if};
+use super::{api, put, put_if, uncaptured, usable};
 use crate::capture::Capture;
 use crate::context::Context;
 use crate::event::{Event, State};
-use crate::graph::Work;
+use crate::graph::{Graph, Work};
 use crate::operation::{HostCall, Operation};
+use crate::session;
 use crate::status::{Outcome, Status};
 use crate::stream::{NON_BLOCKING, Stream, StreamKind};
 
@@ -54,8 +56,8 @@ api! {
         Stream::destroy(handle)
     }
     fn cuStreamQuery, cuStreamQuery_ptsz(handle: usize) in handle {
-        let (context, stream) = Stream::of(handle)?;
-        not_capturing(&stream)?;
+        let (context, stream) = uncaptured(handle)?;
+        session::permit()?;
         let others = match stream.kind {
             StreamKind::Legacy => context.all_streams(),
             _ => Vec::new(),
@@ -67,10 +69,9 @@ api! {
         Err(Status::NOT_READY)
     }
     fn cuStreamSynchronize, cuStreamSynchronize_ptsz(handle: usize) in handle {
-        let (context, stream) = Stream::of(handle)?;
-        not_capturing(&stream)?;
+        let (context, stream) = uncaptured(handle)?;
+        session::permit()?;
         if stream.kind == StreamKind::Legacy {
-            super::not_captured(&context)?;
             for stream in context.all_streams() {
                 if stream.kind == StreamKind::Blocking {
                     stream.wait();
@@ -81,37 +82,13 @@ api! {
         context.check()
     }
     fn cuStreamWaitEvent, cuStreamWaitEvent_ptsz(handle: usize, event: usize, flags: c_uint) in handle {
-        let (_, stream) = Stream::of(handle)?;
+        let (_, stream) = usable(handle)?;
         let event = Event::of(event)?;
         Status::INVALID_VALUE.when(flags > 1)?;
-        let mut capture = stream.capture();
-        if flags == EXTERNAL {
-            let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
-            capture.add_work(Work::Wait(event));
-            return Ok(());
-        }
-        let state = event.state().clone();
-        match (state, &mut *capture) {
-            (State::Never, _) => Ok(()),
-            (State::Recorded { task, .. }, None) => {
-                stream.wait_for(task);
-                Ok(())
-            }
-            (State::Recorded { .. }, Some(_)) => Err(Status::STREAM_CAPTURE_ISOLATION),
-            (State::Captured(other), Some(own)) if own.session.id == other.session.id => {
-                own.join(&other.nodes);
-                Ok(())
-            }
-            (State::Captured(_), Some(_)) => Err(Status::STREAM_CAPTURE_MERGE),
-            (State::Captured(other), none) => {
-                Status::STREAM_CAPTURE_IMPLICIT.when(stream.kind == StreamKind::Legacy)?;
-                *none = Some(Capture::forked(other)?);
-                Ok(())
-            }
-        }
+        wait_event(&stream, event, flags)
     }
     fn cuStreamGetFlags, cuStreamGetFlags_ptsz(handle: usize, out: *mut c_uint) in handle {
-        let (_, stream) = Stream::of(handle)?;
+        let (_, stream) = uncaptured(handle)?;
         put(out, c_uint::from(stream.kind == StreamKind::NonBlocking))
     }
     fn cuStreamGetPriority, cuStreamGetPriority_ptsz(handle: usize, out: *mut c_int) in handle {
@@ -143,9 +120,8 @@ api! {
     }
     fn cuStreamAddCallback, cuStreamAddCallback_ptsz(handle: usize, function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>, data: *mut c_void, flags: c_uint) in handle {
         let function = function.ok_or(Status::INVALID_VALUE)?;
-        let (_, stream) = Stream::of(handle)?;
+        uncaptured(handle)?;
         Status::INVALID_VALUE.when(flags != 0)?;
-        not_capturing(&stream)?;
         let callback = Box::new(Callback { function, stream: handle, data });
         let call = HostCall::new(call_back, Box::into_raw(callback).cast());
         super::submit(handle, Operation::Call(call))
@@ -158,32 +134,12 @@ api! {
         begin_capture(handle, mode)
     }
     fn cuStreamEndCapture, cuStreamEndCapture_ptsz(handle: usize, out: *mut usize) in handle {
-        let (context, stream) = Stream::of(handle)?;
-        let ended = stream.capture().take();
-        let ended = ended.ok_or(Status::ILLEGAL_STATE)?;
-        if !ended.is_origin {
-            *stream.capture() = Some(ended);
-            return Err(Status::STREAM_CAPTURE_UNMATCHED);
-        }
-        ended.session.end();
-        let mut joined = true;
-        for other in context.all_streams() {
-            let mut capture = other.capture();
-            let Some(part) = capture.take_if(|part| part.session.id == ended.session.id) else { continue };
-            joined &= part.last.iter().all(|&n| comes_before(&ended, n));
-        }
-        let is_invalid = ended.session.is_invalid();
-        if is_invalid || !joined {
-            ended.graph.forget()?;
-        }
-        Status::STREAM_CAPTURE_INVALIDATED.when(is_invalid)?;
-        Status::STREAM_CAPTURE_UNJOINED.when(!joined)?;
-        put(out, ended.graph.handle()?)
+        let graph = end_capture(handle)?.handle()?;
+        put_if(out, graph);
+        Ok(())
     }
     fn cuStreamIsCapturing, cuStreamIsCapturing_ptsz(handle: usize, out: *mut c_uint) in handle {
-        let (_, stream) = Stream::of(handle)?;
-        let captured = stream.capture().is_some();
-        put(out, c_uint::from(captured))
+        put(out, capture_status(&observed(handle)?.capture()))
     }
     fn cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_ptsz(handle: usize, status: *mut c_uint, id: *mut u64) in handle {
         capture_info(handle, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
@@ -196,23 +152,105 @@ api! {
         capture_info(handle, status, id, graph, nodes, n)
     }
     fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
-        thread_local! {
-            static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-        }
         let new = super::get(mode)?;
         Status::INVALID_VALUE.when(new > 2)?;
-        put(mode, MODE.replace(new))
+        put(mode, session::exchange_mode(new))
     }
 }
 
 fn begin_capture(handle: usize, mode: u32) -> Outcome {
-    let (_, stream) = Stream::of(handle)?;
+    let (context, stream) = Stream::of(handle)?;
     Status::INVALID_VALUE.when(mode > 2)?;
     Status::STREAM_CAPTURE_UNSUPPORTED.when(stream.kind == StreamKind::Legacy)?;
     let mut capture = stream.capture();
     Status::ILLEGAL_STATE.when(capture.is_some())?;
-    *capture = Some(Capture::begin());
+    *capture = Some(Capture::begin(context.handle, mode));
     Ok(())
+}
+
+/// Ends the capture that began in a stream; returns its graph.
+fn end_capture(handle: usize) -> Outcome<Arc<Graph>> {
+    let (context, stream) = Stream::of(handle)?;
+    let ended = {
+        let mut capture = stream.capture();
+        let part = capture.as_ref().ok_or(Status::ILLEGAL_STATE)?;
+        if !part.is_origin {
+            part.session.invalidate();
+            return Err(Status::STREAM_CAPTURE_UNMATCHED);
+        }
+        capture.take().ok_or(Status::ILLEGAL_STATE)?
+    };
+    let others = context.take_captures(ended.session.id);
+    let mut lasts = others.iter().flat_map(|part| &part.last);
+    let failure = if ended.session.is_invalid() {
+        Status::STREAM_CAPTURE_INVALIDATED
+    } else if !ended.session.may_end() {
+        Status::STREAM_CAPTURE_WRONG_THREAD
+    } else if !lasts.all(|&node| comes_before(&ended, node)) {
+        Status::STREAM_CAPTURE_UNJOINED
+    } else {
+        return Ok(Arc::clone(&ended.graph));
+    };
+    ended.graph.forget()?;
+    Err(failure)
+}
+
+/// Makes a stream, or what is captured of it, wait for an event.
+fn wait_event(stream: &Stream, event: Arc<Event>, flags: u32) -> Outcome {
+    let mut capture = stream.open_capture()?;
+    if flags == EXTERNAL {
+        let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
+        capture.add_work(Work::Wait(event));
+        return Ok(());
+    }
+    let state = event.state().clone();
+    let refused = match (&state, &mut *capture) {
+        (State::Never, _) => return Ok(()),
+        (State::Recorded { task, .. }, None) => {
+            stream.wait_for(Arc::clone(task));
+            return Ok(());
+        }
+        (State::Recorded { .. }, Some(_)) => Status::STREAM_CAPTURE_ISOLATION,
+        (State::Captured(other), _) if other.session.is_over() => Status::INVALID_VALUE,
+        (State::Captured(other), Some(own)) if own.session.id == other.session.id => {
+            own.join(&other.nodes);
+            return Ok(());
+        }
+        (State::Captured(_), Some(_)) => Status::STREAM_CAPTURE_MERGE,
+        (State::Captured(_), None) if stream.kind == StreamKind::Legacy => {
+            Status::STREAM_CAPTURE_IMPLICIT
+        }
+        (State::Captured(other), none) => {
+            *none = Some(Capture::forked(other.clone())?);
+            return Ok(());
+        }
+    };
+    // Neither capture can go on.
+    let own = capture.as_ref().map(|own| &own.session);
+    own.into_iter().for_each(|session| session.invalidate());
+    if let State::Captured(other) = state {
+        other.session.invalidate();
+    }
+    Err(refused)
+}
+
+/// A stream whose capture is only asked about. The legacy stream is an error while it could not be
+/// used.
+fn observed(handle: usize) -> Outcome<Arc<Stream>> {
+    let (context, stream) = Stream::of(handle)?;
+    let is_legacy = stream.kind == StreamKind::Legacy;
+    let is_in_the_way = is_legacy && !context.blocking_captures().is_empty();
+    Status::STREAM_CAPTURE_IMPLICIT.when(is_in_the_way)?;
+    Ok(stream)
+}
+
+/// `CU_STREAM_CAPTURE_STATUS_…`
+fn capture_status(capture: &Option<Capture>) -> c_uint {
+    match capture {
+        None => 0,
+        Some(capture) if capture.session.is_invalid() => 2,
+        Some(_) => 1,
+    }
 }
 
 /// Whether a node is among those that a capture has reached, or comes before them.
@@ -240,11 +278,14 @@ unsafe fn capture_info(
     nodes: *mut *const usize,
     n: *mut usize,
 ) -> Outcome {
-    let (_, stream) = Stream::of(handle)?;
+    let stream = observed(handle)?;
     let capture = stream.capture();
     unsafe {
-        put(status, c_uint::from(capture.is_some()))?;
-        let Some(capture) = &*capture else {
+        put(status, capture_status(&capture))?;
+        let Some(capture) = capture
+            .as_ref()
+            .filter(|capture| !capture.session.is_invalid())
+        else {
             return Ok(());
         };
         put_if(id, capture.session.id);

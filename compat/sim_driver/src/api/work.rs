@@ -11,8 +11,8 @@ use crate::tasks::Task;
 
 /// Submits an operation to a stream, or captures it.
 pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
-    let (context, stream) = Stream::of(stream)?;
-    if let Some(capture) = &mut *stream.capture() {
+    let (context, stream) = usable(stream)?;
+    if let Some(capture) = &mut *stream.open_capture()? {
         capture.add(operation);
         return Ok(());
     }
@@ -60,11 +60,7 @@ fn others(context: &Context, stream: &Stream, operation: &Operation) -> Vec<Arc<
 
 /// Runs an operation in a default stream, and waits for it.
 pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
-    let (context, stream) = Stream::of(stream)?;
-    match stream.kind {
-        StreamKind::Legacy => not_captured(&context)?,
-        _ => not_capturing(&stream)?,
-    }
+    let (context, stream) = uncaptured(stream)?;
     match others(&context, &stream, &operation).is_empty() {
         true => stream.run(&context, operation),
         false => submit_to(&context, &stream, operation).wait(),
@@ -72,21 +68,24 @@ pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
     context.check()
 }
 
-/// An error if a stream is captured, which also ends that capture.
-pub(super) fn not_capturing(stream: &Stream) -> Outcome {
-    match &*stream.capture() {
-        Some(capture) => {
-            capture.session.invalidate();
-            Err(Status::STREAM_CAPTURE_UNSUPPORTED)
-        }
-        None => Ok(()),
+/// The stream with this handle, and its context. The legacy stream is an error while a stream is
+/// captured that it would have to wait for; that invalidates the capture.
+pub(super) fn usable(handle: usize) -> Outcome<(Arc<Context>, Arc<Stream>)> {
+    let (context, stream) = Stream::of(handle)?;
+    if stream.kind == StreamKind::Legacy {
+        let captures = context.blocking_captures();
+        captures.iter().for_each(|session| session.invalidate());
+        Status::STREAM_CAPTURE_IMPLICIT.when(!captures.is_empty())?;
     }
+    Ok((context, stream))
 }
 
-/// An error if a captured stream is one that the legacy stream would have to wait for.
-pub(super) fn not_captured(context: &Context) -> Outcome {
-    let streams = context.all_streams();
-    let waits = |s: &Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();
-    Status::STREAM_CAPTURE_IMPLICIT.when(streams.iter().any(waits))?;
-    Ok(())
+/// The same, for what cannot be captured: an error if the stream is, and its capture invalid then.
+pub(super) fn uncaptured(handle: usize) -> Outcome<(Arc<Context>, Arc<Stream>)> {
+    let (context, stream) = usable(handle)?;
+    if let Some(capture) = &*stream.capture() {
+        capture.session.invalidate();
+        return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+    }
+    Ok((context, stream))
 }

@@ -38,7 +38,7 @@ fn objects_are_destroyed_under_the_first_names() {
     ok!(cuEventCreate(&mut event, 0));
     ok!(cuEventDestroy(event));
     ok!(cuStreamCreate(&mut stream, 1));
-    ok!(cuStreamBeginCapture(stream));
+    ok!(cuStreamBeginCapture_v2(stream, 2));
     let (mut status, mut id) = (0, 0);
     ok!(cuStreamGetCaptureInfo(stream, &mut status, &mut id));
     assert!(status == 1 && id > 0);

@@ -29,7 +29,7 @@ fn a_captured_graph_runs_as_often_as_launched() {
         ok!(cudaStreamCreateWithFlags(&mut stream, 1));
         ok!(cudaMallocAsync(&mut buffer, 4, stream));
         ok!(cudaMemsetAsync(buffer, 0, 4, stream));
-        ok!(cudaStreamBeginCapture(stream, 0));
+        ok!(cudaStreamBeginCapture(stream, 2));
         for value in [1_i32, 10] {
             let params = [buffer.address(), value.address()];
             let params = params.as_ptr();
