@@ -81,11 +81,14 @@ impl Streams {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stream; drops those that are destroyed and have no work left.
+    /// Adds a stream; drops those that are destroyed and have no work left, captured or not.
     fn add(&self, stream: &Arc<Stream>) {
         let mut others = self.others();
         if others.len() == others.capacity() {
-            others.retain(|stream| Arc::strong_count(stream) > 1 || !stream.is_idle());
+            others.retain(|stream| {
+                let is_done = stream.is_idle() && stream.capture().is_none();
+                Arc::strong_count(stream) > 1 || !is_done
+            });
         }
         others.push(Arc::clone(stream));
     }

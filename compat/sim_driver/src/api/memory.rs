@@ -290,6 +290,8 @@ api! {
         if address == 0 {
             return Ok(());
         }
+        let managed = HostRange::find(address).filter(|range| range.kind.is_managed());
+        Status::NOT_SUPPORTED.when(managed.is_some())?;
         let owner = Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
         // Graphs free only what they allocate.
         let is_captured = super::usable(stream)?.1.open_capture()?.is_some();

@@ -67,6 +67,7 @@ api! {
         put_list(&functions, out, &mut n)
     }
     fn cuModuleGetGlobal_v2(address: *mut u64, n_bytes: *mut usize, handle: usize, name: *const c_char) {
+        Status::INVALID_VALUE.when(address.is_null() && n_bytes.is_null())?;
         let name = text(name)?;
         let module = Module::of(handle)?;
         let (at, size) = module.loaded.variable(name).ok_or(Status::NOT_FOUND)?;

@@ -1,7 +1,7 @@
 //! Variables that host and devices access at the same address.
 
 use std::ffi::{CStr, c_void};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sim_driver::Status;
@@ -81,6 +81,7 @@ fn a_modules_variable_is_the_hosts() {
     let kernel = function_of(module, c"bump_total");
     let (mut address, mut n_bytes, name) = (0, 0, c"total".as_ptr());
     ok! { cuModuleGetGlobal_v2(&mut address, &mut n_bytes, module, name) }
+    fails!(cuModuleGetGlobal_v2(null_mut(), null_mut(), module, name) with INVALID_VALUE);
     bump(kernel);
     assert_eq!((value(address), n_bytes), (6, 4));
     assert_eq!(client.download(address, 1), [6]);
@@ -101,6 +102,7 @@ fn only_managed_memory_is_moved_and_only_to_places_that_exist() {
     let (invalid, no_device) = (Status::INVALID_VALUE.0, Status::INVALID_DEVICE.0);
     let managed = got!(managed of cuMemAllocManaged(&mut managed, 4096, 1));
     let plain = client.alloc(4096);
+    fails!(cuMemFreeAsync(managed, 0) with NOT_SUPPORTED);
     let prefetch = |(at, n), device| call!(cuMemPrefetchAsync(at, n, device, 0));
     let advise = |(at, n), advice, device| call!(cuMemAdvise(at, n, advice, device));
     let ends = managed + 4096;
