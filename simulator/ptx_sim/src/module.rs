@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cluster::depends_on_rank;
 use crate::decode::{
-    self, layout::SharedLayout, layout::reachable, liveness::most_live,
+    self, cfg::successors, layout::SharedLayout, layout::reachable, liveness::most_live,
     order_dependence::is_order_independent,
 };
 use crate::numbering::Numbering;
-use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
+use crate::program::{Function, Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
 use ptx::ir;
 
@@ -55,6 +55,8 @@ pub(crate) struct KernelPlan {
     pub uses_async_proxy: bool,
     /// Whether lanes shuffle.
     pub shuffles: bool,
+    /// Whether anything in it goes round.
+    pub has_loops: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub is_order_independent: bool,
     /// Whether it can reach a call of `malloc` or `free`.
@@ -267,6 +269,7 @@ impl Module {
                     op => matches!(op, Op::Bulk(_)),
                 }),
                 shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
+                has_loops: has_loops(program, &reachable),
                 is_order_independent: is_order_independent(program, &reachable),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
@@ -283,13 +286,26 @@ fn takes_memory(function: &ir::Function) -> bool {
     function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
 }
 
+/// Functions that have a body.
+fn functions_of<'p>(
+    program: &'p Program,
+    reachable: &BTreeSet<u32>,
+) -> impl Iterator<Item = &'p Function> {
+    let function = |&index| program.functions.get(index as usize)?.as_ref();
+    reachable.iter().filter_map(function)
+}
+
+/// Whether one of these functions jumps back.
+fn has_loops(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let jumps_back = |(i, block)| successors(block).iter().any(|&next| next <= i);
+    functions_of(program, reachable)
+        .flat_map(|function| function.blocks.iter().enumerate())
+        .any(jumps_back)
+}
+
 /// Whether a kernel that can reach these functions has such an instruction.
 fn any_insn(program: &Program, reachable: &BTreeSet<u32>, is_it: impl Fn(&Op) -> bool) -> bool {
-    let functions = reachable.iter().filter_map(|&index| {
-        let function = program.functions.get(index as usize);
-        function?.as_ref()
-    });
-    let mut code = functions.flat_map(|function| &function.code);
+    let mut code = functions_of(program, reachable).flat_map(|function| &function.code);
     code.any(|insn| is_it(&insn.op))
 }
 
@@ -325,8 +341,6 @@ fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::
 
 /// Whether one of the functions that a kernel can reach has a cluster barrier.
 fn meets_in_cluster(program: &Program, reachable: &BTreeSet<u32>) -> bool {
-    let functions = reachable.iter();
-    let functions = functions.filter_map(|&f| program.functions[f as usize].as_ref());
-    let mut blocks = functions.flat_map(|function| &function.blocks);
+    let mut blocks = functions_of(program, reachable).flat_map(|function| &function.blocks);
     blocks.any(|block| matches!(block.terminator, Terminator::ClusterBarrier(_)))
 }

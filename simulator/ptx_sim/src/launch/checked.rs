@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use super::memory::Heaps;
-use super::prepared::{Prepared, n_workers};
+use super::prepared::Prepared;
 use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
@@ -119,11 +119,7 @@ fn passed(
     let plan = launch.loaded.module().plan(launch.id);
     // Blocks burn the launch's fuel in the order in which they run.
     let may_spread = plan.is_order_independent && launch.options.options.fuel.is_none();
-    let n_workers = if may_spread {
-        n_workers(device, launch.options)
-    } else {
-        1
-    };
+    let n_workers = if may_spread { launch.n_workers() } else { 1 };
     let context = launch.context(n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
     let (seen, result) = watched(&context, n_workers, prefilter, false);

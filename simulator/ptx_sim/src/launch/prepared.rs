@@ -11,8 +11,10 @@ use crate::memory::global::GlobalMemory;
 use crate::report::Report;
 use ptx::ir::{self, FuncId};
 
-/// The number of threads below which it is not worth waking other cores.
-const WORTH_SPREADING: u64 = 16 << 10;
+/// The number of thread-instructions below which it is not worth waking other cores.
+const WORTH_SPREADING: u64 = 1 << 18;
+/// How often a loop is taken to go round.
+const ROUNDS: u64 = 16;
 
 /// A launch that is allowed.
 pub(crate) struct Prepared<'a> {
@@ -49,30 +51,40 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// How many host threads are to run a launch.
-pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
-    let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
-    let n_threads: u32 = launch.block.iter().product();
-    let wanted = launch
-        .options
-        .threads
-        .or(device.config().threads)
-        .unwrap_or_else(rayon::current_num_threads)
-        .max(1);
-    let is_worth_it = n_blocks.saturating_mul(u64::from(n_threads)) >= WORTH_SPREADING;
-    // A schedule is an order of the blocks.
-    let may_spread = is_worth_it && launch.options.schedule.is_none();
-    let most = if may_spread { wanted } else { 1 };
-    let of_cluster = launch
-        .options
-        .cluster
-        .map_or(1, |cluster| cluster.iter().product());
-    let n_clusters = n_blocks / u64::from(of_cluster.max(1));
-    most.min(usize::try_from(n_clusters).unwrap_or(usize::MAX))
-        .max(1)
-}
-
 impl<'a> Prepared<'a> {
+    /// How many host threads are to run it.
+    pub fn n_workers(&self) -> usize {
+        let &Self {
+            device,
+            options: launch,
+            ..
+        } = self;
+        let plan = self.loaded.module().plan(self.id);
+        let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+        let n_threads: u32 = launch.block.iter().product();
+        let wanted = launch
+            .options
+            .threads
+            .or(device.config().threads)
+            .unwrap_or_else(rayon::current_num_threads)
+            .max(1);
+        let work =
+            u64::from(plan.numbering.n_instructions) * if plan.has_loops { ROUNDS } else { 1 };
+        let work = n_blocks
+            .saturating_mul(u64::from(n_threads))
+            .saturating_mul(work);
+        // A schedule is an order of the blocks.
+        let may_spread = work >= WORTH_SPREADING && launch.options.schedule.is_none();
+        let most = if may_spread { wanted } else { 1 };
+        let of_cluster = launch
+            .options
+            .cluster
+            .map_or(1, |cluster| cluster.iter().product());
+        let n_clusters = n_blocks / u64::from(of_cluster.max(1));
+        most.min(usize::try_from(n_clusters).unwrap_or(usize::MAX))
+            .max(1)
+    }
+
     /// What is the same for all blocks of the launch.
     pub fn context(&self, n_workers: usize) -> LaunchContext<'a> {
         let &Self {

@@ -4,7 +4,7 @@ use super::checked::{self, Failed};
 use super::grid_workspace::GridWorkspace;
 use super::memory::Heaps;
 use super::options::Launch;
-use super::prepared::{Prepared, n_workers};
+use super::prepared::Prepared;
 use super::validate::validate;
 use super::workers;
 use crate::checks::counters::Counters;
@@ -128,7 +128,7 @@ fn go_on(
 
 /// Runs a launch without checks.
 fn unchecked(launch: &Prepared<'_>) -> Result<Report, LaunchError> {
-    let n_workers = n_workers(launch.device, launch.options);
+    let n_workers = launch.n_workers();
     let context = launch.context(n_workers);
     let trace = launch.options.options.trace;
     let mut report = if launch.options.options.count || trace.is_some() {
