@@ -9,7 +9,7 @@ use crate::decode::{
     self, cfg::successors, layout::SharedLayout, layout::reachable, liveness::most_live,
     order_dependence::is_order_independent,
 };
-use crate::numbering::Numbering;
+use crate::numbering::{Numbering, Routes};
 use crate::program::{Function, Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
 use ptx::ir;
@@ -66,6 +66,8 @@ pub(crate) struct KernelPlan {
     pub is_not_for_the_prefilter: AtomicBool,
     /// Whether a block has begun while another one waited for it.
     pub has_waiting_blocks: AtomicBool,
+    /// Where values are only passed on, once a launch with checks has asked for it.
+    pub routes: OnceLock<Arc<Routes>>,
 }
 
 /// What a host needs to know of a kernel.
@@ -276,6 +278,7 @@ impl Module {
                 }),
                 is_not_for_the_prefilter: AtomicBool::new(false),
                 has_waiting_blocks: AtomicBool::new(false),
+                routes: OnceLock::new(),
             }
         })
     }

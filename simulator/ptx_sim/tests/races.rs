@@ -247,6 +247,45 @@ fn halves_of_a_warp_shuffle_among_themselves() {
     assert_eq!((out[0], out[15], out[16]), (8, 15, 24));
 }
 
+/// A structure of 1, 8 and 4 bytes, with padding after the first and the last.
+#[test]
+fn padding_may_be_copied_and_overwritten() {
+    let body = "
+	.local .align 8 .b8 kept[24];
+	mov.u32 %r1, tile;
+	mad.lo.u32 %r2, %me, 24, %r1;
+	cvt.u64.u32 %rd1, %me;
+	st.shared.u8 [%r2], %me;
+	st.shared.u64 [%r2+8], %rd1;
+	st.shared.u32 [%r2+16], %me;
+	bar.sync 0;
+	xor.b32 %r3, %me, 1;
+	mad.lo.u32 %r3, %r3, 24, %r1;
+	ld.shared.v2.b32 {%r4, %r5}, [%r3];
+	st.local.v2.b32 [kept], {%r4, %r5};
+	ld.shared.b64 %rd2, [%r3+8];
+	st.local.b64 [kept+8], %rd2;
+	ld.shared.b64 %rd3, [%r3+16];
+	st.local.b64 [kept+16], %rd3;
+	bar.sync 0;
+	ld.local.b64 %rd4, [kept];
+	st.shared.b64 [%r2], %rd4;
+	ld.local.b64 %rd5, [kept+8];
+	st.shared.b64 [%r2+8], %rd5;
+	ld.local.b64 %rd6, [kept+16];
+	st.shared.b64 [%r2+16], %rd6;
+	ld.shared.u8 %r6, [%r2];
+	ld.shared.u32 %r7, [%r2+16];
+	st.shared.u32 [%r2+20], 5;
+	ld.shared.u32 %r8, [%r2+20];
+	add.u32 %r7, %r7, %r8;
+	mad.lo.u32 %r6, %r6, 100, %r7;
+	cvt.u64.u32 %rd7, %r6;
+	st.global.u64 [%slot], %rd7;";
+    let out = checked(&with_tile(body), 2, 64, 128);
+    assert_eq!((out[0], out[1], out[65]), (106, 5, 5));
+}
+
 #[test]
 fn what_one_launch_writes_the_next_may_read() {
     let body = "

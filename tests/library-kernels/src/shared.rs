@@ -79,3 +79,36 @@ pub unsafe fn panics_outside(place: &[u32], output: *mut u32) {
     tile[place[0]][place[1]] = 1;
     *output = tile[place[0]][place[1]];
 }
+
+/// Padding follows the first and the last field.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Padded {
+    small: u8,
+    number: u32,
+    last: u16,
+}
+
+/// Hands structures from thread to thread as a whole: through local memory, because a barrier comes
+/// between, and from shared to global memory; then sums up their fields.
+#[kernel(launch_bounds(32), local_memory)]
+pub unsafe fn hands_on_padded(handed: *mut u32, output: *mut u32) {
+    let tile = shared_array![Padded; 32];
+    let lane = thread::thread_idx_x();
+    let (own, next) = (lane as usize % 32, (lane as usize + 1) % 32);
+    *tile.add(own) = Padded {
+        small: lane as u8,
+        number: lane,
+        last: lane as u16,
+    };
+    thread::sync_threads();
+    let taken = *tile.add(next);
+    thread::sync_threads();
+    *tile.add(own) = taken;
+    thread::sync_threads();
+    let handed = handed.cast::<Padded>();
+    *handed.add(own) = *tile.add(next);
+    thread::sync_threads();
+    let last = &*handed.add(next);
+    *output.add(own) = u32::from(last.small) + last.number + u32::from(last.last);
+}

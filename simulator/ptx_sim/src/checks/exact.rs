@@ -7,6 +7,7 @@ use super::bulk::{self, BulkAccess, DoneBy};
 use super::finding::{Finding, Side, Spot};
 use super::judge::{Judge, Running};
 use super::order::{BlockOrder, GridOrder, synchronises};
+use super::passed_on::PassedOn;
 use super::races;
 use super::shadow::{GlobalLines, Lines, SharedLines, Site, Sites};
 use super::written::{GlobalWritten, SharedWritten, WrittenBytes};
@@ -38,10 +39,27 @@ pub(crate) struct Remembered<L, W> {
 
 impl<L: Lines, W: WrittenBytes> Remembered<L, W> {
     /// Notes the first read of unwritten memory.
-    fn note_unwritten(&mut self, instruction: u32, access: &WarpAccess<'_>, flags: u8) {
-        if let Some(lane) = self.written.missing(access) {
+    fn note_unwritten(
+        &mut self,
+        instruction: u32,
+        access: &WarpAccess<'_>,
+        flags: u8,
+        passed_on: &mut PassedOn,
+    ) {
+        let written = &mut self.written;
+        let first = written.missing(access);
+        let is_written = |_, at| written.has(at, at + 1);
+        if let Some(lane) = passed_on.read(instruction, access, first, is_written) {
             let found = || unwritten(instruction, access, lane, flags);
             self.unwritten.get_or_insert_with(found);
+        }
+    }
+
+    /// Marks what lanes write.
+    fn mark_written(&mut self, instruction: u32, access: &WarpAccess<'_>, passed_on: &PassedOn) {
+        self.written.mark(access);
+        for (_, at) in passed_on.stored(instruction, access) {
+            self.written.unset(at, at + 1);
         }
     }
 
@@ -142,9 +160,10 @@ impl Judge for Exact<'_> {
         }
         let is_shared = access.space == Space::Shared;
         if reads && !access.overwrites {
+            let passed_on = &mut block.passed_on;
             match is_shared {
-                true => block.memory.note_unwritten(instruction, access, flags),
-                false => self.global.note_unwritten(instruction, access, flags),
+                true => (block.memory).note_unwritten(instruction, access, flags, passed_on),
+                false => (self.global).note_unwritten(instruction, access, flags, passed_on),
             }
         }
         if synchronises(access) && reads {
@@ -169,15 +188,15 @@ impl Judge for Exact<'_> {
         } else if writes {
             grid.wrote(&mut block.order, access, reads);
             match is_shared {
-                true => block.memory.written.mark(access),
-                false => self.global.written.mark(access),
+                true => (block.memory).mark_written(instruction, access, &block.passed_on),
+                false => (self.global).mark_written(instruction, access, &block.passed_on),
             }
         }
         None
     }
 
     fn taken(&mut self, range: Range<u64>) {
-        self.global.written.forget(range.clone());
+        self.global.written.unset(range.start, range.end);
         self.global.lines.forget(range);
     }
 

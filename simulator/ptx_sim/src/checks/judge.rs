@@ -10,11 +10,13 @@ use super::bulk::{BulkAccess, DoneBy};
 use super::copies::Copies;
 use super::finding::Finding;
 use super::order::{BlockOrder, Depth, GridOrder, Place};
+use super::passed_on::PassedOn;
 
 /// A block that runs, as far as its memory is concerned.
 pub(crate) struct Running<B> {
     pub order: BlockOrder,
     pub copies: Copies,
+    pub passed_on: PassedOn,
     /// What the judge remembers of its memory.
     pub memory: B,
 }
@@ -30,6 +32,7 @@ impl<B: Default> Running<B> {
         Self {
             order: BlockOrder::new(nowhere, 0),
             copies: Copies::default(),
+            passed_on: PassedOn::default(),
             memory: B::default(),
         }
     }

@@ -9,7 +9,7 @@
 //! unordered accesses; [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what
 //! works on shared memory alongside the threads, including [`products`] of warpgroups, and
 //! [`fragments`] on their registers, kept [`by_register`], combined in [`beside`]; [`written`], reads of unwritten
-//! memory; [`stores`] and their [`pattern`], the threads that should have written it; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
+//! memory, and what is only [`passed_on`]; [`stores`] and their [`pattern`], the threads that should have written it; [`convergence`], barriers and warp-wide instructions, and [`undefined`], the values of
 //! shuffles that read from absent lanes; [`remote_shared`], what others do in a block's shared
 //! memory, and its end. [`judge`] is the interface to what judges accesses to memory: [`exact`],
 //! which reports what is wrong, and [`prefilter`], which only says whether anything could be.

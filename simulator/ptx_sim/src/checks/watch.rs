@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, Row, RowAccess, WarpAccess};
 use super::beside::{Beside, reads};
@@ -14,7 +15,6 @@ use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::{Events, Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
-use super::passed_on::only_passed_on;
 use super::recorder::Recorder;
 use super::remote_shared::RemoteAccesses;
 use super::shadow::Mix;
@@ -24,6 +24,7 @@ use super::undefined::Undefined;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
+use crate::numbering::Routes;
 use crate::program::{Order, Scope, Slot};
 use crate::trace::TraceKind;
 use crate::warp::FrameId;
@@ -69,8 +70,6 @@ impl<J: Judge> Watch<'_, J> {
 /// All checks of a launch.
 pub(crate) struct Checks<'a, J: Judge> {
     launch: &'a LaunchContext<'a>,
-    /// By load from local memory, whether what it gives is only passed on.
-    only_passed_on: HashMap<u32, bool>,
     /// Blocks that run.
     blocks: Vec<BlockState<J::Block>>,
     /// By block, where in `blocks` it is.
@@ -144,7 +143,6 @@ impl<'a, J: Judge> Checks<'a, J> {
     pub fn new(launch: &'a LaunchContext<'a>, judge: J) -> Self {
         Self {
             launch,
-            only_passed_on: HashMap::new(),
             blocks: Vec::new(),
             places: HashMap::default(),
             last: 0,
@@ -237,6 +235,9 @@ impl<'a, J: Judge> Checks<'a, J> {
         };
         let block = &mut self.blocks[place];
         let is_store = access.row.class == AccessClass::Store;
+        if is_store && !block.running.passed_on.is_empty() {
+            return false;
+        }
         let is_beside = |beside: &Beside| is_store || beside.proxies.has_operations();
         if space == Space::Shared && block.beside.as_deref().is_some_and(is_beside)
             || !self.judge.row(&mut block.running, instruction, access)
@@ -254,20 +255,17 @@ impl<'a, J: Judge> Checks<'a, J> {
             return;
         };
         let local = &mut block.local[access.warp as usize];
+        let passed_on = &mut block.running.passed_on;
         if access.class != AccessClass::Load {
-            return local.mark(access);
-        }
-        let Some(lane) = local.missing(access) else {
+            local.mark(access);
+            for (lane, at) in passed_on.stored(instruction, access) {
+                local.begin(1 << lane, at as u32..at as u32 + 1);
+            }
             return;
-        };
-        let launch = self.launch;
-        let only_passed_on = self
-            .only_passed_on
-            .entry(instruction)
-            .or_insert_with(|| only_passed_on(launch.module, &launch.plan.numbering, instruction));
-        if !*only_passed_on {
-            self.finding = Some(unwritten(instruction, access, lane, 0));
         }
+        let first = local.missing(access);
+        let found = passed_on.read(instruction, access, first, |lane, at| local.has(lane, at));
+        self.finding = found.map(|lane| unwritten(instruction, access, lane, 0));
     }
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -466,6 +464,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             order,
             copies,
             memory,
+            ..
         } = running;
         if copies.is_empty() {
             return;
@@ -527,6 +526,12 @@ impl<'a, J: Judge> Checks<'a, J> {
             device: self.launch.among.index,
         };
         block.start(place, self.launch.n_threads(), shared_bytes);
+        let LaunchContext { module, plan, .. } = self.launch;
+        let routes = || Arc::new(Routes::of(module, &plan.numbering));
+        block
+            .running
+            .passed_on
+            .reset(plan.routes.get_or_init(routes));
         self.judge.started(&mut block.running, shared_bytes);
         self.places.insert(number, self.blocks.len());
         self.blocks.push(block);

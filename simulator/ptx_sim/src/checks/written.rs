@@ -7,8 +7,7 @@
 //! atomics do.
 //!
 //! What it misses:
-//! - registers; what is loaded from local memory and only stored again, there, by a generic
-//!   address or for a call: compilers copy structures with unwritten padding this way;
+//! - registers; what is [only stored again](super::passed_on), until it is used;
 //! - bytes that were written by mistake, with a useless value;
 //! - what a call passes and returns counts as written, and so does the target of
 //!   [`Device::copy`];
@@ -31,6 +30,9 @@ pub(crate) trait WrittenBytes {
 
     /// These are written.
     fn set(&mut self, start: u64, end: u64);
+
+    /// These count as not written.
+    fn unset(&mut self, start: u64, end: u64);
 
     /// A lane that reads unwritten bytes.
     fn missing(&mut self, access: &WarpAccess<'_>) -> Option<usize> {
@@ -102,6 +104,10 @@ impl WrittenBytes for SharedWritten {
     fn set(&mut self, start: u64, end: u64) {
         self.0.set(start, end);
     }
+
+    fn unset(&mut self, start: u64, end: u64) {
+        self.0.clear(start, end);
+    }
 }
 
 /// By byte of a warp's local memory, the lanes that have written it.
@@ -144,6 +150,12 @@ impl LocalWritten {
         for lane in lanes(access.mask) {
             self.write(1 << lane, range(lane));
         }
+    }
+
+    /// Whether a lane has written a byte.
+    pub fn has(&self, lane: usize, at: u64) -> bool {
+        let lanes = self.0.get(at as usize);
+        lanes.is_some_and(|lanes| lanes >> lane & 1 != 0)
     }
 
     /// A lane that reads unwritten bytes.
@@ -191,14 +203,6 @@ impl<'a> GlobalWritten<'a> {
         let written = self.list.get_mut(self.last.1)?;
         Some((self.last.0.start, written))
     }
-
-    /// Bytes that count as not written.
-    pub fn forget(&mut self, range: Range<u64>) {
-        if let Some((base, written)) = self.find(range.start) {
-            written.forget(range.start - base, range.end - base);
-            written.watch();
-        }
-    }
 }
 
 impl WrittenBytes for GlobalWritten<'_> {
@@ -210,6 +214,13 @@ impl WrittenBytes for GlobalWritten<'_> {
     fn set(&mut self, start: u64, end: u64) {
         if let Some((base, written)) = self.find(start) {
             written.mark(start - base, end - base);
+        }
+    }
+
+    fn unset(&mut self, start: u64, end: u64) {
+        if let Some((base, written)) = self.find(start) {
+            written.forget(start - base, end - base);
+            written.watch();
         }
     }
 }

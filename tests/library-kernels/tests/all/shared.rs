@@ -62,3 +62,14 @@ fn an_index_outside_panics() {
         assert!(report.contains(&told), "{place:?}: {report}");
     }
 }
+
+#[test]
+fn padding_may_be_handed_on() {
+    let bench = Bench::checked("library");
+    let (handed, y) = (bench.output(3 * 32), bench.output(32));
+    let args = (handed.as_mut_ptr(), y.as_mut_ptr());
+    bench.launch(kernels::hands_on_padded, 1, 32, args);
+    let expected = (0..32).map(|lane| 3 * ((lane + 3) % 32));
+    assert_eq!(read(&y), expected.collect::<Vec<u32>>());
+    handed.read().expect_err("with the padding");
+}

@@ -312,7 +312,9 @@ impl Judge for Prefilter<'_> {
             grid.reads(&mut block.order, access);
         }
         let act = self.act(instruction, access, &kind);
-        if !self.passes(&block.order, &mut block.memory, &act, access) {
+        // What it stores would count as written.
+        let is_unwritten = !block.passed_on.stored(instruction, access).is_empty();
+        if is_unwritten || !self.passes(&block.order, &mut block.memory, &act, access) {
             self.gives_up = true;
             self.may_write(access);
             return None;

@@ -51,6 +51,7 @@ impl Prefilter<'_> {
             order,
             copies,
             memory,
+            ..
         } = block;
         let row = access.row;
         let is_shared = row.space == Space::Shared;
