@@ -247,6 +247,37 @@ fn halves_of_a_warp_shuffle_among_themselves() {
     assert_eq!((out[0], out[15], out[16]), (8, 15, 24));
 }
 
+/// As the advice on a lock without order says (`fail/race.ptx`).
+#[test]
+fn locks_that_acquire_and_release_order_lanes() {
+    for (take, taken, free) in [
+        (".acquire.cta", "", "atom.release.cta"),
+        ("", "fence.acq_rel.cta;", "fence.acq_rel.cta; atom"),
+    ] {
+        let body = format!(
+            "
+	mov.u32 %r1, tile;
+	st.shared.u32 [%r1], 0;
+	bar.sync 0;
+	mov.u32 %r2, 0;
+TAKE:
+	atom{take}.shared.cas.b32 %r3, [%r1], 0, 1;
+	setp.ne.u32 %p1, %r3, 0;
+	@%p1 bra NEXT;
+	{taken}
+	ld.global.u64 %rd1, [%buf];
+	add.u64 %rd1, %rd1, 1;
+	st.global.u64 [%buf], %rd1;
+	{free}.shared.exch.b32 %r5, [%r1], 0;
+	mov.u32 %r2, 1;
+NEXT:
+	setp.eq.u32 %p2, %r2, 0;
+	@%p2 bra TAKE;"
+        );
+        assert_eq!(checked(&with_tile(&body), 1, 32, 32)[0], 32);
+    }
+}
+
 /// A structure of 1, 8 and 4 bytes, with padding after the first and the last.
 #[test]
 fn padding_may_be_copied_and_overwritten() {

@@ -134,6 +134,16 @@ impl LaunchContext<'_> {
         }
     }
 
+    /// Whether the function of an instruction compares and swaps, or exchanges.
+    pub(crate) fn may_lock(&self, number: u32) -> bool {
+        let found = self.plan.numbering.instruction(number);
+        let body = found.and_then(|(function, _)| self.module.functions[function].body.as_ref());
+        let may_lock = |opcode: &str| {
+            opcode.starts_with("atom.") && (opcode.contains(".cas.") || opcode.contains(".exch."))
+        };
+        body.is_some_and(|body| body.iter().any(|one| may_lock(&one.opcode)))
+    }
+
     /// Where a global address is: also on which device, where that is another one.
     pub(crate) fn global_relation(&self, address: u64) -> Relation {
         let found = self.machine.find(address);

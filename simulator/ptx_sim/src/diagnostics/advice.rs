@@ -15,17 +15,20 @@ struct Names {
     block_barrier: &'static str,
     warp_barrier: &'static str,
     atomic_add: &'static str,
+    fence: &'static str,
 }
 
 const RUST: Names = Names {
     block_barrier: "sync_threads",
     warp_barrier: "sync_warp",
     atomic_add: "atomic::add",
+    fence: "device_fence",
 };
 const CUDA: Names = Names {
     block_barrier: "__syncthreads()",
     warp_barrier: "__syncwarp()",
     atomic_add: "atomicAdd()",
+    fence: "__threadfence()",
 };
 
 impl Names {
@@ -82,6 +85,7 @@ impl Fault {
             space,
             access,
             other,
+            may_lock,
             ..
         } = &self.kind
         {
@@ -90,11 +94,17 @@ impl Fault {
             }
             let order = self.against_race(*space, *access, other.kind, &other.thread);
             let is_plain = |kind| matches!(kind, AccessKind::Load | AccessKind::Store);
+            let are_plain = is_plain(*access) && is_plain(other.kind);
+            let is_one_block = other.thread.block == self.thread.block
+                && other.thread.device == self.thread.device;
+            if *may_lock && is_one_block && other.kind != AccessKind::AsyncCopy {
+                return Some(self.about_lock(are_plain, &order).into());
+            }
             // `*sum += x` loads and stores at the same column; `a[i] = a[i + 1]` does not.
             let is_one_statement = self.place.source.is_some()
                 && self.place.source == other.place.source
                 && self.place.inlined_at == other.place.inlined_at;
-            if is_one_statement && is_plain(*access) && is_plain(other.kind) {
+            if is_one_statement && are_plain {
                 let add = Names::at(&self.place).atomic_add;
                 let atomic = format!(
                     "if threads update one element here (`+=`), make the update atomic ({add}); \
@@ -105,6 +115,21 @@ impl Fault {
             return Some(order);
         }
         self.usual_advice().map(Cow::Borrowed)
+    }
+
+    /// What to do where threads may take turns, which no barrier orders; or else this.
+    fn about_lock(&self, are_plain: bool, order: &str) -> String {
+        let fence = Names::at(&self.place).fence;
+        let lock = match are_plain {
+            true => format!(
+                "if a lock (compare-and-swap, exchange) lets threads in here one by one, take it \
+                 with acquire and free it with release, or put a fence ({fence}) after and before"
+            ),
+            false => "if this is a lock, or a loop that compares and swaps, make both accesses \
+                      atomic: also the loop's first load, and the store that frees the lock"
+                .to_owned(),
+        };
+        format!("{lock}; otherwise, {order}")
     }
 
     /// The advice that is the same in all languages.

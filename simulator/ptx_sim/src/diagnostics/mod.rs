@@ -320,6 +320,8 @@ pub enum FaultKind {
         relation: Relation,
         /// The earlier one.
         other: Box<AccessSide>,
+        /// Whether the function may have a lock, or retry: it compares and swaps, or exchanges.
+        may_lock: bool,
     },
     /// A load that assumes constant memory (`ld.global.nc`), of what the kernel itself
     /// wrote.

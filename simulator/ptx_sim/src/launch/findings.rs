@@ -79,6 +79,7 @@ impl All<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at, this.block),
                 other: Box::new(self.side(&other)),
+                may_lock: self.of(this.block).may_lock(this.instruction),
             },
             Finding::NotConstant { at, this, other } => FaultKind::NotConstant {
                 address: at.address,
