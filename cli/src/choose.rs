@@ -32,6 +32,19 @@ pub struct SimOptions {
     pub asked_by: Option<&'static str>,
 }
 
+/// A value of `--fuel`: the warp instructions that a launch may execute.
+///
+/// # Errors
+///
+/// It is not a number, or none.
+pub fn fuel(text: &str) -> Result<u64, &'static str> {
+    match text.parse() {
+        Ok(0) => Err("a launch that may execute nothing cannot run"),
+        Ok(fuel) => Ok(fuel),
+        Err(_) => Err("a number of warp instructions is expected, 1 or more"),
+    }
+}
+
 /// The engine, and a few words on which one it is and why.
 ///
 /// # Errors

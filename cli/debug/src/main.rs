@@ -14,7 +14,7 @@ use host::{kernels, registry};
 use lesson::{CaseError, Registered, Shape};
 use lockstep::engine::sim::{Launcher, Sim};
 use options::{Asked, Options, Wrong};
-use ptx_sim::{LaunchOptions, Schedule};
+use ptx_sim::LaunchOptions;
 use std::cell::Cell;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -49,20 +49,20 @@ fn debug(options: Options) -> anyhow::Result<ExitCode> {
             registered,
             &shape,
             &asked,
-            Sim::new(modules.clone()),
+            Sim::new(modules.clone()).with_fuel(asked.fuel),
         )?),
         false => None,
     };
     if let Some(wrong) = &wrong {
         asked.launch = wrong.launch;
     }
-    let sim = Sim::new(modules);
+    let sim = Sim::new(modules).with_fuel(asked.fuel);
     let talk = Rc::new(Talk::new(options, wrong)?);
     let n_launches = Rc::new(Cell::new(0));
     let debugged = Some((asked.launch, talk.clone()));
     sim.launch_by(Some(launcher(
         registered,
-        asked.schedule,
+        &asked,
         n_launches.clone(),
         debugged,
     )));
@@ -98,7 +98,7 @@ fn first_wrong(
     let n_launches = Rc::new(Cell::new(0));
     let id = registered.kernel.id;
     let counted = n_launches.clone();
-    sim.launch_by(Some(launcher(registered, asked.schedule, counted, None)));
+    sim.launch_by(Some(launcher(registered, asked, counted, None)));
     let index = match cli::profile::run_case(registered, shape, &sim) {
         Err(CaseError::Wrong { what, index }) => {
             eprintln!("{id} at {shape}: {what}");
@@ -117,11 +117,11 @@ fn first_wrong(
     })
 }
 
-/// Counts the kernel's launches, which have the schedule, and halts the one that is `debugged`, if
+/// Counts the kernel's launches, which run as is asked, and halts the one that is `debugged`, if
 /// one is; all others run as always.
 fn launcher(
     registered: Registered,
-    schedule: Option<Schedule>,
+    &Asked { schedule, fuel, .. }: &Asked,
     n_launches: Rc<Cell<u64>>,
     debugged: Option<(u64, Rc<Talk>)>,
 ) -> Launcher {
@@ -136,6 +136,7 @@ fn launcher(
         }
         let options = LaunchOptions {
             schedule: schedule.filter(|_| is_it),
+            fuel,
             ..LaunchOptions::default()
         };
         sim.launch_with(launch, options).map(drop)

@@ -63,6 +63,10 @@ pub struct Asked {
     #[arg(long, value_name = "S")]
     pub schedule: Option<Schedule>,
 
+    /// Warp instructions that a launch may execute, as for `run-all`
+    #[arg(long, value_name = "N", value_parser = cli::choose::fuel)]
+    pub fuel: Option<u64>,
+
     /// Which of the kernel's launches
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub launch: u64,

@@ -4,8 +4,8 @@ use host::hints;
 use lesson::{CaseResult, Lead};
 
 /// The command that opens the debugger where a kernel went wrong on the simulator; none if it did
-/// not, or only its cost is wrong.
-pub(super) fn command(result: &CaseResult) -> Option<String> {
+/// not, or only its cost is wrong. `fuel` is what its launches had, if not the usual.
+pub(super) fn command(result: &CaseResult, fuel: Option<u64>) -> Option<String> {
     let place = match result.lead? {
         Lead::WrongElement => "--wrong",
         Lead::Finding => "--finding",
@@ -16,6 +16,9 @@ pub(super) fn command(result: &CaseResult) -> Option<String> {
     }
     if let Some(schedule) = result.schedule {
         words.push(format!("--schedule={schedule}"));
+    }
+    if let Some(fuel) = fuel {
+        words.push(format!("--fuel={fuel}"));
     }
     words.push(place.to_owned());
     Some(hints::command(&hints::shell_words(&words)))

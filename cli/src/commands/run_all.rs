@@ -6,7 +6,7 @@ use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
 use super::{baselines, devices, lead, modules, pages, profile, schedules};
-use crate::choose::{EngineChoice, SimOptions, choose};
+use crate::choose::{EngineChoice, SimOptions, choose, fuel};
 use crate::report::devices::Row;
 use crate::report::json::Report;
 use crate::report::style::{BAD, GOOD, UNSURE};
@@ -131,14 +131,6 @@ impl Args {
         let given = flags.iter().filter(|(is_given, _)| *is_given);
         words.extend(given.map(|(_, flag)| (*flag).to_owned()));
         hints::command(&hints::shell_words(&words))
-    }
-}
-
-fn fuel(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) => Err("a launch that may execute nothing cannot run".to_owned()),
-        Ok(fuel) => Ok(fuel),
-        Err(_) => Err("a number of warp instructions is expected, 1 or more".to_owned()),
     }
 }
 
@@ -349,7 +341,7 @@ fn write_results(out: &mut dyn Write, args: &Args, results: &[CaseResult]) -> io
             writeln!(out, "{hint}")?;
         }
         // The debugger runs on the simulator, with our own PTX.
-        if let Some(command) = lead::command(result).filter(|_| args.ptx.is_none()) {
+        if let Some(command) = lead::command(result, args.fuel).filter(|_| args.ptx.is_none()) {
             writeln!(out, "{}", hint("to step through it", &command, width))?;
         }
     }

@@ -96,6 +96,8 @@ fn no_kernel_passes_on_no_fuel() {
     let words = [
         "did not end within 1 warp instructions",
         "0 passed, 6 failed",
+        "debug copy --shape=",
+        "--fuel=1 --finding",
     ];
     fails(&output, 1, &words);
     passes(&with_fuel("copy", "100000"));

@@ -200,7 +200,7 @@ fn report(args: &Args, result: &CaseResult) -> String {
         );
         report += &format!("\nto run it again: {}", hints::command(&words));
     }
-    if let Some(command) = lead::command(result) {
+    if let Some(command) = lead::command(result, None) {
         report += &format!("\nto step through it: {command}");
     }
     report
