@@ -91,9 +91,10 @@ impl Settings {
             })?;
         }
         if let Some(value) = lookup("LOCKSTEP_SIM_FUEL") {
-            let number = value.parse().ok();
+            let number = value.parse().ok().filter(|&n| n > 0);
             settings.fuel = Some(number.ok_or_else(|| {
-                wrong("LOCKSTEP_SIM_FUEL", &value, "a number of warp instructions")
+                let may_be = "a number of warp instructions, 1 or more";
+                wrong("LOCKSTEP_SIM_FUEL", &value, may_be)
             })?);
         }
         for (name, flag) in [
@@ -202,6 +203,7 @@ mod tests {
             ("LOCKSTEP_SIM_MEMORY", "99999999999T"),
             ("LOCKSTEP_SIM_CHECK", "yes"),
             ("LOCKSTEP_SIM_FUEL", "-1"),
+            ("LOCKSTEP_SIM_FUEL", "0"),
             ("LOCKSTEP_SIM_SCHEDULES", "many"),
             ("LOCKSTEP_SIM_SCHEDULE_LAUNCHES", "none"),
         ] {

@@ -5,6 +5,7 @@
 use crate::expression::{Expression, Variables};
 use crate::values::{Fill, Number};
 use serde::Deserialize;
+use std::num::NonZeroU64;
 
 /// What an exercise's file says.
 #[derive(Clone, Debug, Deserialize)]
@@ -248,7 +249,7 @@ pub struct Checks {
     #[serde(default)]
     pub schedules: u64,
     /// Warp instructions that a launch may take; two million by default.
-    pub fuel: Option<u64>,
+    pub fuel: Option<NonZeroU64>,
 }
 
 /// What to say of a kind of failure.

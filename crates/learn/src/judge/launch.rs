@@ -6,6 +6,7 @@ use crate::workshop::Built;
 use ptx_sim::{
     Device, Launch, LaunchError, LaunchOptions, MemoryError, Omission, Report, Schedule,
 };
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 /// Warp instructions that a launch may take by default: far more than any case needs, and about a
@@ -83,7 +84,7 @@ pub(super) fn run(
         dynamic_shared_bytes: shared_bytes,
         params: &params,
         options: LaunchOptions {
-            fuel: Some(manifest.checks.fuel.unwrap_or(FUEL)),
+            fuel: Some(manifest.checks.fuel.map_or(FUEL, NonZeroU64::get)),
             check: true,
             schedule,
             cluster: match geometry.cluster.is_empty() {
