@@ -13,6 +13,31 @@ pub use crate::text::{count, instruction, known, lanes, number, number_of, place
 
 /// Lines shown before and after a line of source.
 const AROUND: u32 = 3;
+/// Columns that the values of a line may take, without a word on those left out.
+const COLUMNS: usize = 84;
+
+/// A value of many parts, such as an array, in one line: the first ones, and how many there are
+/// besides.
+fn shortened(value: &str) -> String {
+    if value.len() <= COLUMNS {
+        return value.to_owned();
+    }
+    let mut parts: Vec<&str> = value.split(", ").collect();
+    let mut n_more = 0;
+    // An array's own word on those that it leaves out.
+    if let Some(left_out) = parts.pop_if(|last| last.starts_with("… ")) {
+        n_more = left_out
+            .split(' ')
+            .nth(1)
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(1);
+    }
+    while parts.len() > 1 && parts.iter().map(|part| part.len() + 2).sum::<usize>() > COLUMNS {
+        parts.pop();
+        n_more += 1;
+    }
+    format!("{}, … {n_more} more", parts.join(", "))
+}
 
 impl Debugger<'_, '_, '_> {
     /// Why and where the launch was halted.
@@ -155,11 +180,14 @@ impl Debugger<'_, '_, '_> {
     /// There is no such register.
     pub fn lanes_text(&self, what: &str) -> Result<String, crate::expression::NoValue> {
         let here = self.path().map_or(0, |path| path.lanes);
+        let here = (0..32).filter(|lane| here >> lane & 1 != 0);
+        let values = here.map(|lane| Ok((lane, shortened(&self.print_in(what, lane)?))));
+        let values: Vec<(u32, String)> = values.collect::<Result<_, _>>()?;
+        let is_wide = values.iter().any(|(_, value)| value.len() > 14);
         let mut text = String::new();
-        for lane in (0..32).filter(|lane| here >> lane & 1 != 0) {
-            let value = self.print_in(what, lane)?;
+        for (lane, value) in &values {
             let _ = write!(text, "{lane:>3}: {value:<14}");
-            if lane % 4 == 3 {
+            if lane % 4 == 3 || is_wide {
                 text.push('\n');
             }
         }
@@ -219,13 +247,18 @@ impl Debugger<'_, '_, '_> {
         let n_rows = named.len().div_ceil(row);
         let mut text = String::new();
         for first in 0..n_rows.min(MOST_ROWS) {
-            let _ = write!(text, "{:>6}", first * row);
-            for index in first * row..((first + 1) * row).min(named.len()) {
+            let mut line = format!("{:>6}", first * row);
+            let end = ((first + 1) * row).min(named.len());
+            for index in first * row..end {
                 let bytes = self.element(named, self.focus().block, index);
                 let value = bytes.map_or("?".to_owned(), |b| element::text(named.element, &b));
-                let _ = write!(text, " {value:>6}");
+                if line.len() + 7.max(1 + value.len()) > COLUMNS {
+                    let _ = write!(line, " … {} more", end - index);
+                    break;
+                }
+                let _ = write!(line, " {value:>6}");
             }
-            text.push('\n');
+            let _ = writeln!(text, "{line}");
         }
         if n_rows > MOST_ROWS {
             let _ = writeln!(text, "{} more rows", n_rows - MOST_ROWS);
@@ -354,5 +387,21 @@ impl Debugger<'_, '_, '_> {
             true => "nobody waits at a barrier, and nothing is in flight".to_owned(),
             false => text.trim_end().to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut() {
+        let short = shortened("[1, 2, … 8 more]");
+        assert_eq!(short, "[1, 2, … 8 more]");
+        let values: Vec<String> = (100..132).map(|n| n.to_string()).collect();
+        let array = |end: &str| shortened(&format!("[{}{end}]", values.join(", ")));
+        let kept = values[..16].join(", ");
+        assert_eq!(array(""), format!("[{kept}, … 16 more"));
+        assert_eq!(array(", … 8 more"), format!("[{kept}, … 24 more"));
     }
 }

@@ -126,6 +126,17 @@ fn breakpoints_heed_conditions() {
 }
 
 #[test]
+fn long_rows_are_cut() {
+    let row = "     0      0      6      6     18     12     30     18     42     24     54     30 … 21 more";
+    answered(&[
+        ("goto end", "the launch has ended"),
+        ("tile out", row),
+        ("shape out 4x4", "out has rows of 4"),
+        ("tile out", "\n    60    180    366    186    378"),
+    ]);
+}
+
+#[test]
 fn the_last_write_is_found() {
     answered(&[
         ("lw out[3]", "nothing before this moment writes out[3]"),
