@@ -34,12 +34,12 @@ const SHORT: f32 = 4.0;
 const SAVED: &str = "lockstep-bench";
 
 const AFTER_HELP: &str = "\
-A `×` in the table is the kernel's speed as a multiple of something else's, by medians
-of alternating runs. `in L2` marks data so small that it always stays in the
+A `×` in the table is the kernel's speed as a multiple of something else's, by medians \
+of alternating runs. `in L2` marks data so small that it always stays in the \
 second-level cache.
 
-Exit status: 0, everything was right (even if a target was missed); 1, a result was
-wrong, or --compare found something slower; 3, there is no GPU, and nothing was
+Exit status: 0, everything was right (even if a target was missed); 1, a result was \
+wrong, or --compare found something slower; 3, there is no GPU, and nothing was \
 measured; 4, something was not run.";
 
 /// Options of `bench`.

@@ -13,12 +13,12 @@ use ptx_sim::Schedule;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-Bytes over links are those that kernels load from and store to other devices' memory. On GPUs the
-times are medians, and the reference is: for jacobi, a step without halos; for all_reduce, NCCL;
+Bytes over links are those that kernels load from and store to other devices' memory. On GPUs the \
+times are medians, and the reference is: for jacobi, a step without halos; for all_reduce, NCCL; \
 for transpose_to_all, a copy of the same bytes; for gemm_sharded, the product with nothing fetched.
 
-With --processes this process is one of several, each with a device, which add numbers up by NCCL:
-`mpirun`, `torchrun` or a script sets RANK and WORLD_SIZE, or Open MPI's, MPICH's or Slurm's
+With --processes this process is one of several, each with a device, which add numbers up by NCCL: \
+`mpirun`, `torchrun` or a script sets RANK and WORLD_SIZE, or Open MPI's, MPICH's or Slurm's \
 variables, and MASTER_ADDR and MASTER_PORT if rank 0 is on another machine.";
 
 /// Options of `devices`.

@@ -25,11 +25,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-A kernel whose result is wrong, or whose counts differ from the catalogue's, is profiled
+A kernel whose result is wrong, or whose counts differ from the catalogue's, is profiled \
 all the same; the differences are listed below.
 
-Exit status: 0, everything is as the catalogue says; 1, the result or the counts are
-wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run
+Exit status: 0, everything is as the catalogue says; 1, the result or the counts are \
+wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run \
 or, with --measure, not measured; 4, not all of its launches could be run.";
 
 /// Options of `profile`.
