@@ -1,7 +1,7 @@
 //! `learn`: a course in its own folder, from the first question to the last exercise; and
 //! exercises by others.
 
-use super::support::{command, fails, has, no_panic_trace, passes, stderr};
+use super::support::{command, fails, has, no_panic_trace, passes, stderr, stdout};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -97,10 +97,27 @@ fn a_course_is_gone_through_from_question_to_end() {
     let mistake = "use cuda_std::prelude::*;\nnot rust\n";
     fs::write(learner.copy("01_first"), mistake).expect("room");
     learner.fails("check", 1, &["compile", "01_first.rs:2"]);
+    a_race_fits_the_terminal(&learner);
     learner.solve("01_first");
     learner.tells("check 1", &["solved: 2 cases", "1 of 2 solved"]);
     learner.tells("solution", &["thread::index_1d()"]);
     to_its_end(&learner);
+}
+
+fn a_race_fits_the_terminal(learner: &Learner) {
+    let solution = fs::read_to_string(learner.path("course/01_first/solution.rs"));
+    let racing = solution
+        .expect("it was made")
+        .replace("*y.add(i as usize)", "*y");
+    fs::write(learner.copy("01_first"), racing).expect("room");
+    let mut check = learner.course("check");
+    let output = check.env("COLUMNS", "80").output();
+    let output = output.expect("the program runs");
+    fails(&output, 1, &["race", "what to do:"]);
+    let told = stdout(&output);
+    let report = told.lines().filter(|line| !line.starts_with("your file"));
+    let longest = report.map(|line| line.chars().count()).max();
+    assert!(longest.is_some_and(|n| n <= 80), "{told}");
 }
 
 /// From a first exercise that is solved: on to the next one, which stays open, back, and to the end.

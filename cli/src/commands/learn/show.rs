@@ -2,7 +2,7 @@
 
 use super::words::command;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING, UNSURE};
-use crate::report::width::{Width, wrap};
+use crate::report::width::{Width, indented, wrap};
 use learn::{Verdict, Workplace};
 use std::io::{self, Write};
 
@@ -67,7 +67,12 @@ pub(super) fn verdict(
             });
             writeln!(out, "{BAD}{}{BAD:#}{case}", failure.kind)?;
             writeln!(out)?;
-            writeln!(out, "{}", failure.message)?;
+            // A compiler has broken its lines itself.
+            let columns = match failure.kind {
+                "compile" => usize::MAX,
+                _ => Width::of_stdout().prose(),
+            };
+            writeln!(out, "{}", indented(&failure.message, 0, columns))?;
             if let Some(excerpt) = &failure.excerpt {
                 writeln!(out, "\n{excerpt}")?;
             }
