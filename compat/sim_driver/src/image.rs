@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
 use fatbin::{Architecture, Extent, Variant, Wrapper};
-use ptx_sim::{KernelInfo, RegisterLimits};
+use ptx_sim::{DeviceConfig, KernelInfo, RegisterLimits};
 
 use crate::status::{Outcome, Status};
 
@@ -162,10 +162,22 @@ fn check(module: &ptx_sim::Module, (major, minor): (u32, u32)) -> Result<(), Str
             ir.target
         ));
     }
-    match module.undefined_function() {
-        Some(name) => Err(format!("the function `{name}` is declared but not defined")),
-        None => Ok(()),
+    if let Some(name) = module.undefined_function() {
+        return Err(format!("the function `{name}` is declared but not defined"));
     }
+    has_room(module, DeviceConfig::default().shared_limit)
+}
+
+/// An error if a kernel has more static shared memory than this.
+fn has_room(module: &ptx_sim::Module, limit: u32) -> Result<(), String> {
+    let is_large = |kernel: &KernelInfo<'_>| kernel.static_shared_bytes > limit;
+    let refused = module.kernels().find(is_large).map(|kernel| {
+        format!(
+            "`{}` uses too much static shared memory: {} bytes, but the limit is {limit}",
+            kernel.name, kernel.static_shared_bytes
+        )
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// Why machine code alone cannot be loaded. Programs get it from a compiler that they call.
@@ -244,15 +256,8 @@ pub fn linked(texts: &[(String, String)]) -> Result<ptx_sim::Module, String> {
         linker.add(name, text).map_err(|error| error.to_string())?;
     }
     let module = linker.link().map_err(|error| error.to_string())?;
-    let is_large = |kernel: &KernelInfo<'_>| kernel.static_shared_bytes > STATIC_SHARED_BYTES;
-    let refused = module.kernels().find(is_large).map(|kernel| {
-        format!(
-            "`{}` uses too much static shared memory: {} bytes, but the limit is \
-             {STATIC_SHARED_BYTES}",
-            kernel.name, kernel.static_shared_bytes
-        )
-    });
-    refused.map_or(Ok(module), Err)
+    has_room(&module, STATIC_SHARED_BYTES)?;
+    Ok(module)
 }
 
 /// An image of texts that belong together.

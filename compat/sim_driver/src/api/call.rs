@@ -21,12 +21,13 @@ unsafe impl Sync for Entry {}
 
 /// Functions that captures forbid: what they do could depend on captured work. A GPU's driver
 /// refuses these and no others, apart from those that take a stream or an event.
-const UNSAFE: [&str; 20] = [
+const UNSAFE: [&str; 21] = [
     "cuCtxSetLimit",
     "cuGraphExecDestroy",
     "cuGraphInstantiateWithFlags",
     "cuGraphInstantiateWithParams",
     "cuGraphInstantiate_v2",
+    "cuLibraryUnload",
     "cuMemAdvise",
     "cuMemAdvise_v2",
     "cuMemAllocHost_v2",

@@ -98,10 +98,10 @@ api! {
         put(out, Stream::of(handle)?.0.handle)
     }
     fn cuStreamGetDevice, cuStreamGetDevice_ptsz(handle: usize, out: *mut c_int) in handle {
-        put(out, Stream::of(handle)?.0.device.ordinal as c_int)
+        put(out, uncaptured(handle)?.0.device.ordinal as c_int)
     }
     fn cuStreamGetId, cuStreamGetId_ptsz(handle: usize, out: *mut u64) in handle {
-        put(out, Stream::of(handle)?.1.id)
+        put(out, uncaptured(handle)?.1.id)
     }
     fn cuStreamGetAttribute, cuStreamGetAttribute_ptsz(handle: usize, _number: c_uint, out: *mut c_void) in handle {
         Stream::of(handle)?;

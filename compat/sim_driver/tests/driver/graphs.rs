@@ -272,11 +272,16 @@ fn what_cannot_be_captured_spoils_a_capture() {
         2,
         || fails!(cuStreamWaitEvent(a, event, 0) with STREAM_CAPTURE_ISOLATION),
     );
-    spoils(
-        a,
-        2,
-        || fails!(cuStreamGetFlags(a, &mut flags) with STREAM_CAPTURE_UNSUPPORTED),
-    );
+    let (mut device, mut id) = (0, 0);
+    spoils(a, 2, || {
+        fails!(cuStreamGetFlags(a, &mut flags) with STREAM_CAPTURE_UNSUPPORTED);
+    });
+    spoils(a, 2, || {
+        fails!(cuStreamGetDevice(a, &mut device) with STREAM_CAPTURE_UNSUPPORTED);
+    });
+    spoils(a, 2, || {
+        fails!(cuStreamGetId(a, &mut id) with STREAM_CAPTURE_UNSUPPORTED);
+    });
     spoils(
         a,
         2,

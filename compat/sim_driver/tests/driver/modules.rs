@@ -89,7 +89,7 @@ fn what_is_no_ptx_is_explained() {
     fails!(cuModuleLoadData(&mut module, std::ptr::null()) with INVALID_VALUE);
 }
 
-/// The results of an H100's driver.
+/// The results of a GPU's driver.
 #[test]
 fn what_cannot_be_assembled_is_not_loaded() {
     let _client = Client::new();
@@ -110,7 +110,11 @@ fn what_cannot_be_assembled_is_not_loaded() {
     let (status, log) = loaded_with("sm_80", &calling);
     assert_eq!(status, Status::INVALID_PTX.0);
     assert!(log.contains("missing"), "{log}");
-    // Only a linker has a limit for static shared memory.
+    let shared = ".visible .entry k() { .shared .b8 x[232452]; .reg .b32 %r; mov.u32 %r, x; ret; }";
+    let (status, log) = loaded_with("sm_90", shared);
+    assert_eq!(status, Status::INVALID_PTX.0);
+    assert!(is_real() || log.contains("232448"), "{log}");
+    // Less than that only a linker refuses.
     let large = c".version 8.0
 .target sm_80
 .address_size 64
