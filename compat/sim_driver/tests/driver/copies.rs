@@ -244,7 +244,7 @@ fn sizes_of(pool: usize) -> [u64; 4] {
     })
 }
 
-/// The results of an H100's driver.
+/// The results of an H200's driver.
 #[test]
 fn pools_count_what_they_have() {
     const UNIT: u64 = 32 << 20;

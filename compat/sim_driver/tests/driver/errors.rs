@@ -117,7 +117,7 @@ fn with_values(n: usize) -> CString {
     CString::new(text).expect("no nul")
 }
 
-/// The results of an H100's driver.
+/// The results of an H200's driver.
 #[test]
 fn a_block_needs_no_more_registers_than_an_sm_has() {
     let client = Client::new();

@@ -95,7 +95,7 @@ fn a_modules_variable_is_the_hosts() {
     }
 }
 
-/// The results of an H100's driver.
+/// The results of an H200's driver.
 #[test]
 fn only_managed_memory_is_moved_and_only_to_places_that_exist() {
     let client = Client::new();
