@@ -52,6 +52,7 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
         Some(NO_CRATE | CONSTANT) => true,
         Some(code) if UNKNOWN_NAME.contains(&code) => {
             is_gated(diagnostic)
+                || is_of_shared_array(diagnostic)
                 || of_std(message).is_some()
                 || (code == "E0599" && is_of_float(message))
         }
@@ -87,6 +88,11 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
              compiled for, name one in build.rs, as in `CudaBuilder::new(…).arch(\"sm_90\")`"
                 .to_owned(),
         ),
+        _ if is_unknown_name && is_of_shared_array(diagnostic) => Some(
+            "the type and length of a `shared_array!` are those of the module: what a kernel\n\
+             declares in its own body is not known there; move it above the kernel"
+                .to_owned(),
+        ),
         _ if is_unknown_name => of_std(message),
         _ if message == NO_PANIC_HANDLER => Some(
             "nothing of `cuda_std`, which has it, is used: there is no kernel here, or it is not\n\
@@ -98,6 +104,20 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
     let Some(help) = help else { return };
     forget_own_help(diagnostic);
     give(diagnostic, &help);
+}
+
+/// Where an error is.
+pub(crate) fn primary(diagnostic: &Value) -> Option<&Value> {
+    let spans = diagnostic["spans"].as_array()?;
+    let is_primary = |span: &&Value| span["is_primary"] == true;
+    spans.iter().find(is_primary).or(spans.first())
+}
+
+/// Whether it is in a line with a `shared_array!`, which sees less on the device than on the host.
+fn is_of_shared_array(diagnostic: &Value) -> bool {
+    let line = primary(diagnostic).map(|span| &span["text"][0]["text"]);
+    let line = line.and_then(Value::as_str);
+    line.is_some_and(|line| line.contains("shared_array!"))
 }
 
 /// Whether a name is known, but left out of what is compiled, as what needs another architecture is.

@@ -106,8 +106,11 @@ fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
     lines.map(|line| String::from_utf8_lossy(&line).into_owned())
 }
 
-/// cargo's complaint about the build: its output from the first error on. What it waits for before
-/// that is reported at once.
+/// LLVM's words about an operation that a host would call a library for.
+const NO_LIBRARY: &str = "unsupported library call";
+
+/// cargo's complaint about the build: its output from the first error on, also of LLVM. What it waits
+/// for before that is reported at once.
 fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
     let mut all = String::new();
     let mut error = None;
@@ -115,11 +118,16 @@ fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> St
         if let Some(what) = line.trim_start().strip_prefix("Blocking waiting for ") {
             progress.note(&format!("another cargo is running; waiting for its {what}"));
         }
-        if line.starts_with("error") {
+        if line.starts_with("error") || line.contains("LLVM ERROR") {
             error.get_or_insert(all.len());
         }
         all += &line;
         all.push('\n');
+        if line.contains(NO_LIBRARY) {
+            all += "help: the device's compiler has no code for an operation that is used, and does \
+                    not say where: mostly a conversion between a 128-bit integer and a float, such as \
+                    `u128 as f64`, or one in a function of `core` that is called\n";
+        }
     }
     all.split_off(error.unwrap_or(0))
 }
@@ -236,6 +244,20 @@ mod tests {
     use crate::toolchain::Lines;
     use std::fs;
     use std::process::Command;
+
+    #[test]
+    #[cfg(unix)]
+    fn an_error_of_llvm_is_told() {
+        let says = "printf 'rustc-LLVM ERROR: unsupported library call operation\\nerror: could not\\n' >&2";
+        let ran = run(
+            Command::new("sh").args(["-c", says]),
+            &Lines::new(Vec::new()),
+            |_| {},
+        );
+        let (_, complaint) = ran.unwrap();
+        assert!(complaint.starts_with("rustc-LLVM ERROR"), "{complaint}");
+        assert!(complaint.contains("`u128 as f64`"), "{complaint}");
+    }
 
     #[test]
     #[cfg(unix)]

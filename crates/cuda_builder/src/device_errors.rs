@@ -167,7 +167,7 @@ fn text(diagnostic: &Value, part: &str) -> String {
 
 /// `src/kernels.rs:31:17`.
 fn place(diagnostic: &Value) -> Option<String> {
-    let span = diagnostic["spans"].get(0)?;
+    let span = advice::primary(diagnostic)?;
     let (line, column) = (span["line_start"].as_u64()?, span["column_start"].as_u64()?);
     Some(format!("{}:{line}:{column}", span["file_name"].as_str()?))
 }
@@ -245,5 +245,20 @@ mod tests {
             read("summary"),
             "the kernels do not compile for the device; the first error is at src/kernels.rs:31:17"
         );
+    }
+
+    #[test]
+    fn what_a_shared_array_does_not_see_is_told_where_it_is() {
+        let mut errors = DeviceErrors::default();
+        let rendered = "error[E0425]: cannot find value `N`\n --> src/kernels.rs:31:17\n  |\n\n";
+        let mut unknown = error(json!("E0425"), "cannot find value `N`", rendered);
+        unknown["spans"][0]["is_primary"] = json!(true);
+        unknown["spans"][0]["text"] = json!([{"text": "let tile = shared_array![f32; N];"}]);
+        let note = json!({"file_name": "other.rs", "line_start": 1, "column_start": 1, "is_primary": false});
+        unknown["spans"].as_array_mut().unwrap().insert(0, note);
+        errors.take(unknown, None, false);
+        assert!(errors.lines().starts_with('D'));
+        assert!(errors.lines().contains("move it above the kernel"));
+        assert!(errors.summary().ends_with("src/kernels.rs:31:17"));
     }
 }

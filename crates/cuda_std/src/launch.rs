@@ -320,8 +320,8 @@ unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}` by value",
     label = "in this kernel",
-    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers, `&TensorMap`, and `#[repr(C)]` structures with \
-            `#[derive(KernelArg)]`; pass anything else through a pointer",
+    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers of up to 64 bits, `&TensorMap`, and `#[repr(C)]` \
+            structures with `#[derive(KernelArg)]`; pass a `bool` as a `u32`, anything else through a pointer",
     note = "views (`cuda_std::view`) are written by their own names, not those that `use … as` gives them"
 )]
 pub trait KernelArg {
@@ -344,12 +344,17 @@ macro_rules! scalar_arg {
 scalar_arg!(half::f16: 2, half::bf16: 2);
 scalar_arg!(u8: 1, i8: 1, u16: 2, i16: 2, u32: 4, i32: 4, u64: 8, i64: 8, f32: 4, f64: 8);
 
-impl KernelArg for usize {
-    const PARAM_SIZES: &'static [u32] = &[8];
-    fn push_params(&self, push: &mut dyn FnMut(ParamValue)) {
-        push(ParamValue::new((*self as u64).to_le_bytes()));
-    }
+macro_rules! address_sized_arg {
+    ($($t:ty),*) => { $(
+        impl KernelArg for $t {
+            const PARAM_SIZES: &'static [u32] = &[8];
+            fn push_params(&self, push: &mut dyn FnMut(ParamValue)) {
+                push(ParamValue::new((*self as i64).to_le_bytes()));
+            }
+        }
+    )* };
 }
+address_sized_arg!(usize, isize);
 
 impl<T> KernelArg for DevicePtr<T> {
     const PARAM_SIZES: &'static [u32] = &[8];

@@ -164,6 +164,7 @@ pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Option
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
         #[unsafe(no_mangle)]
+        #[allow(unused_braces)]
         #vis #safety extern "ptx-kernel" fn #name(#(#inputs),*) {
             #(#made)*
             #body

@@ -27,7 +27,7 @@ pub fn of_function(function: &ItemFn, parameters: &[Parameter], options: &Option
         #[cfg(not(target_arch = "nvptx64"))]
         const _: () = {
             #(#about_body)*
-            #[allow(dead_code, clippy::too_many_arguments)]
+            #[allow(dead_code, unused_braces, clippy::too_many_arguments)]
             #safety fn #name(#(#inputs),*) {
                 #body
             }

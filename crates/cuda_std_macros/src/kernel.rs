@@ -57,7 +57,7 @@ fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Re
     let mut own = function.clone();
     own.attrs.push(parse_quote!(#[inline(always)]));
     own.attrs
-        .push(parse_quote!(#[allow(dead_code, clippy::too_many_arguments)]));
+        .push(parse_quote!(#[allow(dead_code, unused_braces, clippy::too_many_arguments)]));
     own.sig.inputs = view::inputs(function, parameters)
         .into_iter()
         .map(|input| -> FnArg { parse_quote!(#input) })

@@ -297,7 +297,8 @@ pub fn print(input: TokenStream) -> TokenStream {
 /// The string is Rust's, translated to C's while the kernel is compiled: at run time
 /// there is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
 /// of 1 MB, and the driver writes it to the process's standard output when the host
-/// next waits; the simulator passes it to its host, a string per call.
+/// next waits; the simulator does so for launches in streams, and puts it into the report
+/// of others, a string per call (`Report::printed`). Of a launch that fails it is lost there.
 ///
 /// | placeholder | prints | differs from Rust |
 /// |---|---|---|

@@ -1,4 +1,5 @@
 //! A safe kernel of every kind of parameter, and what the host's launch knows of it.
+#![deny(unused_braces)]
 use cuda_std::launch::{Input, Kernel, KernelArgs, Output, SafeKernel, Unfit};
 use cuda_std::prelude::*;
 use cuda_std::view::{
@@ -107,6 +108,14 @@ pub fn rows(mut x: Disjoint<[[f32; n]; n], RowPerBlock<64>>, n: u32) {
 
 fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
     Geometry { grid, block }
+}
+
+/// A body that is one expression.
+#[kernel]
+pub unsafe fn one_expression(x: *mut f32, n: u32) {
+    if n > 0 {
+        *x = 1.0;
+    }
 }
 
 /// The launch library guarantees what the contracts require; here nothing is launched.
