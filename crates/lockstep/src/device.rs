@@ -6,7 +6,7 @@ use crate::engine::buffer::Handle;
 use crate::engine::gpu::Gpu;
 use crate::engine::sim::Sim;
 use crate::engine::{DeviceProperties, Engine, EngineError, EngineKind, Machine};
-use crate::{Buffer, Error};
+use crate::{Buffer, Error, Schedule};
 use cuda_std::launch::DeviceCopy;
 use std::rc::Rc;
 
@@ -65,7 +65,8 @@ impl Device {
         let sim = sim
             .with_check(settings.check)
             .with_traces(settings.trace)
-            .with_fuel(settings.fuel);
+            .with_fuel(settings.fuel)
+            .with_schedule(settings.schedule);
         let device = Self::of(Machine::Sim(sim), format!("simulator: {why}"));
         Self { number, ..device }
     }
@@ -223,4 +224,16 @@ pub struct Simulator {
     /// [`Report::simulated`](crate::Report::simulated): each access with its addresses, and what
     /// warps wait for.
     pub trace: bool,
+    /// The order of blocks, warps and diverged lanes that launches run in, if not the usual one: a GPU
+    /// promises none, so what is right passes in each. Counts are then those of that order.
+    ///
+    /// ```no_run
+    /// use lockstep::{Device, Schedule, Simulator};
+    /// for seed in 0..20 {
+    ///     let schedule = Some(Schedule::new(seed));
+    ///     let device = Device::simulator_with(Simulator { check: true, schedule, ..Default::default() });
+    ///     // …load, launch, compare.
+    /// }
+    /// ```
+    pub schedule: Option<Schedule>,
 }

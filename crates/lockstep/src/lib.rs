@@ -67,6 +67,7 @@ pub use graph::Graph;
 pub use lines::Line;
 pub use module::Module;
 pub use pinned::Pinned;
+pub use ptx_sim::Schedule;
 pub use report::Report;
 pub use source::{own_place, own_source};
 pub use stream::Stream;

@@ -82,8 +82,9 @@ impl Module {
     ///
     /// # Safety
     ///
-    /// What the kernel's own `# Safety` section asks: live buffers of the length it uses. The
-    /// simulator checks every access anyway, and a wrong one is an error.
+    /// What the kernel's own `# Safety` section asks: live buffers of the length it uses, of this
+    /// device. The simulator checks every access anyway, and a wrong one is an error; only a buffer of
+    /// another simulator may have the address of one of its own.
     ///
     /// # Errors
     ///

@@ -16,8 +16,9 @@ use std::panic::Location;
 /// simulator does each thing at once, which is one of the orders that a GPU may choose: results are
 /// a GPU's results wherever a program waits for what it needs.
 ///
-/// A kernel's failure is reported at the next wait: [`Stream::synchronize`] names the kernels
-/// enqueued since the previous one.
+/// On a GPU a kernel's failure is reported at the next wait: [`Stream::synchronize`] names the kernels
+/// enqueued since the previous one. On the simulator the call that enqueues the kernel reports it; a
+/// program that is to run on both looks at both results.
 pub struct Stream {
     device: Device,
     kind: Kind,
@@ -230,7 +231,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The values are not in the buffers, or the GPU is lost.
+    /// The values are not in the buffers, some are to be copied over others of them, or the GPU is
+    /// lost.
     #[track_caller]
     pub unsafe fn copy_part<T: DeviceCopy>(
         &self,
@@ -249,10 +251,21 @@ impl Stream {
             )));
         }
         let size_bytes = size_of::<T>() as u64;
+        let (to, from) = (
+            to.address() + first as u64 * size_bytes,
+            from.address() + part.start as u64 * size_bytes,
+        );
+        let size_bytes = n as u64 * size_bytes;
+        if size_bytes > 0 && to.abs_diff(from) < size_bytes {
+            return Err(EngineError::Stream(format!(
+                "a copy of the values {part:?} of a buffer to itself, to {first} and on: what is \
+                 overwritten while it is copied has no defined result"
+            )));
+        }
         self.put(Step::Move(Move::Copy {
-            to: to.address() + first as u64 * size_bytes,
-            from: from.address() + part.start as u64 * size_bytes,
-            size_bytes: n as u64 * size_bytes,
+            to,
+            from,
+            size_bytes,
         }))
     }
 
@@ -326,8 +339,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// An error of `work`; it did something that no graph can hold, such as waiting for the stream;
-    /// or a graph is already being recorded.
+    /// An error of `work`; it did something that no graph can hold, such as waiting for the stream or
+    /// for an event; or a graph is already being recorded.
     pub fn record_graph(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
@@ -389,6 +402,7 @@ impl Stream {
             }
             // What came before the event has already finished.
             (Kind::Sim(_), Machine::Sim(_), None) => {
+                self.refuse_while_recording("a wait for an event")?;
                 pending::learn(self.id, &event.known);
                 Ok(())
             }

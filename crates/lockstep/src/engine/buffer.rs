@@ -233,10 +233,10 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         if len == self.len {
             return Ok(());
         }
-        Err(EngineError::Internal {
-            engine: "host",
-            what: format!("a copy of {len} values to or from a buffer of {}", self.len),
-        })
+        Err(EngineError::Memory(format!(
+            "a copy of {len} values to or from `{}`, which has {}",
+            self.label, self.len
+        )))
     }
 
     /// The argument for a safe kernel that reads the buffer.

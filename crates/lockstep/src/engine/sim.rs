@@ -24,6 +24,8 @@ pub struct Sim {
     fuel: Option<u64>,
     /// Whether to check for races and similar bugs.
     check: bool,
+    /// The order that launches run in, if not the usual one.
+    schedule: Option<Schedule>,
     /// The launches, if they are recorded.
     record: Option<RefCell<Recorded>>,
     /// The kernel whose first launch is to be traced, if any.
@@ -123,6 +125,7 @@ impl Sim {
             modules: RefCell::new(modules),
             fuel: None,
             check: false,
+            schedule: None,
             record: None,
             trace: RefCell::new(None),
             traced: RefCell::new(None),
@@ -147,6 +150,11 @@ impl Sim {
     /// asynchronous copies not waited for (`docs/checks.md`). Slower.
     pub fn with_check(self, check: bool) -> Self {
         Self { check, ..self }
+    }
+
+    /// The same, but launches run in this order.
+    pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
+        Self { schedule, ..self }
     }
 
     /// Adds a module and loads it.
@@ -246,10 +254,11 @@ impl Sim {
         schedule: Option<Schedule>,
         f: impl FnOnce(&mut ptx_sim::debug::Session<'_, '_>) -> R,
     ) -> Result<R, EngineError> {
+        let options = self.options();
         let options = LaunchOptions {
-            schedule,
+            schedule: schedule.or(options.schedule),
             check: true,
-            ..self.options()
+            ..options
         };
         self.launch_on_device(launch, options, |device, loaded, simulated| {
             let debugged = device.debug(loaded, launch.entry(), simulated, f);
@@ -408,6 +417,7 @@ impl Sim {
         LaunchOptions {
             fuel: self.fuel,
             check: self.check,
+            schedule: self.schedule,
             pending,
             ..LaunchOptions::default()
         }
@@ -717,6 +727,10 @@ impl Engine for Sim {
         }
         if let Some(record) = &self.record {
             record.borrow_mut().add(launch, &report);
+        }
+        if self.stream.get().is_some() {
+            // Nobody gets the report.
+            report.printed.iter().for_each(|text| print!("{text}"));
         }
         Ok(count.then_some(report))
     }

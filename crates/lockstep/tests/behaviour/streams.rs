@@ -109,6 +109,9 @@ fn what_cannot_be_in_a_graph_is_an_error_and_the_stream_goes_on() {
     let stream = device.stream().expect("there is one");
     let x = device.zeroed::<u32>("x", 4).expect("there is room");
     assert!(stream.record_graph(|| stream.synchronize()).is_err());
+    let other = device.stream().expect("there is another");
+    let event = other.record().expect("it is put in");
+    assert!(stream.record_graph(|| stream.wait(&event)).is_err());
     assert!(
         stream
             .record_graph(|| stream.record_graph(|| Ok(())).map(drop))
@@ -133,6 +136,12 @@ fn lengths_and_devices_must_agree() {
         error.to_string().contains("4 values") && error.to_string().contains("of 5"),
         "{error}"
     );
+    // SAFETY: refused.
+    let error = unsafe { stream.copy_part(&x, 1, &x, 0..2) }.expect_err("value 1 is in both");
+    assert!(error.to_string().contains("to itself"), "{error}");
+    // SAFETY: the buffer lives until the stream is waited for.
+    unsafe { stream.copy_part(&x, 2, &x, 0..2) }.expect("they are apart");
+    stream.synchronize().expect("it ran");
     let elsewhere = other.stream().expect("there is one");
     let config = LaunchConfig::linear(4, 32);
     // SAFETY: refused.

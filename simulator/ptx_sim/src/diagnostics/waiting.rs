@@ -134,7 +134,9 @@ impl OutOfFuel {
         let is_at_barrier =
             |what: &Doing| matches!(what, Doing::WaitAtBarrier(_) | Doing::WaitAtCluster(_));
         let at_barrier = doing(is_at_barrier);
-        let mut advice = if doing(|what| matches!(what, Doing::WaitForWarps(_))) {
+        let mut advice = if self.doing.is_empty() {
+            "it is not known to be in a loop"
+        } else if doing(|what| matches!(what, Doing::WaitForWarps(_))) {
             "let all four warps of a warpgroup execute each wgmma, and let the registers that \
              some warps give back by setmaxnreg.dec cover those that others take by setmaxnreg.inc"
         } else if asks(Asks::Mbarrier) && !self.barriers.is_empty() {
@@ -161,7 +163,8 @@ impl OutOfFuel {
             "the loop's condition never becomes true: check how the values that it compares change"
         }
         .to_owned();
-        let may_only_be_long = asks(Asks::Nothing) || asks(Asks::Loads) || asks(Asks::Atomic);
+        let may_only_be_long =
+            self.doing.is_empty() || asks(Asks::Nothing) || asks(Asks::Loads) || asks(Asks::Atomic);
         if may_only_be_long && !matches!(self.limit, FuelLimit::Waiting(_)) {
             advice += "; if it just takes long, give the launch more fuel (`LaunchOptions::fuel`, \
                        `Simulator::fuel` of `lockstep`, `--fuel`, `LOCKSTEP_SIM_FUEL` for `sim-run`)";

@@ -36,6 +36,31 @@ fn safe_instances_compute_too() {
     assert_eq!(read(&out), [14, 16]);
 }
 
+#[test]
+fn launches_run_in_the_order_that_a_simulator_is_given() {
+    let schedule = Some(lockstep::Schedule::new(3));
+    let device = lockstep::Device::simulator_with(lockstep::Simulator {
+        schedule,
+        ..Default::default()
+    });
+    let module = device.load(ptx("library")).expect("it is PTX");
+    let x = device.upload("x", &[1.5f32; 64]).expect("there is room");
+    let mut y = device.alloc::<f32>("y", 64).expect("there is room");
+    let config = LaunchConfig::new([1, 1, 1], [64, 1, 1]);
+    let launched = module.run(kernels::double_floats, config, (x.input(), y.output(), 64));
+    assert!(launched.expect("it runs").counts().is_some());
+    assert_eq!(read(&y), [3.0; 64]);
+    let args = (x.as_ptr(), y.as_mut_ptr(), 65);
+    // SAFETY: the simulator reports what it does beyond the buffers.
+    let failed =
+        unsafe { module.launch(kernels::double_floats, LaunchConfig::linear(65, 96), args) };
+    let error = failed
+        .map(|_| ())
+        .expect_err("there are 64 values")
+        .to_string();
+    assert!(error.contains("under schedule 3"), "{error}");
+}
+
 /// Simulators have the same addresses: another's buffer would be taken for one of the module's own.
 #[test]
 fn a_safe_kernel_gets_no_buffers_of_another_simulator() {
@@ -118,4 +143,19 @@ fn an_instance_is_what_is_written_out() {
     let instance = opcodes(&text, "sum_4_floats");
     assert!(instance.len() > 20, "{instance:?}");
     assert_eq!(instance, opcodes(&text, "sum_4_floats_by_hand"));
+}
+
+#[test]
+fn a_launch_with_too_little_fuel_is_told_so() {
+    let device = lockstep::Device::simulator_with(lockstep::Simulator {
+        fuel: Some(3),
+        ..Default::default()
+    });
+    let module = device.load(ptx("library")).expect("it is PTX");
+    let x = device.upload("x", &[1.5f32; 64]).expect("there is room");
+    let mut y = device.alloc::<f32>("y", 64).expect("there is room");
+    let config = LaunchConfig::linear(64, 32);
+    let launched = module.run(kernels::double_floats, config, (x.input(), y.output(), 64));
+    let error = launched.map(|_| ()).expect_err("it takes more").to_string();
+    assert!(error.contains("more fuel"), "{error}");
 }

@@ -238,8 +238,8 @@ fn fault_report(error: &DriverError) -> String {
         _ => "stopped with an error",
     };
     format!(
-        "it {meaning}: {error}. `--engine sim` on a small shape names the \
-         thread, source line and address"
+        "it {meaning}: {error}. The simulator names the thread, source line and address: \
+         `--engine sim` for lessons, `Device::simulator` for own programs, on a small shape"
     )
 }
 
