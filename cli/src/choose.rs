@@ -56,13 +56,7 @@ pub fn choose(
     options: SimOptions,
 ) -> Result<(Machine, String), EngineError> {
     let simulator = |modules, why: &str| {
-        let sim = Sim::new(modules)
-            .with_fuel(options.fuel)
-            .with_check(options.check);
-        let sim = match options.record {
-            true => sim.with_record(),
-            false => sim,
-        };
+        let sim = simulator(modules, options);
         (Machine::Sim(sim), format!("simulator{why}"))
     };
     let on_gpu = |gpu: Gpu| {
@@ -80,6 +74,17 @@ pub fn choose(
             Err(error) => simulator(modules, &format!(" ({})", without_gpu(&error))),
         },
     })
+}
+
+/// A simulator with these modules.
+pub fn simulator(modules: Vec<PtxModule>, options: SimOptions) -> Sim {
+    let sim = Sim::new(modules)
+        .with_fuel(options.fuel)
+        .with_check(options.check);
+    match options.record {
+        true => sim.with_record(),
+        false => sim,
+    }
 }
 
 /// A short line on why there is no GPU; the full reason is printed elsewhere.

@@ -393,7 +393,7 @@ fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clockin
     if n_checks > 0 {
         say_checked(with_baseline.len(), &walk.results[..n_checks]);
     }
-    let mut progress = Progress::new(cases.len());
+    let progress = Progress::new(cases.len());
     walk.results[n_checks..]
         .iter()
         .for_each(|result| progress.ended(result));

@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lesson::{Case, CaseResult};
 use ptx_sim::Schedule;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Prints an error to stderr. It is not a failure if no one reads it.
@@ -21,7 +22,7 @@ pub fn say(text: &str) {
 pub struct Progress {
     bar: Option<ProgressBar>,
     n_cases: usize,
-    n_ended: usize,
+    n_ended: AtomicUsize,
 }
 
 impl Progress {
@@ -39,7 +40,7 @@ impl Progress {
         Self {
             bar,
             n_cases,
-            n_ended: 0,
+            n_ended: AtomicUsize::new(0),
         }
     }
 
@@ -59,15 +60,14 @@ impl Progress {
     }
 
     /// The case has ended.
-    pub fn ended(&mut self, result: &CaseResult) {
-        self.n_ended += 1;
+    pub fn ended(&self, result: &CaseResult) {
+        let n_ended = self.n_ended.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.bar {
             Some(bar) => bar.inc(1),
             None => {
                 let style = style_of(result.status);
                 say(&format!(
-                    "[{}/{}] {} {}: {style}{}{style:#} {FAINT}({:.1} s){FAINT:#}",
-                    self.n_ended,
+                    "[{n_ended}/{}] {} {}: {style}{}{style:#} {FAINT}({:.1} s){FAINT:#}",
                     self.n_cases,
                     result.kernel,
                     result.shape,

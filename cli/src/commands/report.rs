@@ -154,7 +154,7 @@ fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
 
 fn run_cases(sim: &Sim, cases: &[Case]) -> (Vec<CaseResult>, Vec<Recorded>) {
     say(&format!("engine: simulator; {} runs", cases.len()));
-    let mut progress = Progress::new(cases.len());
+    let progress = Progress::new(cases.len());
     let ran = cases.iter().map(|case| {
         progress.starting(case);
         let result = run::run_case(sim, case, None);

@@ -6,7 +6,7 @@ use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
 use super::{baselines, devices, lead, modules, pages, profile, schedules};
-use crate::choose::{EngineChoice, SimOptions, choose, fuel};
+use crate::choose::{self, EngineChoice, SimOptions, choose, fuel};
 use crate::report::devices::Row;
 use crate::report::json::Report;
 use crate::report::style::{BAD, GOOD, UNSURE};
@@ -18,6 +18,7 @@ use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, Machine, Timing};
 use lockstep::record::Recorded;
 use ptx_sim::Schedule;
@@ -178,7 +179,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     })?;
 
     let mut walk = Walk::through(&cases);
-    let recorded = run_cases(args, &engine, &cases, &orders, &mut walk);
+    let simulator = || choose::simulator(modules.clone(), options);
+    let recorded = run_cases(args, &engine, simulator, (&cases, &orders), &mut walk);
     if let Some(ahead) = ahead {
         ahead.end().map_err(modules::no_kernels)?;
     }
@@ -261,31 +263,31 @@ pub(super) fn single_where_possible(cases: &mut Vec<Case>) {
 fn run_cases(
     args: &Args,
     engine: &Machine,
-    cases: &[Case],
-    orders: &Orders,
+    simulator: impl Fn() -> Sim + Sync,
+    (cases, orders): (&[Case], &Orders),
     walk: &mut Walk,
 ) -> Vec<Recorded> {
-    let mut progress = Progress::new(cases.len());
+    let progress = Progress::new(cases.len());
     let mut recorded = Vec::new();
-    let shared = std::cell::RefCell::new(&mut progress);
-    let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
     match engine {
-        Machine::Sim(sim) => {
-            let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            let ended = |result: &CaseResult| {
-                ended(result);
-                recorded.push(sim.take_recorded());
+        Machine::Sim(_) => {
+            let starting = |case: &Case, schedule| progress.starting_under(case, schedule);
+            let ended = |sim: &Sim, result: &CaseResult| {
+                progress.ended(result);
+                sim.take_recorded()
             };
-            walk.results
-                .extend(lesson::schedules::run(sim, cases, orders, starting, ended));
+            let ran = lesson::schedules::run(simulator, (cases, orders), starting, ended);
+            (walk.results, recorded) = ran.into_iter().unzip();
         }
         Machine::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
-            walk.results.iter().for_each(ended);
+            walk.results
+                .iter()
+                .for_each(|result| progress.ended(result));
             walk.go_through(gpu, cases, |case| {
-                shared.borrow().starting(case);
+                progress.starting(case);
                 let result = run::run_case(gpu, case, clocking);
-                ended(&result);
+                progress.ended(&result);
                 result
             });
         }

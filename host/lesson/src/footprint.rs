@@ -26,6 +26,11 @@ impl Footprint {
         }
     }
 
+    /// All of it.
+    pub fn bytes(self) -> u128 {
+        self.device_bytes.saturating_add(self.host_bytes)
+    }
+
     /// Less than the program takes anyway, whatever the shape.
     pub const SMALL: Self = Self {
         device_bytes: 0,

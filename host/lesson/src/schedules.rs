@@ -8,13 +8,18 @@
 //!
 //! Left out: counts, which are those of the usual order.
 
+use crate::room;
 use crate::run::{Case, CaseResult, run_case};
 use crate::status::Status;
 use lockstep::engine::sim::Sim;
 use ptx_sim::{Schedule, schedule};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 /// The orders that a case runs in.
@@ -46,32 +51,60 @@ impl fmt::Display for Orders {
     }
 }
 
-/// Runs the cases one after another. `starting` is called for each run of a case, with
-/// its schedule; `ended` for each case.
-pub fn run(
-    sim: &Sim,
-    cases: &[Case],
-    orders: &Orders,
-    mut starting: impl FnMut(&Case, Option<Schedule>),
-    mut ended: impl FnMut(&CaseResult),
-) -> Vec<CaseResult> {
-    let results = cases.iter().map(|case| {
-        let mut run_once = |schedule| {
-            starting(case, schedule);
-            match schedule {
-                None => run_case(sim, case, None),
-                Some(schedule) => under(sim, case, schedule),
-            }
-        };
-        let result = match orders {
-            Orders::Usual => run_once(None),
-            Orders::One(schedule) => run_once(Some(*schedule)),
-            Orders::Seeds(seeds) => search(seeds.clone(), run_once),
-        };
-        ended(&result);
-        result
+/// Runs the cases, several at a time, each on a simulator that `simulator` makes. `starting` is
+/// called for each run of a case, with its schedule; `ended` for each case. Results are in the order
+/// of the cases, each with what `ended` returned.
+pub fn run<R: Send>(
+    simulator: impl Fn() -> Sim + Sync,
+    (cases, orders): (&[Case], &Orders),
+    starting: impl Fn(&Case, Option<Schedule>) + Sync,
+    ended: impl Fn(&Sim, &CaseResult) -> R + Sync,
+) -> Vec<(CaseResult, R)> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(BTreeMap::new());
+    let worker = || {
+        let sim = simulator();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(number) else {
+                return;
+            };
+            let result = run_in(&sim, case, orders, |schedule| starting(case, schedule));
+            let more = ended(&sim, &result);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.insert(number, (result, more));
+        }
+    };
+    let n_at_once = room::n_at_once(cases, simulator().is_checked());
+    thread::scope(|scope| {
+        for _ in 1..n_at_once {
+            scope.spawn(worker);
+        }
+        worker();
     });
-    results.collect()
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.into_values().collect()
+}
+
+/// Runs a case in these orders.
+fn run_in(
+    sim: &Sim,
+    case: &Case,
+    orders: &Orders,
+    starting: impl Fn(Option<Schedule>),
+) -> CaseResult {
+    let run_once = |schedule| {
+        starting(schedule);
+        match schedule {
+            None => run_case(sim, case, None),
+            Some(schedule) => under(sim, case, schedule),
+        }
+    };
+    match orders {
+        Orders::Usual => run_once(None),
+        Orders::One(schedule) => run_once(Some(*schedule)),
+        Orders::Seeds(seeds) => search(seeds.clone(), run_once),
+    }
 }
 
 fn under(sim: &Sim, case: &Case, schedule: Schedule) -> CaseResult {

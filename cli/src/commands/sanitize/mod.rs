@@ -153,20 +153,19 @@ fn simulated(args: &Args, selected: &[Registered], orders: &Orders) -> Result<Co
         other => format!(", {other}"),
     };
     say(&format!("simulator: every check, small shapes{order}"));
-    let engine = Sim::new(crate::commands::modules::modules_for(selected)?).with_check(true);
+    let modules = crate::commands::modules::modules_for(selected)?;
+    let simulator = || Sim::new(modules.clone()).with_check(true);
     let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
-    let mut progress = Progress::new(cases.len());
-    let ended = std::cell::RefCell::new(&mut progress);
+    let progress = Progress::new(cases.len());
     let results = lesson::schedules::run(
-        &engine,
-        &cases,
-        orders,
-        |case, schedule| ended.borrow().starting_under(case, schedule),
-        |result| ended.borrow_mut().ended(result),
+        simulator,
+        (&cases, orders),
+        |case, schedule| progress.starting_under(case, schedule),
+        |_, result| progress.ended(result),
     );
     progress.finish();
     let mut column = Column::new("simulator", selected.len(), Cell::NotRun);
-    for result in results {
+    for (result, ()) in results {
         let Some(row) = row_of(selected, result.kernel) else {
             continue;
         };

@@ -63,7 +63,7 @@ impl Prepared {
         })
     }
 
-    /// A launch of the safe kernel `K` on an engine with this memory ([`Engine::memory`]), if its
+    /// A launch of the safe kernel `K` on an engine with this memory ([`Engine::memory`](super::Engine::memory)), if its
     /// geometry and its buffers fit.
     ///
     /// # Safety

@@ -24,6 +24,8 @@ pub struct PtxModule {
     text: Text,
     /// The entries that its text names, once requested.
     entries: Arc<OnceLock<BTreeSet<String>>>,
+    /// What the simulator makes of its text, once it is to run it; or why it cannot.
+    parsed: Arc<OnceLock<Result<ptx_sim::Module, String>>>,
 }
 
 /// The identity of a module: the same for a module and its copies.
@@ -63,6 +65,7 @@ impl PtxModule {
             sources: None,
             text: Text::Ready(Arc::new(text.into())),
             entries: Arc::default(),
+            parsed: Arc::default(),
         }
     }
 
@@ -84,6 +87,7 @@ impl PtxModule {
                 got: OnceLock::new(),
             })),
             entries: Arc::default(),
+            parsed: Arc::default(),
         }
     }
 
@@ -118,6 +122,21 @@ impl PtxModule {
                 }),
             },
         }
+    }
+
+    /// The module as simulators run it, which all of them share.
+    ///
+    /// # Errors
+    ///
+    /// As [`PtxModule::text`]; it is not PTX that the simulator knows.
+    pub(super) fn parsed(&self) -> Result<&ptx_sim::Module, EngineError> {
+        let text = self.text()?;
+        let parse = || ptx_sim::Module::parse(text).map_err(|error| error.to_string());
+        let parsed = self.parsed.get_or_init(parse);
+        parsed.as_ref().map_err(|log| EngineError::Module {
+            module: self.name.clone(),
+            log: log.clone(),
+        })
     }
 
     /// Whether its text names this entry, as compilers write it. Obtains the text for that.

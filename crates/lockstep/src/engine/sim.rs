@@ -557,8 +557,8 @@ fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, Engi
         module: source.name.clone(),
         log,
     };
-    let module = ptx_sim::Module::parse(source.text()?).map_err(|e| failed(e.to_string()))?;
-    let on_device = device.load(&module).map_err(|e| failed(e.to_string()))?;
+    let loaded = device.load(source.parsed()?);
+    let on_device = loaded.map_err(|error| failed(error.to_string()))?;
     let variable = on_device.global_address(SINK_SYMBOL);
     let sink = variable.map(|v| listen(device, v)).transpose()?;
     Ok(Loaded { on_device, sink })
