@@ -322,7 +322,8 @@ impl Stream {
         }
     }
 
-    /// Records what `work` puts into this stream as a graph, without running it.
+    /// Records what `work` puts into this stream as a graph, without running it. Meanwhile a GPU's
+    /// driver lets no thread of the process wait for the whole device, as allocations do.
     ///
     /// ```no_run
     /// # use lockstep::{Buffer, Device};

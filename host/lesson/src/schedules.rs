@@ -86,8 +86,8 @@ pub fn run<R: Send>(
     done.into_values().collect()
 }
 
-/// Runs a case in these orders.
-fn run_in(
+/// Runs a case in these orders. `starting` is called for each run, with its schedule.
+pub fn run_in(
     sim: &Sim,
     case: &Case,
     orders: &Orders,

@@ -4,7 +4,7 @@
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use host::registry::matching;
-use lesson::schedules::{Orders, run};
+use lesson::schedules::{Orders, run, run_in};
 use lesson::verify::{Tolerance, compare};
 use lesson::{CaseError, CaseResult, Effort, KernelEntry, Shape, Status, Trial};
 use lockstep::engine::sim::Sim;
@@ -49,8 +49,7 @@ fn added_up(element: usize) -> u32 {
 fn result(kernel: &KernelEntry, sim: &Sim, orders: &Orders) -> CaseResult {
     let kernel = KernelEntry { ..*kernel };
     let cases = cases(kernel, &[Shape::of(&[orders::BLOCK_THREADS])]);
-    let mut results = run(sim, &cases, orders, |_, _| {}, |_| {});
-    results.pop().expect("one case")
+    run_in(sim, &cases[0], orders, |_| {})
 }
 
 const SEEDS: Orders = Orders::Seeds(0..40);
@@ -131,11 +130,20 @@ fn kernels_that_wait_for_each_other_pass_in_other_orders() {
         "mma_simple",
     ];
     let selected = matching(&names.map(str::to_owned)).expect("they exist");
-    let sim = Sim::new(ptx::modules());
+    let simulator = || Sim::new(ptx::modules());
     let mut cases = lesson::run::cases(&selected, EngineKind::Sim, Effort::Quick);
     cases.retain(|case| !case.shape.is_sweep());
-    let results = run(&sim, &cases, &Orders::Seeds(0..2), |_, _| {}, |_| {});
-    for result in results {
+    let in_others = (&cases[..], &Orders::Seeds(0..2));
+    let results = run(simulator, in_others, |_, _| {}, |_, _| {});
+    let places = results
+        .iter()
+        .map(|(result, ())| (result.kernel, &result.shape));
+    assert!(
+        places.eq(cases
+            .iter()
+            .map(|case| (case.registered.kernel.id, &case.shape)))
+    );
+    for (result, ()) in results {
         let order = result.schedule.map(|schedule| schedule.to_string());
         let what = format!("{} {}, {order:?}", result.kernel, result.shape);
         assert_eq!(result.status, Status::Passed, "{what}: {:?}", result.reason);
