@@ -15,6 +15,8 @@ use ptx::ir::{self, FuncId};
 const WORTH_SPREADING: u64 = 1 << 18;
 /// How often a loop is taken to go round.
 const ROUNDS: u64 = 16;
+/// What a thread of a kernel that gains little by it is taken to execute.
+const FEW: u64 = 16;
 
 /// A launch that is allowed.
 pub(crate) struct Prepared<'a> {
@@ -68,11 +70,16 @@ impl<'a> Prepared<'a> {
             .or(device.config().threads)
             .unwrap_or_else(rayon::current_num_threads)
             .max(1);
-        let work =
-            u64::from(plan.numbering.n_instructions) * if plan.has_loops { ROUNDS } else { 1 };
+        // Blocks that can tell in which order they run mostly meet in atomics, where several
+        // cores are in each other's way.
+        let per_thread = match (plan.is_order_independent, plan.has_loops) {
+            (false, _) => FEW,
+            (true, false) => plan.numbering.n_instructions.into(),
+            (true, true) => ROUNDS * u64::from(plan.numbering.n_instructions),
+        };
         let work = n_blocks
             .saturating_mul(u64::from(n_threads))
-            .saturating_mul(work);
+            .saturating_mul(per_thread);
         // A schedule is an order of the blocks.
         let may_spread = work >= WORTH_SPREADING && launch.options.schedule.is_none();
         let most = if may_spread { wanted } else { 1 };
