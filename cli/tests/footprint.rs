@@ -117,7 +117,7 @@ fn peak_of_case(sim: &Sim, registered: Registered, small: &Shape, shape: &Shape)
 
 fn total(footprint: Footprint, check: bool) -> u128 {
     let checks = if check { footprint.checks_bytes() } else { 0 };
-    footprint.device_bytes + footprint.host_bytes + checks
+    footprint.bytes() + checks
 }
 
 #[test]

@@ -83,8 +83,9 @@ impl Session {
             invalid: AtomicBool::new(false),
             ended: AtomicBool::new(false),
         });
-        under_way().push(Arc::clone(&session));
-        N_UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        let mut sessions = under_way();
+        sessions.push(Arc::clone(&session));
+        N_UNDER_WAY.store(sessions.len(), Ordering::Relaxed);
         session
     }
 
@@ -112,8 +113,9 @@ impl Session {
     /// Ends it.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
-        under_way().retain(|session| session.id != self.id);
-        N_UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        let mut sessions = under_way();
+        sessions.retain(|session| session.id != self.id);
+        N_UNDER_WAY.store(sessions.len(), Ordering::Relaxed);
     }
 
     /// The status for a query of an event that was recorded in it.

@@ -130,7 +130,7 @@ pub fn check_in(
         free,
     };
     // Less than the program itself needs is never worth refusing.
-    let own = footprint.device_bytes.saturating_add(footprint.host_bytes);
+    let own = footprint.bytes();
     if own > PROGRAM_BYTES && need.total() > u128::from(free.bytes) {
         Err(need)
     } else {

@@ -62,25 +62,25 @@ pub fn run<R: Send>(
 ) -> Vec<(CaseResult, R)> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());
-    let worker = || {
-        let sim = simulator();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(case) = cases.get(number) else {
-                return;
-            };
-            let result = run_in(&sim, case, orders, |schedule| starting(case, schedule));
-            let more = ended(&sim, &result);
+    let take = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        Some((number, cases.get(number)?))
+    };
+    let run_rest = |sim: &Sim| {
+        while let Some((number, case)) = take() {
+            let result = run_in(sim, case, orders, |schedule| starting(case, schedule));
+            let more = ended(sim, &result);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.insert(number, (result, more));
         }
     };
-    let n_at_once = room::n_at_once(cases, simulator().is_checked());
+    let first = simulator();
+    let n_at_once = room::n_at_once(cases, first.is_checked());
     thread::scope(|scope| {
         for _ in 1..n_at_once {
-            scope.spawn(worker);
+            scope.spawn(|| run_rest(&simulator()));
         }
-        worker();
+        run_rest(&first);
     });
     let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.into_values().collect()
