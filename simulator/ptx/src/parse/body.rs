@@ -411,7 +411,8 @@ impl<'a> Parser<'a> {
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
-    /// Line 0 means no line. A file index without a `.file` is not an error: no place is reported
+    /// Line 0 means no line: what LLVM makes one instruction of several lines' has none. If all of
+    /// them were inlined by one call, it stands there. A file index without a `.file` is not an error: no place is reported
     /// then. (ptxas warns of it.) A call that was itself inlined was named by an earlier `.loc` of
     /// its own, which says where.
     pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {
@@ -448,12 +449,15 @@ impl<'a> Parser<'a> {
             Some(call) => body.inlined.insert(place, call),
             None => body.inlined.remove(&place),
         };
-        body.loc = (line != 0).then_some(SourceLoc {
-            file,
-            line,
-            column,
-            inlined_at,
-        });
+        body.loc = match line {
+            0 => inlined_at.map(|CallSiteId(site)| self.module.call_sites[site as usize]),
+            line => Some(SourceLoc {
+                file,
+                line,
+                column,
+                inlined_at,
+            }),
+        };
         Ok(())
     }
 

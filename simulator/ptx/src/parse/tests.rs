@@ -334,13 +334,14 @@ fn source_places() {
     let module = with_body(
         ".file 1 \"lib.rs\"\n\
          ret;\n.loc 1 7 3\nret;\nret;\n\
-         .loc 1 9 1, function_name $L__info_string0 + 4, inlined_at 1 7 3\nret;\n.loc 1 0 0\nret;",
+         .loc 1 9 1, function_name $L__info_string0 + 4, inlined_at 1 7 3\nret;\n.loc 1 0 0\nret;\n\
+         .loc 1 0 9, function_name $L__info_string0, inlined_at 1 7 3\nret;",
     );
     assert_eq!(module.file(1), Some("lib.rs"));
     let found = instructions(&module).iter();
     let found = found.map(|i| (i.line, i.loc.map(|loc| (loc.file, loc.line, loc.column))));
     let (first, second) = (Some((1, 7, 3)), Some((1, 9, 1)));
-    let expected = [(7, None), (9, first), (10, first), (12, second), (14, None)];
+    let expected = [(7, None), (9, first), (10, first), (12, second), (14, None), (16, first)];
     assert_eq!(Vec::from_iter(found), expected);
 }
 

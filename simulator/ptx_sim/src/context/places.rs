@@ -9,6 +9,9 @@ use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
 use ptx::ir;
 
+/// How many instructions back a line may stand for one that has none.
+const NEAR: usize = 32;
+
 impl LaunchContext<'_> {
     /// The launch's error: a warp's instruction could not be carried out.
     #[cold]
@@ -101,17 +104,19 @@ impl LaunchContext<'_> {
     /// The place of an instruction.
     pub fn place(&self, function: usize, ptx: u32) -> Place {
         let f = &self.module.functions[function];
-        let instruction = f
-            .body
-            .as_ref()
-            .and_then(|body| body.get(ptx as usize).or_else(|| body.last()));
+        let body = f.body.as_deref().unwrap_or_default();
+        let instruction = body.get(ptx as usize).or_else(|| body.last());
+        let own = instruction.and_then(|instruction| instruction.loc);
+        let before = || body[..body.len().min(ptx as usize)].iter().rev().take(NEAR);
+        let loc = own.or_else(|| before().find_map(|instruction| instruction.loc));
         Place {
             kernel: self.module.functions[self.kernel].name.clone(),
             function: f.name.clone(),
             opcode: instruction.map(|i| i.opcode.clone()).unwrap_or_default(),
             input: self.module.input(f).map(str::to_owned),
             ptx_line: instruction.map_or(f.line, |i| i.line),
-            ..in_source(self.module, instruction.and_then(|i| i.loc))
+            is_near: loc.is_some() && own.is_none(),
+            ..in_source(self.module, loc)
         }
     }
 

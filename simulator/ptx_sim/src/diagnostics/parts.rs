@@ -20,6 +20,9 @@ pub struct Place {
     /// Source line, where the PTX has line tables: the innermost in the package of the
     /// function, not that of a library.
     pub source: Option<Source>,
+    /// Whether `source` is that of an instruction just before: this one was made of several lines'
+    /// and has none of its own.
+    pub is_near: bool,
     /// What was inlined there from libraries, innermost first.
     pub inside: Vec<Source>,
     /// The calls that the source line was inlined at, innermost first.
@@ -240,7 +243,8 @@ impl fmt::Display for Place {
             write!(f, ", function `{}`", readable(&self.function))?;
         }
         if let Some(source) = &self.source {
-            write!(f, ", at {source}")?;
+            let at = if self.is_near { "near" } else { "at" };
+            write!(f, ", {at} {source}")?;
         }
         let opcode = &self.opcode;
         write!(
