@@ -25,9 +25,7 @@ impl KernelLaunch {
             let options = watched.options();
             let fuel = options.fuel.or(settings.fuel);
             let result = self.run_with(&LaunchOptions { fuel, ..options });
-            if let Ok(report) = &result {
-                print(&report.printed);
-            }
+            self.print(&result);
             watched.ended(name, result);
             return Ok(());
         }
@@ -49,12 +47,15 @@ impl KernelLaunch {
         let is_unchecked = settings.check && !is_checked;
         let recorder = recorder()?;
         recorder.launched((name, device), started.elapsed(), &result, is_unchecked);
+        self.print(&result);
+        result.map(drop).map_err(|error| Status::from(&error))
+    }
+
+    /// Prints what its threads have printed.
+    fn print(&self, result: &Result<Report, LaunchError>) {
         match result {
-            Ok(report) => {
-                print(&report.printed);
-                Ok(())
-            }
-            Err(error) => Err(Status::from(&error)),
+            Ok(report) => print(&report.printed),
+            Err(_) => print(&self.module().device.sim.printed_before_failure()),
         }
     }
 

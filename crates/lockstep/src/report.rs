@@ -79,7 +79,7 @@ impl Report {
     }
 
     /// What its threads printed, one entry per call; empty from a GPU, where it goes to standard
-    /// output.
+    /// output. So does what a launch printed before it failed.
     pub fn printed(&self) -> &[String] {
         self.counted
             .as_ref()

@@ -112,7 +112,10 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
         .check(question.check)
         .fuel(FUEL)
         .run()
-        .map_err(told)?;
+        .map_err(|error| match device.printed_before_failure().concat() {
+            printed if printed.is_empty() => told(error),
+            printed => format!("{error}\n\nprinted before:\n{printed}"),
+        })?;
     let read = buffers.into_iter().map(|buffer| device.download(buffer));
     let is_there = |(_, n): &(&str, u64)| *n > 0;
     Ok(Answer {

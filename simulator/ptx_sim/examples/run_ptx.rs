@@ -146,7 +146,10 @@ fn launch(module: &Module, asked: &Asked, schedule: Option<Schedule>) -> Outcome
     let call = device.call(&loaded, &asked.kernel).options(options);
     let call = call.grid(asked.grid).block(asked.block);
     let call = call.dynamic_shared_bytes(asked.shared);
-    let report = values.iter().fold(call, argument).run()?;
+    let report = values.iter().fold(call, argument).run();
+    let printed = device.printed_before_failure();
+    printed.iter().for_each(|text| print!("{text}"));
+    let report = report?;
     Ok(Ended {
         device,
         values,

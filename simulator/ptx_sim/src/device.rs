@@ -148,6 +148,8 @@ pub struct Device {
     pool: Pool,
     /// What launches with checks have left unwritten.
     gaps: Mutex<Gaps>,
+    /// What the threads of the last launch printed, if it failed.
+    printed: Mutex<Vec<String>>,
 }
 
 /// An allocation, as [`Device::allocation_at`] finds it.
@@ -275,7 +277,18 @@ impl Device {
             config,
             pool: Pool::default(),
             gaps: Mutex::default(),
+            printed: Mutex::default(),
         }
+    }
+
+    /// What the threads of the last launch had printed before it failed, one entry per call; what
+    /// others print is in their [`Report`](crate::Report). It is taken: a second call gives nothing.
+    pub fn printed_before_failure(&self) -> Vec<String> {
+        std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn keep_printed(&self, lines: Vec<String>) {
+        *self.printed.lock().unwrap_or_else(PoisonError::into_inner) = lines;
     }
 
     /// Its properties.

@@ -272,13 +272,13 @@ fn structs_by_value_and_their_addresses() {
     }
 }
 
-#[test]
-fn what_threads_print() {
-    let functions = "
+const VPRINTF: &str = "
 .extern .func (.param .b32 out) vprintf(.param .b64 format, .param .b64 args);
 .global .align 1 .b8 text[12] = {116, 105, 100, 32, 37, 100, 33, 37, 37, 10, 0, 0};
 ";
-    let body = "
+
+/// Each thread prints its number.
+const PRINTS: &str = "
 	.local .align 8 .b8 args[8];
 	.reg .b64 %SP;
 	mov.u64 %SP, args;
@@ -292,8 +292,30 @@ fn what_threads_print() {
 	st.param.b64 [p1], %SP;
 	call.uni (r), vprintf, (p0, p1);
 	}";
-    let (_, report) = launch(&module(functions, body), &[0; 2], |call| call.block(2)).unwrap();
+
+#[test]
+fn what_threads_print() {
+    let ptx = module(VPRINTF, PRINTS);
+    let (_, report) = launch(&ptx, &[0; 2], |call| call.block(2)).unwrap();
     assert_eq!(report.printed, ["tid 0!%\n", "tid 1!%\n"]);
+}
+
+#[test]
+fn what_threads_print_before_a_launch_fails() {
+    let body = format!("{PRINTS}\n\tsetp.eq.u32 %p1, %me, 1;\n\t@%p1 trap;");
+    let bench = Bench::new(&module(VPRINTF, &body));
+    let buffer = bench.upload(&[0u64; 3], "buffer");
+    for check in [false, true] {
+        let call = bench.call("k").arg(buffer).block(3).check(check);
+        let error = call.run().expect_err("a trap").to_string();
+        assert!(
+            error.starts_with("the kernel trapped: tid 1!%\n"),
+            "{error}"
+        );
+        let printed = bench.device.printed_before_failure();
+        assert_eq!(printed, ["tid 0!%\n", "tid 1!%\n", "tid 2!%\n"]);
+        assert!(bench.device.printed_before_failure().is_empty());
+    }
 }
 
 #[test]

@@ -289,10 +289,12 @@ impl Sim {
         })
     }
 
-    /// A launch's error, with the message of a panic that caused it.
+    /// A launch's error, with the message of a panic that caused it. What it has printed goes to
+    /// the standard output: there is no report to put it in.
     fn failed(&self, loaded: &Loaded, place: Place, error: &LaunchError) -> EngineError {
         let error = launch_error(place, error);
         let device = &self.state.borrow().device;
+        show(&device.printed_before_failure());
         let record = loaded.sink.and_then(|sink| take_record(device, sink));
         match record {
             Some(record) => panic::explain(error, &record, &self.modules.borrow()),
@@ -730,7 +732,7 @@ impl Engine for Sim {
         }
         if self.stream.get().is_some() {
             // Nobody gets the report.
-            report.printed.iter().for_each(|text| print!("{text}"));
+            show(&report.printed);
         }
         Ok(count.then_some(report))
     }
@@ -738,6 +740,11 @@ impl Engine for Sim {
     fn is_usable(&self) -> Result<(), EngineError> {
         Ok(())
     }
+}
+
+/// Prints what threads have printed; under `cargo test` it is part of the test's output.
+fn show(printed: &[String]) {
+    printed.iter().for_each(|text| print!("{text}"));
 }
 
 impl Timing for Sim {

@@ -341,7 +341,14 @@ fn source_places() {
     let found = instructions(&module).iter();
     let found = found.map(|i| (i.line, i.loc.map(|loc| (loc.file, loc.line, loc.column))));
     let (first, second) = (Some((1, 7, 3)), Some((1, 9, 1)));
-    let expected = [(7, None), (9, first), (10, first), (12, second), (14, None), (16, first)];
+    let expected = [
+        (7, None),
+        (9, first),
+        (10, first),
+        (12, second),
+        (14, None),
+        (16, first),
+    ];
     assert_eq!(Vec::from_iter(found), expected);
 }
 

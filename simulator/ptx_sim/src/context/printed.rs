@@ -8,29 +8,35 @@ pub(crate) struct Printed {
     lines: Mutex<Vec<Line>>,
 }
 
-/// A line, and the warp that printed it.
+/// A line, and the thread that printed it.
 struct Line {
     ctaid: [u32; 3],
     warp: u32,
+    lane: u32,
     text: String,
 }
 
 impl Printed {
     /// Keeps what a thread of a warp printed.
-    pub fn add(&self, ctaid: [u32; 3], warp: u32, text: String) {
+    pub fn add(&self, ctaid: [u32; 3], (warp, lane): (u32, u32), text: String) {
         /// Lines kept; more are dropped.
         const LIMIT: usize = 1 << 16;
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < LIMIT {
-            lines.push(Line { ctaid, warp, text });
+            lines.push(Line {
+                ctaid,
+                warp,
+                lane,
+                text,
+            });
         }
     }
 
-    /// What a warp printed last, if anything.
-    pub fn last_of(&self, ctaid: [u32; 3], warp: u32) -> Option<String> {
+    /// What a thread printed last, if anything.
+    pub fn last_of(&self, ctaid: [u32; 3], (warp, lane): (u32, u32)) -> Option<String> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let mut latest_first = lines.iter().rev();
-        let last = latest_first.find(|line| (line.ctaid, line.warp) == (ctaid, warp))?;
+        let last = latest_first.find(|l| (l.ctaid, l.warp, l.lane) == (ctaid, warp, lane))?;
         Some(last.text.trim_end().to_owned())
     }
 

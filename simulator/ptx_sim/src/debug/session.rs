@@ -144,9 +144,9 @@ impl Device {
         let error = session.end.take().and_then(|end| end.error);
         drop(session);
         let mut report = Report::default();
-        report.printed = context.printed.into_lines();
         report.elapsed = started.elapsed();
-        Ok((result, error.map_or(Ok(report), Err)))
+        let ended = prepared.ended(context, error.map_or(Ok(report), Err));
+        Ok((result, ended))
     }
 }
 

@@ -163,12 +163,8 @@ fn exact(
     } = seen;
     let written = judges.pop().map(Exact::into_written);
     let watched = written.map(|written| (written, stores));
-    let report = result.map(|()| {
-        let mut report = launch.report(counters);
-        report.printed = context.printed.into_lines();
-        report
-    });
-    (report, watched, kept)
+    let report = result.map(|()| launch.report(counters));
+    (launch.ended(context, report), watched, kept)
 }
 
 /// What the workers of a launch have seen.

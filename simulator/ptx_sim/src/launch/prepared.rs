@@ -7,6 +7,7 @@ use crate::checks::counters::Counters;
 use crate::clock::Started;
 use crate::context::{Among, Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
+use crate::diagnostics::LaunchError;
 use crate::memory::global::GlobalMemory;
 use crate::report::Report;
 use ptx::ir::{self, FuncId};
@@ -50,6 +51,25 @@ impl<'a> Prepared<'a> {
         }
         let all = all.unwrap_or_else(|| Counters::new(&module.plan(self.id).numbering));
         Report::new(module, self.id, all)
+    }
+
+    /// A launch's end, with what its threads have printed: in the report, or kept by the device.
+    pub fn ended(
+        &self,
+        context: LaunchContext<'_>,
+        result: Result<Report, LaunchError>,
+    ) -> Result<Report, LaunchError> {
+        let printed = context.printed.into_lines();
+        match result {
+            Ok(mut report) => {
+                report.printed = printed;
+                Ok(report)
+            }
+            Err(error) => {
+                self.device.keep_printed(printed);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@ impl Device {
         options: &Launch<'_>,
     ) -> Result<Report, LaunchError> {
         let started = Started::now();
+        self.keep_printed(Vec::new());
         let id = self.find(loaded, kernel, options).map_err(|message| {
             let kernel = kernel.to_owned();
             LaunchError::InvalidLaunch { kernel, message }
@@ -131,7 +132,7 @@ fn unchecked(launch: &Prepared<'_>) -> Result<Report, LaunchError> {
     let n_workers = launch.n_workers();
     let context = launch.context(n_workers);
     let trace = launch.options.options.trace;
-    let mut report = if launch.options.options.count || trace.is_some() {
+    let report = if launch.options.options.count || trace.is_some() {
         let numbering = &context.plan.numbering;
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
             counters: Counters::new(numbering).with_links(Links::of(&context)),
@@ -148,16 +149,17 @@ fn unchecked(launch: &Prepared<'_>) -> Result<Report, LaunchError> {
             .filter_map(|a| a.into_tracer());
         // The block was one worker's.
         let seen = tracers.find(|tracer| !tracer.is_empty());
-        let mut report = result.map(|()| launch.report(counters))?;
-        report.trace = trace.map(|options| {
-            let tracer = seen.unwrap_or_else(|| Tracer::new(options));
-            Box::new(tracer.finish(&context))
-        });
-        report
+        result.map(|()| {
+            let mut report = launch.report(counters);
+            report.trace = trace.map(|options| {
+                let tracer = seen.unwrap_or_else(|| Tracer::new(options));
+                Box::new(tracer.finish(&context))
+            });
+            report
+        })
     } else {
         let (_, result) = workers::run(&context, n_workers, || Blind);
-        result.map(|()| Report::default())?
+        result.map(|()| Report::default())
     };
-    report.printed = context.printed.into_lines();
-    Ok(report)
+    launch.ended(context, report)
 }

@@ -121,7 +121,12 @@ pub fn launch_together(members: &[Member<'_>]) -> Result<Vec<Report>, MemberErro
         }
         reports.push(launch.report(vec![watch.counters]));
     }
-    result?;
+    if let Err(error) = result {
+        for (launch, context) in prepared.iter().zip(contexts) {
+            launch.device.keep_printed(context.printed.into_lines());
+        }
+        return Err(error);
+    }
     for (report, context) in reports.iter_mut().zip(contexts) {
         report.printed = context.printed.into_lines();
         report.elapsed = started.elapsed();

@@ -87,7 +87,8 @@ fn leave_otherwise<O: Observer>(
         }
         Terminator::Trap => {
             let printed = &step.launch.printed;
-            let message = printed.last_of(step.env.ctaid, step.warp.index);
+            let lane = path.mask.trailing_zeros();
+            let message = printed.last_of(step.env.ctaid, (step.warp.index, lane));
             Err(Stop::fault(path.mask, FaultKind::Trap { message }))
         }
         Terminator::Call(call) => call::enter(step, path, call),

@@ -35,7 +35,9 @@ pub(super) fn call<O: Observer>(
         let format = argument(warp, view, call.arguments[0], lane);
         let values = argument(warp, view, call.arguments[1], lane);
         let text = render(env, warp, lane, format, values);
-        env.launch.printed.add(env.ctaid, warp.index, text);
+        env.launch
+            .printed
+            .add(env.ctaid, (warp.index, lane as u32), text);
     }
     if let Some(Argument::Memory { offset, bytes }) = call.returns.first() {
         let at = view.local_base + offset;
