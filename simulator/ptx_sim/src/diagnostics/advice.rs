@@ -102,6 +102,8 @@ impl Fault {
             }
             // `*sum += x` loads and stores at the same column; `a[i] = a[i + 1]` does not.
             let is_one_statement = self.place.source.is_some()
+                && !self.place.is_near
+                && !other.place.is_near
                 && self.place.source == other.place.source
                 && self.place.inlined_at == other.place.inlined_at;
             if is_one_statement && are_plain {
@@ -156,6 +158,10 @@ impl Fault {
             } => {
                 "pass the kernel an address of device memory, not one of the host's memory or one \
                  that was never set"
+            }
+            FaultKind::OutOfBounds { relation, .. } if relation.is_of_a_negative_index() => {
+                "check the index before the access: it is negative, or a subtraction of unsigned \
+                 numbers went below 0"
             }
             FaultKind::OutOfBounds { space, .. } => match space {
                 Space::Shared | Space::Local => "check the index against the array's size",

@@ -143,6 +143,17 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// Whether an index below 0 leads there, or one of 32 bits that was below 0 and then widened.
+    pub(crate) fn is_of_a_negative_index(&self) -> bool {
+        let Self::Near {
+            size_bytes, offset, ..
+        } = *self
+        else {
+            return false;
+        };
+        offset < 0 || offset - i128::from(size_bytes) >= 1 << 31
+    }
+
     /// The same in the shared memory of another block.
     pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
         self.of(&format!("block ({x}, {y}, {z})"))

@@ -10,7 +10,6 @@
 
 mod alone;
 mod device;
-mod jit;
 mod libraries;
 mod memory;
 mod panics;

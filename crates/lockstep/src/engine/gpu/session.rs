@@ -4,7 +4,6 @@ use super::super::panic::PanicRecord;
 use super::super::{
     BaselineModule, DeviceProperties, EngineError, LaunchConfig, LibraryCall, Prepared, PtxModule,
 };
-use super::jit;
 use super::libraries::Libraries;
 use super::panics::PanicMemory;
 use crate::driver::objects::Attribute;
@@ -105,7 +104,7 @@ impl Session {
 
     /// Loads one more module, after all others.
     pub(super) fn add(&mut self, source: &PtxModule) -> Result<(), EngineError> {
-        let module = jit::load(source)?;
+        let module = load(source)?;
         self.panics.listen_to(&module)?;
         self.loaded.push(Some(module));
         Ok(())
@@ -121,7 +120,7 @@ impl Session {
         for index in candidates(modules, launch) {
             let loaded = &mut self.loaded[index];
             if loaded.is_none() {
-                let module = jit::load(&modules[index])?;
+                let module = load(&modules[index])?;
                 self.panics.listen_to(&module)?;
                 *loaded = Some(module);
             }
@@ -260,6 +259,14 @@ impl Session {
             .iter()
             .find(|module| module.function(entry).is_ok())
     }
+}
+
+/// Has the driver compile PTX and load it; an error carries the compiler's own log.
+fn load(source: &PtxModule) -> Result<Module, EngineError> {
+    Module::of_ptx(source.text()?).map_err(|log| EngineError::Module {
+        module: source.name.clone(),
+        log,
+    })
 }
 
 /// Whether the module's kernels can wait for the launch before theirs.
