@@ -17,7 +17,7 @@ use crate::memory::recent::Recent;
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Choices;
-use crate::spare::SpareWarps;
+use crate::spare::{Form, Parts, SpareBlocks};
 use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
@@ -50,14 +50,21 @@ pub(crate) struct BlockRun {
     used: i64,
     /// The warp that ran last.
     last: usize,
-    /// Where the warps go afterwards, and for which shape.
-    heir: Option<(Arc<SpareWarps>, [u32; 3])>,
+    /// Where its parts go afterwards, and what they depend on.
+    heir: Option<(Arc<SpareBlocks>, Form)>,
 }
 
 impl Drop for BlockRun {
     fn drop(&mut self) {
-        if let Some((spare, block)) = self.heir.take() {
-            spare.keep(block, std::mem::take(&mut self.warps));
+        self.leave();
+        let Some((spare, form)) = self.heir.take() else {
+            return;
+        };
+        let shared = std::mem::replace(&mut self.shared, Rc::new(SharedMemory::new(0)));
+        // Blocks of its cluster may still know of it.
+        if let Ok(shared) = Rc::try_unwrap(shared) {
+            let warps = std::mem::take(&mut self.warps);
+            spare.keep(form, Parts { warps, shared });
         }
     }
 }
@@ -107,20 +114,32 @@ impl Turn {
 impl BlockRun {
     /// A block's state, to be started.
     pub fn new(launch: &LaunchContext<'_>) -> Result<Self, Box<LaunchError>> {
-        let warps = launch.entry_warps();
-        let warps = warps.map_err(|OutOfMemory| launch.out_of_memory())?;
+        let heir = launch.heir();
+        let kept = heir.as_ref().and_then(|(spare, form)| spare.take(*form));
+        let Parts { warps, shared } = match kept {
+            Some(kept) => {
+                launch.renew(&kept.warps);
+                kept
+            }
+            None => Parts {
+                warps: launch
+                    .entry_warps()
+                    .map_err(|OutOfMemory| launch.out_of_memory())?,
+                shared: SharedMemory::new(launch.shared_bytes),
+            },
+        };
         Ok(Self {
             ctaid: [0; 3],
             number: 0,
             warps,
-            shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
+            shared: Rc::new(shared),
             bulk: Rc::default(),
             barriers: BlockBarriers::new(),
             cluster: None,
             warpgroups: Warpgroups::default(),
             used: 0,
             last: 0,
-            heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
+            heir,
         })
     }
 
@@ -141,6 +160,11 @@ impl BlockRun {
             warp.local.reset();
             launch.enter_block(warp, ctaid);
         }
+    }
+
+    /// Its end: it is no longer one of its cluster.
+    pub fn leave(&mut self) {
+        self.cluster = None;
     }
 
     /// As one of a cluster sees it.

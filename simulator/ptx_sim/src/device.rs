@@ -22,6 +22,7 @@ use crate::memory::heap::{Heap, Seat};
 use crate::memory::kernel_heap::KernelHeap;
 use crate::memory::transfer;
 use crate::module::Module;
+use crate::spare::SpareBlocks;
 use ptx::ir::{self, RelocationTarget, Space};
 
 /// The properties of a device; by default those of an H200.
@@ -146,6 +147,8 @@ pub struct Device {
     kernel_heap: OnceLock<KernelHeap>,
     /// What launches with checks reuse.
     pool: Pool,
+    /// What all launches reuse.
+    spare: Arc<SpareBlocks>,
     /// What launches with checks have left unwritten.
     gaps: Mutex<Gaps>,
     /// What the threads of the last launch printed, if it failed.
@@ -276,6 +279,7 @@ impl Device {
             kernel_heap: OnceLock::new(),
             config,
             pool: Pool::default(),
+            spare: Arc::default(),
             gaps: Mutex::default(),
             printed: Mutex::default(),
         }
@@ -328,6 +332,10 @@ impl Device {
 
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    pub(crate) fn spare(&self) -> Arc<SpareBlocks> {
+        Arc::clone(&self.spare)
     }
 
     pub(crate) fn gaps(&self) -> MutexGuard<'_, Gaps> {

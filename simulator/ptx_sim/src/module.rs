@@ -1,7 +1,7 @@
 //! A PTX module, parsed and decoded.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::cluster::depends_on_rank;
@@ -11,7 +11,6 @@ use crate::decode::{
 };
 use crate::numbering::{Numbering, Routes};
 use crate::program::{Function, Init, Op, Program, Slot, Terminator, WarpgroupOp};
-use crate::spare::SpareWarps;
 use ptx::ir;
 
 /// What the device's runtime provides, so that no text has to.
@@ -49,8 +48,8 @@ pub(crate) struct KernelPlan {
     pub maps_ranks: bool,
     /// Whether it reaches the barrier of its cluster.
     pub meets_in_cluster: bool,
-    /// Warps that a launch has left.
-    pub spare: Arc<SpareWarps>,
+    /// A number that no other kernel of the process has.
+    pub number: u64,
     /// Whether anything works on shared memory alongside its threads.
     pub uses_async_proxy: bool,
     /// Whether lanes shuffle.
@@ -256,6 +255,7 @@ impl Module {
         let Inner {
             ir, program, plans, ..
         } = &*self.inner;
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         plans[kernel.0 as usize].get_or_init(|| {
             let reachable = reachable(ir, program, kernel);
             KernelPlan {
@@ -265,7 +265,7 @@ impl Module {
                 cluster_values: cluster_values(program, kernel),
                 meets_in_cluster: meets_in_cluster(program, &reachable),
                 maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
-                spare: Arc::default(),
+                number: NEXT.fetch_add(1, Ordering::Relaxed),
                 uses_async_proxy: any_insn(program, &reachable, |op| match op {
                     Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
                     op => matches!(op, Op::Bulk(_)),

@@ -1,39 +1,67 @@
-//! The warps of a block that has ended, kept for the kernel's next launch.
+//! The parts of blocks that have ended, kept for the next launch of their kernel.
 //!
-//! Making warps and putting their constants in place takes longer than a small launch takes
-//! to run. Kept warps are reset like those that another block has left: nothing of the
-//! previous launch can be seen.
+//! Making them, and putting constants in place, takes longer than a small launch takes to run. They
+//! are reset like those that another block of the launch has left: nothing of the previous launch
+//! can be seen.
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::memory::shared::SharedMemory;
 use crate::warp::Warp;
 
-/// The warps of one block of a kernel, if they are kept.
-#[derive(Default)]
-pub(crate) struct SpareWarps(Mutex<Option<Kept>>);
+/// The size in bytes of all that a device keeps.
+const MOST_BYTES: u64 = 4 << 20;
 
-struct Kept {
-    /// The block's threads, by axis, on which its registers depend.
-    block: [u32; 3],
-    warps: Vec<Warp>,
+/// The parts that a device keeps, those of the latest blocks last.
+#[derive(Default)]
+pub(crate) struct SpareBlocks(Mutex<Vec<(Form, Parts)>>);
+
+/// What a block's parts depend on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// The kernel's number in the process.
+    pub kernel: u64,
+    /// Threads, by axis.
+    pub block: [u32; 3],
+    /// Shared memory.
+    pub shared_bytes: u32,
+    /// All its parts.
+    pub n_bytes: u64,
 }
 
-impl SpareWarps {
-    /// The warps of a block of this shape, if there are any: with the frame of the
-    /// kernel itself, in which only what changes from launch to launch is to be renewed.
-    pub fn take(&self, block: [u32; 3]) -> Option<Vec<Warp>> {
+/// What is kept of a block.
+pub(crate) struct Parts {
+    /// With the frame of the kernel itself, in which only what changes from launch to launch is to
+    /// be renewed.
+    pub warps: Vec<Warp>,
+    pub shared: SharedMemory,
+}
+
+impl SpareBlocks {
+    /// The parts of a block, if there are any.
+    pub fn take(&self, form: Form) -> Option<Parts> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |kept: &mut Kept| kept.block == block;
-        Some(kept.take_if(is_same)?.warps)
+        let found = kept.iter().rposition(|(of, _)| *of == form)?;
+        Some(kept.remove(found).1)
     }
 
-    /// Keeps a block's warps, unless lanes of them have not ended or there were calls,
-    /// whose frames and local memory may be large.
-    pub fn keep(&self, block: [u32; 3], warps: Vec<Warp>) {
+    /// Keeps a block's parts, unless lanes have not ended or there were calls, whose frames and
+    /// local memory may be large. Older ones give way.
+    pub fn keep(&self, form: Form, parts: Parts) {
         let is_plain = |warp: &Warp| warp.live == 0 && warp.frames.len() == 1;
-        if warps.iter().all(is_plain) {
-            let kept = Some(Kept { block, warps });
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        if form.n_bytes > MOST_BYTES || !parts.warps.iter().all(is_plain) {
+            return;
         }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push((form, parts));
+        let mut room = MOST_BYTES;
+        let fits = |(form, _): &&(Form, Parts)| {
+            let left = room.checked_sub(form.n_bytes);
+            room = left.unwrap_or_default();
+            left.is_some()
+        };
+        let n_fit = kept.iter().rev().take_while(fits).count();
+        let n_old = kept.len() - n_fit;
+        kept.drain(..n_old);
     }
 }

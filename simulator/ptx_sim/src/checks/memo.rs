@@ -14,8 +14,8 @@ use ptx::ir::Space;
 #[derive(Clone, Debug)]
 pub(crate) struct Memo<Cost> {
     last: Option<(Key, Cost)>,
-    /// The lanes' addresses, less lane 0's; not used where the key has a stride.
-    offsets: [u64; WARP_SIZE],
+    /// The lanes' addresses, less lane 0's, once a key had no stride.
+    offsets: Option<Box<[u64; WARP_SIZE]>>,
 }
 
 /// What two accesses of one pattern have in common, their addresses aside.
@@ -34,7 +34,7 @@ impl<Cost: Copy> Memo<Cost> {
     /// No access yet.
     pub const NONE: Self = Self {
         last: None,
-        offsets: [0; WARP_SIZE],
+        offsets: None,
     };
 
     /// The cost of an access: the last one's if that had the same pattern, a multiple of
@@ -56,7 +56,11 @@ impl<Cost: Copy> Memo<Cost> {
         };
         if let Some((last, cost)) = self.last
             && last == key
-            && (key.stride.is_some() || has_offsets(access.addresses, &self.offsets))
+            && (key.stride.is_some()
+                || self
+                    .offsets
+                    .as_ref()
+                    .is_some_and(|offsets| has_offsets(access.addresses, offsets)))
         {
             return cost;
         }
@@ -64,7 +68,10 @@ impl<Cost: Copy> Memo<Cost> {
         self.last = Some((key, cost));
         if key.stride.is_none() {
             let first = access.addresses[0];
-            self.offsets = access.addresses.map(|address| address.wrapping_sub(first));
+            let offsets = self.offsets.get_or_insert_with(|| Box::new([0; WARP_SIZE]));
+            for (offset, address) in offsets.iter_mut().zip(access.addresses) {
+                *offset = address.wrapping_sub(first);
+            }
         }
         cost
     }

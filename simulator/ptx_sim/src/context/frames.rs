@@ -9,26 +9,24 @@ use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
 use crate::program::Init;
 use crate::registers::{OutOfMemory, Registers};
-use crate::spare::SpareWarps;
+use crate::spare::{Form, SpareBlocks};
 use crate::warp::{Frame, FrameId, MAX_WARPS, Warp};
 use ptx::ir::{self, Special};
 
 /// Bytes of registers that the calls of a warp may take together: recursion ends at the
 /// stack's limit before, unless its functions have thousands of registers.
 const MOST_FRAME_BYTES: u64 = 1 << 30;
-/// The size in bytes above which a block's warps are not kept for another launch.
-const MOST_KEPT_BYTES: u64 = 1 << 20;
 
 impl LaunchContext<'_> {
-    /// The warps of a block, each with the frame of the kernel itself: some that an
-    /// earlier launch has left, or new ones.
-    pub fn entry_warps(&self) -> Result<Vec<Warp>, OutOfMemory> {
-        if let Some(warps) = self.heir().and_then(|spare| spare.take(self.block)) {
-            for warp in &warps {
-                self.initialise(warp, 0, depends_on_launch, [0; 3]);
-            }
-            return Ok(warps);
+    /// Prepares warps that an earlier launch has left.
+    pub fn renew(&self, warps: &[Warp]) {
+        for warp in warps {
+            self.initialise(warp, 0, depends_on_launch, [0; 3]);
         }
+    }
+
+    /// The warps of a block, each with the frame of the kernel itself.
+    pub fn entry_warps(&self) -> Result<Vec<Warp>, OutOfMemory> {
         let local_base = self.local_start();
         let new = |index| {
             let mut warp = Warp::new(index);
@@ -39,17 +37,21 @@ impl LaunchContext<'_> {
         (0..self.n_warps()).map(new).collect()
     }
 
-    /// Where a block's warps are kept for the kernel's next launch, unless they are too
-    /// large.
-    pub fn heir(&self) -> Option<&Arc<SpareWarps>> {
+    /// Where a block's parts are kept for the kernel's next launch, and what they depend on.
+    pub fn heir(&self) -> Option<(Arc<SpareBlocks>, Form)> {
         if self.repeats {
             return None;
         }
         let function = self.function(self.kernel);
         let local_bytes = WARP_SIZE as u64 * u64::from(function.local_bytes);
         let warp_bytes = u64::from(function.frame_bytes) + local_bytes;
-        let is_small = warp_bytes * u64::from(self.n_warps()) <= MOST_KEPT_BYTES;
-        is_small.then_some(&self.plan.spare)
+        let form = Form {
+            kernel: self.plan.number,
+            block: self.block,
+            shared_bytes: self.shared_bytes,
+            n_bytes: warp_bytes * u64::from(self.n_warps()) + u64::from(self.shared_bytes),
+        };
+        Some((Arc::clone(&self.spare), form))
     }
 
     /// Where the kernel's own local memory starts.

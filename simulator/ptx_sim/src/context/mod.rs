@@ -17,6 +17,7 @@ pub(crate) use fuel::Fuel;
 pub(crate) use places::{source_of, sources_around};
 pub(crate) use printed::Printed;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::clock::Started;
@@ -27,6 +28,7 @@ use crate::module::KernelPlan;
 use crate::pending::Pending;
 use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
+use crate::spare::SpareBlocks;
 use crate::warp::{Path, Warp};
 use crate::warpgroups::Warpgroups;
 use ptx::ir;
@@ -121,6 +123,8 @@ pub(crate) struct LaunchContext<'a> {
     pub started: Started,
     /// What threads have printed.
     pub printed: Printed,
+    /// Parts of blocks that earlier launches have left.
+    pub spare: Arc<SpareBlocks>,
 }
 
 impl<'a> LaunchContext<'a> {

@@ -172,6 +172,7 @@ impl<'a> Prepared<'a> {
             variables: loaded.addresses(),
             started,
             printed: Printed::default(),
+            spare: device.spare(),
         }
     }
 }

@@ -317,7 +317,8 @@ impl<'w, 'o, O: Observer> Worker<'w, 'o, O> {
             }
             match outcome {
                 Ok(Round::Finished) => {
-                    let ended = self.resident.remove(i).1;
+                    let mut ended = self.resident.remove(i).1;
+                    ended.leave();
                     if !self.work.context.repeats {
                         self.spare.push(ended);
                     }
