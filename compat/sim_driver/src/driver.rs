@@ -37,6 +37,9 @@ impl Driver {
         let config = DeviceConfig {
             memory_bytes: settings.memory_bytes,
             concurrent: true,
+            // Programs that know nothing of the simulator are as quick as the machine allows; with
+            // checks, all is in the usual order even so.
+            threads: std::thread::available_parallelism().ok().map(usize::from),
             static_shared_limit: usual.shared_limit,
             ..usual
         };

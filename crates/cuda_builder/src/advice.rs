@@ -45,8 +45,18 @@ const CONSTANT: &str = "E0080";
 /// rustc's words about a crate that uses nothing of `cuda_std`, which has one.
 pub(crate) const NO_PANIC_HANDLER: &str = "`#[panic_handler]` function required, but not found";
 
+/// Where an error was found.
+#[derive(Default)]
+pub(crate) struct Origin<'a> {
+    pub package: Option<&'a str>,
+    /// Whether that was written for hosts, and is compiled without the standard library.
+    pub is_helper: bool,
+    /// The crates that only the host has.
+    pub host_only: &'a [String],
+}
+
 /// Whether an error is the device's alone: the host's compiler does not find it in the same source.
-pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
+pub(crate) fn is_of_device(diagnostic: &Value, origin: &Origin<'_>) -> bool {
     let message = diagnostic["message"].as_str().unwrap_or_default();
     match diagnostic["code"]["code"].as_str() {
         Some(NO_CRATE | CONSTANT) => true,
@@ -54,6 +64,7 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
             is_gated(diagnostic)
                 || is_of_shared_array(diagnostic)
                 || of_std(message).is_some()
+                || of_the_host(message, origin).is_some()
                 || (code == "E0599" && is_of_float(message))
         }
         Some(_) => false,
@@ -67,9 +78,9 @@ pub(crate) fn is_of_device(diagnostic: &Value) -> bool {
     }
 }
 
-/// Adds help to an error about something that the device does not have. `package` is where it is;
-/// a helper is one that was written for hosts, and compiled without the standard library.
-pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool) {
+/// Adds help to an error about something that the device does not have.
+pub(crate) fn add(diagnostic: &mut Value, origin: &Origin<'_>) {
+    let is_helper = origin.is_helper;
     let message = diagnostic["message"].as_str().unwrap_or_default();
     let code = diagnostic["code"]["code"].as_str();
     let wants_std = code == Some(NO_CRATE) && message.contains("`std`");
@@ -77,12 +88,14 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
         Some(code) => UNKNOWN_NAME.contains(&code),
         None => message.starts_with("cannot find macro"),
     };
-    let help = match package {
-        Some(package) if wants_std || (is_helper && is_of_device(diagnostic)) => Some(format!(
-            "`{package}` is compiled for the GPU, which has no standard library. If only\n\
+    let help = match origin.package {
+        Some(package) if wants_std || (is_helper && is_of_device(diagnostic, origin)) => {
+            Some(format!(
+                "`{package}` is compiled for the GPU, which has no standard library. If only\n\
              host code uses this package, list it in Cargo.toml under\n\
              [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]"
-        )),
+            ))
+        }
         _ if is_unknown_name && is_gated(diagnostic) => Some(
             "that is not for every architecture: if it is for newer ones than the kernels are\n\
              compiled for, name one in build.rs, as in `CudaBuilder::new(…).arch(\"sm_90\")`"
@@ -93,7 +106,7 @@ pub(crate) fn add(diagnostic: &mut Value, package: Option<&str>, is_helper: bool
              declares in its own body is not known there; move it above the kernel"
                 .to_owned(),
         ),
-        _ if is_unknown_name => of_std(message),
+        _ if is_unknown_name => of_the_host(message, origin).or_else(|| of_std(message)),
         _ if message == NO_PANIC_HANDLER => Some(
             "nothing of `cuda_std`, which has it, is used: there is no kernel here, or it is not\n\
              marked with `#[kernel]` (`use cuda_std::prelude::*;`)"
@@ -129,6 +142,18 @@ fn is_gated(diagnostic: &Value) -> bool {
     })
 }
 
+/// What to do about a crate that only the host has.
+fn of_the_host(message: &str, origin: &Origin<'_>) -> Option<String> {
+    let name = message.split('`').nth(1)?.split("::").next()?;
+    let is_one = origin.host_only.iter().any(|crate_name| crate_name == name);
+    is_one.then(|| {
+        format!(
+            "Cargo.toml has `{name}` for the host alone: put what uses it into a module of its own,\n\
+             #[cfg(not(target_arch = \"nvptx64\"))] mod host;"
+        )
+    })
+}
+
 /// What to do about an unknown name, if it is one of `std`.
 fn of_std(message: &str) -> Option<String> {
     let quoted = message.split('`').nth(1)?;
@@ -146,6 +171,10 @@ fn of_std(message: &str) -> Option<String> {
     }
     if PRINTING.contains(&name) {
         let help = "a kernel prints with `cuda_std::println!`";
+        return Some(help.to_owned());
+    }
+    if name == "thread_local" {
+        let help = "what is declared in a kernel by `let` is each thread's own";
         return Some(help.to_owned());
     }
     (name == "std").then(|| {

@@ -14,7 +14,7 @@
 //! No program can be made until the kernels compile, even if no such macro is used: there is no PTX
 //! at the path that the application includes, and the library cannot be linked.
 
-use crate::advice::{self, plain};
+use crate::advice::{self, Origin, plain};
 use serde_json::Value;
 use std::fmt;
 use std::fs;
@@ -39,8 +39,8 @@ struct DeviceError {
 }
 
 impl DeviceErrors {
-    /// Takes an error of rustc's, found in `package`, which may be a helper that was written for hosts.
-    pub(crate) fn take(&mut self, mut diagnostic: Value, package: Option<&str>, is_helper: bool) {
+    /// Takes an error of rustc's.
+    pub(crate) fn take(&mut self, mut diagnostic: Value, origin: &Origin<'_>) {
         // Where something else is wrong, that is the reason.
         let is_handler =
             |diagnostic: &Value| text(diagnostic, "message") == advice::NO_PANIC_HANDLER;
@@ -48,8 +48,8 @@ impl DeviceErrors {
             return;
         }
         self.0.retain(|error| !is_handler(&error.diagnostic));
-        let is_of_device = advice::is_of_device(&diagnostic);
-        advice::add(&mut diagnostic, package, is_helper);
+        let is_of_device = advice::is_of_device(&diagnostic, origin);
+        advice::add(&mut diagnostic, origin);
         self.0.push(DeviceError {
             diagnostic,
             is_of_device,
@@ -194,7 +194,7 @@ fn make_absolute(of: &mut Value, root: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::DeviceErrors;
+    use super::{DeviceErrors, Origin};
     use serde_json::{Value, json};
     use std::fs;
     use std::path::Path;
@@ -217,13 +217,11 @@ mod tests {
                 "cannot find type `Vec` in this scope",
                 rendered,
             ),
-            None,
-            false,
+            &Origin::default(),
         );
         errors.take(
             error(json!("E0308"), "mismatched types", "mismatched\n"),
-            None,
-            false,
+            &Origin::default(),
         );
         let out = tempfile::tempdir().unwrap();
         errors
@@ -256,9 +254,23 @@ mod tests {
         unknown["spans"][0]["text"] = json!([{"text": "let tile = shared_array![f32; N];"}]);
         let note = json!({"file_name": "other.rs", "line_start": 1, "column_start": 1, "is_primary": false});
         unknown["spans"].as_array_mut().unwrap().insert(0, note);
-        errors.take(unknown, None, false);
+        errors.take(unknown, &Origin::default());
         assert!(errors.lines().starts_with('D'));
         assert!(errors.lines().contains("move it above the kernel"));
         assert!(errors.summary().ends_with("src/kernels.rs:31:17"));
+    }
+
+    #[test]
+    fn a_crate_that_only_the_host_has_is_told_so() {
+        let mut errors = DeviceErrors::default();
+        let message = "unresolved import `lockstep`";
+        let rendered = "error[E0432]: unresolved import\n --> src/kernels.rs:31:17\n  |\n\n";
+        let origin = Origin {
+            host_only: &["lockstep".to_owned()],
+            ..Origin::default()
+        };
+        errors.take(error(json!("E0432"), message, rendered), &origin);
+        assert!(errors.lines().starts_with('D'), "{}", errors.lines());
+        assert!(errors.rendered().contains("mod host;"));
     }
 }

@@ -1,6 +1,6 @@
 //! The second cargo's messages, in its JSON form.
 
-use crate::advice::plain;
+use crate::advice::{Origin, plain};
 use crate::cargo;
 use crate::device_errors::DeviceErrors;
 use serde_json::Value;
@@ -12,6 +12,8 @@ pub(crate) struct Messages {
     pub warnings: Vec<Warning>,
     /// Packages that are told to do without the standard library.
     helpers: Vec<String>,
+    /// The kernel crate's dependencies that only the host has.
+    host_only: Vec<String>,
     /// Whether texts have colours.
     is_coloured: bool,
 }
@@ -26,12 +28,14 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
-    /// Of a run that has not begun, and tells `helpers` to do without the standard library.
-    pub fn new(is_coloured: bool, helpers: &[String]) -> Self {
+    /// Of a run that has not begun, tells `helpers` to do without the standard library, and has none
+    /// of the crates `host_only`.
+    pub fn new(is_coloured: bool, helpers: &[String], host_only: &[String]) -> Self {
         Self {
             errors: DeviceErrors::default(),
             warnings: Vec::new(),
             helpers: helpers.to_vec(),
+            host_only: host_only.to_vec(),
             is_coloured,
         }
     }
@@ -61,7 +65,12 @@ impl Messages {
             Some(level) if level.starts_with("error") => {
                 let package = package(&message["package_id"]);
                 let is_helper = package.as_ref().is_some_and(|p| self.helpers.contains(p));
-                self.errors.take(diagnostic, package.as_deref(), is_helper);
+                let origin = Origin {
+                    package: package.as_deref(),
+                    is_helper,
+                    host_only: &self.host_only,
+                };
+                self.errors.take(diagnostic, &origin);
             }
             // Where a constant that cannot be computed comes from: rustc says so by itself.
             Some("note") => self.errors.go_on(&diagnostic),
@@ -131,7 +140,7 @@ mod tests {
     #[test]
     fn errors_and_warnings_about_the_sources_are_kept() {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
-        let mut messages = Messages::new(false, &[]);
+        let mut messages = Messages::new(false, &[], &[]);
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
         let given = json!([{"file_name": "<crate attribute>", "line_start": 1}]);
         messages.take(&message("warning", "unused attribute", given));
@@ -152,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_crate_without_kernels_is_told_so() {
-        let mut messages = Messages::new(false, &[]);
+        let mut messages = Messages::new(false, &[], &[]);
         messages.take(&message(
             "error",
             crate::advice::NO_PANIC_HANDLER,
@@ -165,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_has_no_standard_library_is_named() {
-        let mut messages = Messages::new(false, &["shapes".to_owned()]);
+        let mut messages = Messages::new(false, &["shapes".to_owned()], &[]);
         for id in [
             "registry+https://r/i#anyhow@1.0.0",
             "path+file:///w/tools#0.1.0",

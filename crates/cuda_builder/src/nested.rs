@@ -242,7 +242,11 @@ impl Nested<'_> {
             command: "cargo rustc".into(),
             output,
         };
-        let mut messages = Messages::new(wants_colour(), &self.packages.helpers);
+        let mut messages = Messages::new(
+            wants_colour(),
+            &self.packages.helpers,
+            &self.packages.host_only,
+        );
         let (status, complaint) =
             cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {

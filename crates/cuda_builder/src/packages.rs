@@ -27,6 +27,8 @@ pub(crate) struct Packages {
     pub registries: BTreeSet<PathBuf>,
     /// Names of packages that are told to do without the standard library.
     pub helpers: Vec<String>,
+    /// The kernel crate's dependencies that only the host has, as its sources call them.
+    pub host_only: Vec<String>,
     /// The kernel crate's `links`, if by [`NOTHING_FOR_THE_DEVICE`] it says that its build script
     /// is for the host.
     pub links: Option<String>,
@@ -83,6 +85,7 @@ impl Packages {
             local: BTreeMap::new(),
             registries: BTreeSet::new(),
             helpers: helpers(&graph, root_id),
+            host_only: host_only(root, graph.edges.get(root_id)?),
             links: root["links"]
                 .as_str()
                 .filter(|links| links.starts_with(NOTHING_FOR_THE_DEVICE))
@@ -215,6 +218,19 @@ fn library(package: &Value) -> Option<&str> {
 
 /// cargo's names for kinds of libraries, except those of macros.
 const LIBRARIES: [&str; 5] = ["lib", "rlib", "dylib", "cdylib", "staticlib"];
+
+/// The dependencies of a package that are not among its `edges`, which are those for the device.
+fn host_only(package: &Value, edges: &[Value]) -> Vec<String> {
+    let all = package["dependencies"].as_array().into_iter().flatten();
+    let usual = all.filter(|dependency| dependency["kind"].is_null());
+    let names = usual.filter_map(|dependency| {
+        let name = dependency["rename"].as_str();
+        let name = name.or(dependency["name"].as_str())?;
+        Some(name.replace('-', "_"))
+    });
+    let is_missing = |name: &String| edges.iter().all(|edge| edge["name"] != **name);
+    names.filter(is_missing).collect()
+}
 
 /// Whether a dependency is only for the package's own tests.
 fn is_for_tests(edge: &Value) -> bool {

@@ -6,7 +6,13 @@ use core::mem::transmute_copy;
 ///
 /// # Safety
 ///
-/// Every bit pattern must be a valid value, and the type must have no padding.
+/// Every bit pattern must be a valid value, and the type must have no padding. For a structure,
+/// [`#[derive(DeviceCopy)]`](macro@crate::DeviceCopy) sees to it.
+#[diagnostic::on_unimplemented(
+    message = "buffers and views cannot hold a `{Self}`",
+    note = "they hold numbers, arrays, and structures with `#[derive(Clone, Copy, DeviceCopy)]` and `#[repr(C)]`; \
+            a `bool` is a `u8` there, since not all bits are one"
+)]
 pub unsafe trait DeviceCopy: Copy + 'static {}
 
 macro_rules! device_copy {
@@ -19,6 +25,10 @@ device_copy! { u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, hal
 
 // SAFETY: an array has no padding beyond its elements'.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+
+/// Only for a type that buffers and views can hold.
+#[doc(hidden)]
+pub const fn is_element<T: DeviceCopy>() {}
 
 /// The value at `address`; one of 16 bytes in one access. The compiler copies it in pieces of 8.
 ///

@@ -71,7 +71,8 @@ pub mod wgmma;
 
 #[doc(hidden)]
 pub use cuda_std_macros::kernels;
-pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
+pub use cuda_std_macros::{DeviceCopy, KernelArg, gpu_only, kernel, print, println, shared_array};
+pub use device_copy::DeviceCopy;
 pub use float::GpuFloat;
 pub use half;
 pub use tensor_map::TensorMap;

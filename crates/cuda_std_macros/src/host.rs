@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Ident, ItemFn, spanned::Spanned};
+use syn::{Attribute, Ident, ItemFn, ext::IdentExt, spanned::Spanned};
 
 use crate::instance::{Instance, is_unsafe};
 use crate::options::{LaunchBounds, Options};
@@ -75,16 +75,19 @@ pub fn of_instance(
     }
 }
 
-/// The body, where it is type-checked: the numbers of views' shapes have the types that the
-/// device needs, and a type named like a tensor map is one.
+/// The body, where it is type-checked: the elements of views, and the numbers of their shapes, have
+/// types that the device needs, and a type named like a tensor map is one.
 pub fn checked_body(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let lengths_used = view::lengths_used(parameters);
+    let elements = view::elements(parameters)
+        .map(|of| quote_spanned!(of.span() => ::cuda_std::view::is_element::<#of>();));
     let maps = parameters
         .iter()
         .filter(|parameter| matches!(parameter.kind, Kind::Map { .. }))
         .map(|parameter| &parameter.name);
     let body = view::body(function, parameters);
     quote! {
+        #(#elements)*
         #lengths_used
         #(let _: &::cuda_std::TensorMap = #maps;)*
         #body
@@ -121,7 +124,7 @@ fn implemented(
     parameters: &[Parameter],
     options: &Options,
 ) -> TokenStream {
-    let name_text = name.to_string();
+    let name_text = name.unraw().to_string();
     let (uses_pdl, is_cooperative) = (options.uses_pdl, options.is_cooperative);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();

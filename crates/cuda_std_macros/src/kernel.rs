@@ -83,6 +83,15 @@ pub fn check_signature(function: &ItemFn, instances: &[Instance]) -> Vec<Error> 
     let mut errors = Vec::new();
     let mut refuse = |span, message: &str| errors.push(Error::new(span, message));
 
+    let names = std::iter::once(&signature.ident);
+    for name in names.chain(instances.iter().map(|instance| &instance.name)) {
+        if !name.to_string().is_ascii() {
+            refuse(
+                name.span(),
+                "a kernel's name is also that of its PTX entry, which has only ASCII letters, digits and `_`",
+            );
+        }
+    }
     if let Some(token) = &signature.asyncness {
         refuse(token.span, "a kernel cannot be `async`");
     }

@@ -22,7 +22,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
             "a kernel's argument has no generic parameters: its PTX needs one size",
         ));
     }
-    if !has_fixed_layout(&input)? {
+    if !has_fixed_layout(&input, "a kernel's argument")? {
         return Err(Error::new(
             input.ident.span(),
             "a kernel's argument needs `#[repr(C)]`, so that host and device agree on its layout",
@@ -66,17 +66,21 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// Whether `#[repr(…)]` fixes the order of the fields.
-fn has_fixed_layout(input: &DeriveInput) -> Result<bool> {
+/// Whether `#[repr(…)]` fixes the order of the fields of `what`.
+pub fn has_fixed_layout(input: &DeriveInput, what: &str) -> Result<bool> {
     let mut is_fixed = false;
     let reprs = input.attrs.iter().filter(|a| a.path().is_ident("repr"));
     for repr in reprs {
         repr.parse_nested_meta(|word: ParseNestedMeta| {
-            let is = |name: &str| word.path.get_ident().is_some_and(|ident: &Ident| ident == name);
+            let is = |name: &str| {
+                word.path
+                    .get_ident()
+                    .is_some_and(|ident: &Ident| ident == name)
+            };
             if is("packed") {
-                return Err(word.error(
-                    "a kernel's argument cannot be packed: the device loads fields from aligned addresses only",
-                ));
+                return Err(word.error(format!(
+                    "{what} cannot be packed: the device loads fields from aligned addresses only"
+                )));
             }
             is_fixed |= is("C") || is("transparent");
             if word.input.peek(syn::token::Paren) {

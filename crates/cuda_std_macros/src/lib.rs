@@ -8,6 +8,7 @@
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
 mod address_space;
+mod device_copy;
 mod device_errors;
 mod entry;
 mod format_string;
@@ -197,6 +198,38 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(KernelArg)]
 pub fn kernel_arg(input: TokenStream) -> TokenStream {
     kernel_arg::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Lets buffers and views hold a structure.
+///
+/// ```ignore
+/// # use cuda_std::DeviceCopy;
+/// # use cuda_std::prelude::*;
+/// # use cuda_std::view::{Disjoint, Global};
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// pub struct Body {
+///     pub at: [f64; 3],
+///     pub mass: f64,
+/// }
+///
+/// #[kernel]
+/// pub fn fall(bodies: Global<[Body; n]>, mut moved: Disjoint<[Body; n]>, n: u32, by: f64) {
+///     if let (Some(mut body), Some(moved)) = (bodies.get(thread::index_1d()), moved.own()) {
+///         body.at[2] -= by;
+///         moved.set(body);
+///     }
+/// }
+/// ```
+///
+/// It is `#[repr(C)]` or `#[repr(transparent)]`. Its fields are numbers, arrays, or structures with the
+/// same derive; any bits have to be a value of them, so none is a `bool`. It has no padding. It
+/// derives [`derive@KernelArg`] as well if it is also a kernel's parameter.
+#[proc_macro_derive(DeviceCopy)]
+pub fn device_copy(input: TokenStream) -> TokenStream {
+    device_copy::expand(input.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

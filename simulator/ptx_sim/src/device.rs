@@ -46,7 +46,8 @@ pub struct DeviceConfig {
     /// Bytes that kernels can allocate by `malloc`, unless a module is loaded with a heap of
     /// its own.
     pub kernel_heap_bytes: u64,
-    /// Host threads for a launch that does not specify them; all cores if not given.
+    /// Host threads for a launch that does not specify them; see
+    /// [`LaunchOptions::threads`](crate::LaunchOptions::threads).
     pub threads: Option<usize>,
     /// Which device it is: of the first eight, no two have addresses in common.
     pub ordinal: u32,

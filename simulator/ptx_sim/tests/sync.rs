@@ -271,6 +271,24 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
     assert_eq!(report_one.instructions(), report_four.instructions());
 }
 
+/// On several host threads, blocks would overtake each other.
+#[test]
+fn blocks_that_can_tell_their_order_run_in_the_usual_one() {
+    let body = "
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra after;
+	atom.global.add.u64 %rd1, [%buf], 1;
+	cvt.u64.u32 %rd2, %blk;
+	mad.lo.u64 %rd3, %rd2, 8, %buf;
+	st.global.u64 [%rd3+8], %rd1;
+after:";
+    let n_blocks = 16384;
+    let out = run(&kernel(body), n_blocks + 1, |call| {
+        call.grid(n_blocks as u32).block(32)
+    });
+    assert!((0..n_blocks as u64).eq(out[1..].iter().copied()));
+}
+
 /// Shared barriers in memory, of 64 threads.
 const BARRIER: &str = "\
 	.shared .align 8 .b64 barrier;

@@ -1,5 +1,6 @@
 //! Safe kernels: loops over tiles, operations of a block of any size, several elements per thread.
 
+use cuda_std::DeviceCopy;
 use cuda_std::prelude::*;
 use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
 use cuda_std::vector::Float4;
@@ -172,5 +173,29 @@ pub fn sums_of_sizes(mut sums: Disjoint<[f64; n]>, n: u32, block: Block) {
     if let Some(sum) = sums.own() {
         let counts = f64::from(narrow) + before.exclusive as f64 + f64::from(up_to.inclusive);
         sum.set(counts + wide + f64::from(largest));
+    }
+}
+
+/// A structure that buffers hold.
+#[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
+#[repr(C)]
+pub struct Particle {
+    pub at: [f64; 3],
+    pub mass: f32,
+    pub charge: i32,
+}
+
+/// Moves particles of the same mass.
+#[kernel]
+pub fn moves(
+    particles: Global<[Particle; n]>,
+    mut moved: Disjoint<[Particle; n]>,
+    n: u32,
+    by: f64,
+) {
+    if let (Some(mut particle), Some(moved)) = (particles.get(thread::index_1d()), moved.own()) {
+        particle.at[2] += by;
+        particle.charge -= 1;
+        moved.set(particle);
     }
 }

@@ -58,7 +58,9 @@ impl<T: DeviceCopy> Input<'_, T> {
             ..self
         }
     }
+}
 
+impl<T> Input<'_, T> {
     /// The address for the kernel, if the parameter's shape and alignment fit. For
     /// `#[kernel]`.
     #[doc(hidden)]
@@ -92,7 +94,9 @@ impl<T: DeviceCopy> Output<'_, T> {
             ..self
         }
     }
+}
 
+impl<T> Output<'_, T> {
     /// As [`Input::admit`].
     #[doc(hidden)]
     pub fn admit(self, wanted: &Wanted) -> Result<DevicePtrMut<T>, Unfit> {

@@ -142,4 +142,4 @@ pub use scattered::Scattered;
 pub use shape::{Length, Rows, Shape};
 pub use tile::{Adding, Filled, Filling, Phase};
 
-pub use crate::device_copy::DeviceCopy;
+pub use crate::device_copy::{DeviceCopy, is_element};

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Block, FnArg, Ident, ItemFn};
+use syn::{Block, FnArg, Ident, ItemFn, Type};
 
 use super::{collective, view_of};
 use crate::parameter::view::{Extent, View, hidden};
@@ -32,6 +32,12 @@ pub fn inputs(function: &ItemFn, parameters: &[Parameter]) -> Vec<TokenStream> {
         .zip(parameters)
         .map(seen)
         .collect()
+}
+
+/// The types of what views of outside memory hold.
+pub fn elements<'a>(parameters: &'a [Parameter<'a>]) -> impl Iterator<Item = &'a Type> {
+    let extents = parameters.iter().filter_map(|p| view_of(p)?.extent());
+    extents.map(|extent| &extent.element)
 }
 
 /// Statements that use the numbers of the views' shapes, as the device's views do.

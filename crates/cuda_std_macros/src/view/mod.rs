@@ -18,7 +18,7 @@ use crate::parameter::view::{View, hidden};
 use crate::parameter::{Kind, Parameter};
 
 pub use check::check;
-pub use expand::{body, inputs, lengths_used, safe_kernel};
+pub use expand::{body, elements, inputs, lengths_used, safe_kernel};
 
 /// Gives each tile among the parameters a type of its own.
 pub fn number_tiles(parameters: &mut [Parameter]) {

@@ -2,7 +2,9 @@
 //! ended, with its place.
 
 use super::LaunchContext;
-use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
+use crate::diagnostics::{
+    Caller, DYNAMIC_SHARED, Fault, LaunchError, Place, Relation, Source, ThreadPlace,
+};
 use crate::memory::heap::ordinal_of;
 use crate::program::{Block, BlockId, Terminator};
 use crate::stop::Stop;
@@ -74,6 +76,7 @@ impl LaunchContext<'_> {
                 input: call.input,
                 ptx_line: call.ptx_line,
                 source: call.source,
+                inlined_at: call.inlined_at,
             });
             caller = calling.caller;
         }
@@ -212,7 +215,7 @@ impl LaunchContext<'_> {
                 let is_dynamic = variable.is_open();
                 let (label, size_bytes) = match is_dynamic {
                     true => (
-                        format!("the launch's dynamic shared memory `{}`", variable.name),
+                        dynamic_shared(&variable.name),
                         u64::from(self.dynamic_shared_bytes),
                     ),
                     false => (variable.name.clone(), variable.size_bytes),
@@ -229,6 +232,15 @@ impl LaunchContext<'_> {
                 offset: i128::from(address),
             },
         }
+    }
+}
+
+/// What the launch's dynamic shared memory is called that a variable stands for.
+fn dynamic_shared(variable: &str) -> String {
+    match variable {
+        // rustc's own, which no source names.
+        "gpu_launch_sized_workgroup_mem" => DYNAMIC_SHARED.to_owned(),
+        name => format!("{DYNAMIC_SHARED} `{name}`"),
     }
 }
 

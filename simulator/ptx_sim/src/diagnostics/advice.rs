@@ -16,6 +16,7 @@ struct Names {
     warp_barrier: &'static str,
     atomic_add: &'static str,
     fence: &'static str,
+    no_dynamic_shared: &'static str,
 }
 
 const RUST: Names = Names {
@@ -23,12 +24,16 @@ const RUST: Names = Names {
     warp_barrier: "sync_warp",
     atomic_add: "atomic::add",
     fence: "device_fence",
+    no_dynamic_shared: "give the launch dynamic shared memory, of which it has none: \
+                        `LaunchConfig::with_shared`",
 };
 const CUDA: Names = Names {
     block_barrier: "__syncthreads()",
     warp_barrier: "__syncwarp()",
     atomic_add: "atomicAdd()",
     fence: "__threadfence()",
+    no_dynamic_shared: "give the launch dynamic shared memory, of which it has none: `<<<…>>>`'s \
+                        third parameter",
 };
 
 impl Names {
@@ -158,6 +163,9 @@ impl Fault {
             } => {
                 "pass the kernel an address of device memory, not one of the host's memory or one \
                  that was never set"
+            }
+            FaultKind::OutOfBounds { relation, .. } if relation.is_of_no_dynamic_memory() => {
+                Names::at(&self.place).no_dynamic_shared
             }
             FaultKind::OutOfBounds { relation, .. } if relation.is_of_a_negative_index() => {
                 "check the index before the access: it is negative, or a subtraction of unsigned \

@@ -16,6 +16,7 @@ mod waiting;
 
 pub use parts::{AccessKind, AccessSide, Caller, Place, Relation, Source, ThreadPlace, WrongBlock};
 
+pub(crate) use parts::DYNAMIC_SHARED;
 use parts::{
     READS_IN_FLIGHT, WRITES_IN_FLIGHT, at_address, barrier_count, doing, lane_list, missing_fence,
     of_access, space_name, writers,
@@ -486,11 +487,11 @@ pub enum FaultKind {
     Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
     #[error(
-        "the kernel trapped{}",
-        message.as_ref().map_or(" (a panic or a failed assertion)".to_owned(), |m| format!(": {m}"))
+        "the kernel trapped (a panic or a failed assertion){}",
+        message.as_ref().map_or_else(String::new, |m| format!("; its thread last printed: {m}"))
     )]
     Trap {
-        /// What was printed just before, if anything.
+        /// What the thread printed last, if anything.
         message: Option<String>,
     },
     /// `brx.idx` with an index past its list.

@@ -42,6 +42,8 @@ pub struct Caller {
     pub ptx_line: u32,
     /// Source line of the call.
     pub source: Option<Source>,
+    /// The calls that this line was inlined at, innermost first.
+    pub inlined_at: Vec<Source>,
 }
 
 /// A place in source code.
@@ -126,6 +128,9 @@ pub enum WrongBlock {
     },
 }
 
+/// What the dynamic shared memory of a launch is called.
+pub(crate) const DYNAMIC_SHARED: &str = "the launch's dynamic shared memory";
+
 /// An address relative to an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
@@ -152,6 +157,19 @@ impl Relation {
             return false;
         };
         offset < 0 || offset - i128::from(size_bytes) >= 1 << 31
+    }
+
+    /// Whether it is relative to dynamic shared memory, of which the launch has none.
+    pub(crate) fn is_of_no_dynamic_memory(&self) -> bool {
+        let Self::Near {
+            label,
+            size_bytes: 0,
+            ..
+        } = self
+        else {
+            return false;
+        };
+        label.starts_with(DYNAMIC_SHARED)
     }
 
     /// The same in the shared memory of another block.
@@ -198,7 +216,8 @@ impl Relation {
             ..0 => format!("{} before the start of", count(-offset)),
             _ if past == 0 => "just past the end of".to_owned(),
             _ if past > 0 => format!("{} past the end of", count(past)),
-            _ if past_last > 0 => format!("the last {} lie past the end of", count(past_last)),
+            _ if past_last == 1 => "the last byte lies past the end of".to_owned(),
+            _ if past_last > 0 => format!("the last {past_last} bytes lie past the end of"),
             _ => format!("{} into", count(*offset)),
         };
         format!("{place} {label} ({})", count(size))
@@ -280,6 +299,9 @@ impl fmt::Display for Place {
             write!(f, " (PTX line {}{})", caller.ptx_line, of(&caller.input))?;
             if same.len() > 1 {
                 write!(f, ", {} times", same.len())?;
+            }
+            for source in &caller.inlined_at {
+                write!(f, "\n    inlined at {source}")?;
             }
         }
         Ok(())

@@ -39,7 +39,9 @@ pub struct LaunchOptions {
     pub fuel: Option<u64>,
     /// Whether to count. If not, [`Report::counts`](crate::Report::counts) is zero.
     pub count: bool,
-    /// Host threads; all cores if not given.
+    /// Host threads. If not given, and the device's [configuration](crate::DeviceConfig) does not
+    /// either: all cores, or one for a kernel that can tell in which order its blocks run, such as one
+    /// that uses what an atomic returns. On one, each run does the same in the same order.
     pub threads: Option<usize>,
     /// Whether to look for what a GPU would let pass: races, reads of memory that
     /// nothing was written to, asynchronous copies that were not waited for,

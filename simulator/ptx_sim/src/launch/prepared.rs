@@ -84,12 +84,12 @@ impl<'a> Prepared<'a> {
         let plan = self.loaded.module().plan(self.id);
         let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
         let n_threads: u32 = launch.block.iter().product();
-        let wanted = launch
-            .options
-            .threads
-            .or(device.config().threads)
-            .unwrap_or_else(rayon::current_num_threads)
-            .max(1);
+        let wanted = match launch.options.threads.or(device.config().threads) {
+            Some(given) => given.max(1),
+            None if plan.is_order_independent => rayon::current_num_threads(),
+            // Its results would differ from run to run.
+            None => 1,
+        };
         // Blocks that can tell in which order they run mostly meet in atomics, where several
         // cores are in each other's way.
         let per_thread = match (plan.is_order_independent, plan.has_loops) {

@@ -115,8 +115,9 @@ fn check_shared_memory(
 ) -> Result<(), String> {
     if shared.static_bytes > limits.static_shared_limit {
         return Err(format!(
-            "{} bytes of static shared memory, but the limit is {}",
-            shared.static_bytes, limits.static_shared_limit
+            "{} bytes of static shared memory, but the limit is {}; larger arrays go into dynamic \
+             shared memory: together, a block may have {}",
+            shared.static_bytes, limits.static_shared_limit, limits.shared_limit
         ));
     }
     let total = u64::from(shared.static_bytes) + u64::from(dynamic_shared_bytes);

@@ -1,7 +1,7 @@
 //! Safe kernels with loops over tiles, operations of a block, and several elements per thread.
 
 use crate::bench::{count, opcodes, ptx, read};
-use library_kernels::views::{self, COLUMNS, ROWS, SIDE, THREADS};
+use library_kernels::views::{self, COLUMNS, Particle, ROWS, SIDE, THREADS};
 use lockstep::{Device, LaunchConfig, Module, Simulator};
 
 /// A simulator with all checks on, and the kernels.
@@ -127,4 +127,28 @@ fn values_of_several_sizes_share_scratch_memory() {
     let expected = |i: u32| f64::from(N + i + (i + 1) + 2 * N + N - 1);
     let expected: Vec<f64> = (0..N).map(expected).collect();
     assert_eq!(read(&sums), expected);
+}
+
+#[test]
+fn views_hold_structures() {
+    let (device, module) = checked();
+    let particle = |i: u32| Particle {
+        at: [f64::from(i), 0.5, -1.0],
+        mass: i as f32 / 4.0,
+        charge: -(i as i32),
+    };
+    let before: Vec<Particle> = (0..100).map(particle).collect();
+    let particles = device.upload("particles", &before).expect("there is room");
+    let mut moved = device.alloc("moved", 100).expect("there is room");
+    let arguments = (particles.input(), moved.output(), 100, 0.25);
+    let config = LaunchConfig::linear(100, 32);
+    module
+        .run(views::moves, config, arguments)
+        .expect("it runs");
+    let expected = before.iter().map(|particle| Particle {
+        at: [particle.at[0], 0.5, -0.75],
+        charge: particle.charge - 1,
+        ..*particle
+    });
+    assert_eq!(read(&moved), Vec::from_iter(expected));
 }
