@@ -8,6 +8,7 @@ use crate::engine::sim::Sim;
 use crate::engine::{DeviceProperties, Engine, EngineError, EngineKind, Machine};
 use crate::{Buffer, Error, Schedule};
 use cuda_std::launch::DeviceCopy;
+use std::fmt;
 use std::rc::Rc;
 
 /// A device with its memory. Cheap to clone: clones are the same device.
@@ -19,6 +20,14 @@ pub struct Device {
     machine: Rc<Machine>,
     why: Rc<str>,
     number: usize,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Device");
+        shown.field("number", &self.number).field("why", &self.why);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Device {

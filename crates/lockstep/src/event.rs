@@ -3,6 +3,7 @@
 use crate::engine::Machine;
 use crate::engine::pending::{self, Id};
 use crate::{Device, Error, driver};
+use std::fmt;
 
 /// A point in a stream, from [`Stream::record`](crate::Stream::record).
 pub struct Event {
@@ -11,6 +12,12 @@ pub struct Event {
     on_device: Option<driver::Event>,
     /// On a simulator that checks, what comes before it.
     pub(crate) known: Vec<Id>,
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").finish_non_exhaustive()
+    }
 }
 
 impl Event {

@@ -1,14 +1,25 @@
 //! A loaded module, and launches of its kernels.
 
 use crate::engine::{Machine, Observe, Prepared, PtxModule};
+use crate::graph;
 use crate::{Device, Error, LaunchConfig, Report};
 use cuda_std::launch::{Kernel, SafeKernel};
+use std::fmt;
 
 /// A PTX module on a device.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
     source: PtxModule,
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Module");
+        shown
+            .field("name", &self.source.name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Device {
@@ -122,6 +133,7 @@ impl Module {
     }
 
     fn run_to_end(&self, launch: &Prepared, file: &'static str) -> Result<Report, Error> {
+        graph::refuse_launch_while_recording()?;
         let (counted, time_ms) = match self.device.machine() {
             Machine::Sim(sim) => {
                 let report = crate::engine::Engine::launch(sim, launch, Observe::Counts)?;

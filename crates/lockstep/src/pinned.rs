@@ -4,6 +4,7 @@ use crate::driver::host_memory::HostMemory;
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
 use cuda_std::launch::DeviceCopy;
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
@@ -11,6 +12,12 @@ use std::ops::{Deref, DerefMut};
 pub struct Pinned<T: DeviceCopy> {
     device: Device,
     memory: Memory<T>,
+}
+
+impl<T: DeviceCopy + fmt::Debug> fmt::Debug for Pinned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 enum Memory<T> {

@@ -2,11 +2,12 @@
 
 use crate::driver;
 use crate::engine::{Engine, EngineError, Machine, Place, pending};
-use crate::graph::Graph;
+use crate::graph::{Graph, Recording};
 use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
 use cuda_std::launch::{DeviceCopy, Kernel};
 use std::cell::RefCell;
+use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
 
@@ -26,6 +27,12 @@ pub struct Stream {
     pub(crate) id: pending::Id,
     /// Launches since the last wait.
     in_flight: RefCell<Vec<Place>>,
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
 }
 
 enum Kind {
@@ -341,8 +348,10 @@ impl Stream {
     /// # Errors
     ///
     /// An error of `work`; it did something that no graph can hold, such as waiting for the stream or
-    /// for an event; or a graph is already being recorded.
+    /// for an event; it launched a kernel by a [`Module`](crate::Module), which would run at once; or
+    /// a graph is already being recorded.
     pub fn record_graph(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+        let _recording = Recording::begin();
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
                 let before = self.in_flight.take();

@@ -180,8 +180,11 @@ pub fn sums_of_sizes(mut sums: Disjoint<[f64; n]>, n: u32, block: Block) {
 #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
 #[repr(C)]
 pub struct Particle {
+    /// Where it is.
     pub at: [f64; 3],
+    /// Its mass.
     pub mass: f32,
+    /// Its charge.
     pub charge: i32,
 }
 

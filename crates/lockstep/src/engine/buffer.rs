@@ -4,6 +4,7 @@ pub use super::interface::POISON;
 
 use super::{Engine, EngineError};
 use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice, Input, Output};
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -15,6 +16,14 @@ pub struct Buffer<'e, T> {
     address: u64,
     len: usize,
     element: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for Buffer<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Buffer");
+        shown.field("label", &self.label).field("len", &self.len);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// The engine that owns the memory: borrowed, or kept alive by the buffer.
@@ -169,6 +178,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// # Panics
     ///
     /// The range is out of bounds.
+    #[track_caller]
     pub fn read_of(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
         let (address, len) = self.part(values);
         self.fetch(len as usize, |bytes| {
@@ -188,6 +198,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// # Panics
     ///
     /// The range is out of bounds.
+    #[track_caller]
     pub fn read_of_with_gaps(&self, values: Range<usize>) -> Result<Vec<T>, EngineError> {
         let (address, len) = self.part(values);
         self.fetch(len as usize, |bytes| {
@@ -249,6 +260,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// # Panics
     ///
     /// The range is out of bounds.
+    #[track_caller]
     pub fn input_of(&self, values: Range<usize>) -> Input<'_, T> {
         let (address, len) = self.part(values);
         // SAFETY: the memory stays allocated while it is borrowed, and a launch that writes it
@@ -266,6 +278,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// # Panics
     ///
     /// The range is out of bounds.
+    #[track_caller]
     pub fn output_of(&mut self, values: Range<usize>) -> Output<'_, T> {
         let (address, len) = self.part(values);
         // SAFETY: the memory stays allocated while it is borrowed, and the borrow is exclusive.
@@ -273,11 +286,12 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     }
 
     /// Address and length of this range of values.
+    #[track_caller]
     fn part(&self, values: Range<usize>) -> (u64, u64) {
         let Range { start, end } = values;
         assert!(
             start <= end && end <= self.len,
-            "`{}` has {} values",
+            "values {start}..{end} of `{}`, which has {}",
             self.label,
             self.len
         );

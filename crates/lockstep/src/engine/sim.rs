@@ -9,6 +9,7 @@ use super::{
     PtxModule, Timed, Timing,
 };
 use crate::record::Recorded;
+use ptx_sim::diagnostics::FaultKind;
 use ptx_sim::{
     Launch, LaunchError, LaunchOptions, Member, Pending, Report, Schedule, Trace, TraceOptions,
 };
@@ -283,22 +284,29 @@ impl Sim {
         if launch.is_cooperative() {
             check_room(device, &loaded, launch)?;
         }
-        run(device, &loaded.on_device, &simulated).map_err(|error| {
-            let place = launch.place().under(simulated.options.schedule);
-            self.failed(&loaded, place, &error)
-        })
+        run(device, &loaded.on_device, &simulated)
+            .map_err(|error| self.failed(&loaded, launch, simulated.options.schedule, error))
     }
 
     /// A launch's error, with the message of a panic that caused it. What it has printed goes to
     /// the standard output: there is no report to put it in.
-    fn failed(&self, loaded: &Loaded, place: Place, error: &LaunchError) -> EngineError {
-        let error = launch_error(place, error);
+    fn failed(
+        &self,
+        loaded: &Loaded,
+        launch: &Prepared,
+        schedule: Option<Schedule>,
+        error: LaunchError,
+    ) -> EngineError {
+        let place = launch.place().under(schedule);
         let device = &self.state.borrow().device;
         show(&device.printed_before_failure());
         let record = loaded.sink.and_then(|sink| take_record(device, sink));
         match record {
-            Some(record) => panic::explain(error, &record, &self.modules.borrow()),
-            None => error,
+            Some(record) => {
+                let error = launch_error(place, &of_panic(error, &record, launch.config().block));
+                panic::explain(error, &record, &self.modules.borrow())
+            }
+            None => launch_error(place, &error),
         }
     }
 
@@ -343,8 +351,7 @@ impl Sim {
             .collect();
         ptx_sim::launch_together(&members).map_err(|failed| {
             let (sim, launch, _) = launches[failed.member];
-            let place = launch.place().under(schedule);
-            let error = sim.failed(&loaded[failed.member], place, &failed.error);
+            let error = sim.failed(&loaded[failed.member], launch, schedule, failed.error);
             Box::new((failed.member, error))
         })
     }
@@ -615,6 +622,24 @@ fn refuse_unwritten(
         omission: device.omission(range.start),
         buffer: buffer.label,
     })))
+}
+
+/// The fault that a panic ends in, of the thread that has left the record: lanes of a warp that panic
+/// trap together, and the first of them need not be the one that wrote. Its message is the record's.
+fn of_panic(error: LaunchError, record: &PanicRecord, block: [u32; 3]) -> LaunchError {
+    let LaunchError::Fault(mut fault) = error else {
+        return error;
+    };
+    if let FaultKind::Trap { message } = &mut fault.kind {
+        *message = None;
+        let [x, y, z] = record.thread();
+        let number = x + block[0] * (y + block[1] * z);
+        if fault.thread.block == record.block() && fault.thread.warp == number / 32 {
+            fault.thread.thread = record.thread();
+            fault.thread.lane = number % 32;
+        }
+    }
+    LaunchError::Fault(fault)
 }
 
 /// Distinguishes what the simulator distinguishes.

@@ -124,6 +124,23 @@ fn what_cannot_be_in_a_graph_is_an_error_and_the_stream_goes_on() {
 }
 
 #[test]
+fn a_launch_in_no_stream_is_no_part_of_a_graph() {
+    let (device, module) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    let launch = || {
+        let config = LaunchConfig::linear(4, 32);
+        // SAFETY: `x` has 4 values.
+        let launched = unsafe { module.launch(kernels::increment, config, (x.as_mut_ptr(), 4)) };
+        launched.map(drop)
+    };
+    let error = stream.record_graph(launch).expect_err("it is refused");
+    assert!(error.to_string().contains("`Stream::launch`"), "{error}");
+    launch().expect("it runs");
+    assert_eq!(x.read().expect("it is read"), [1; 4]);
+}
+
+#[test]
 fn lengths_and_devices_must_agree() {
     let (device, module) = loaded();
     let (other, _) = loaded();

@@ -50,6 +50,17 @@ fn messages_have_their_numbers() {
     );
 }
 
+/// Lanes that panic together trap before the one that writes the record.
+#[test]
+fn a_report_is_about_one_thread() {
+    let kernel = kernels::message_with_numbers;
+    let report = panicking("messages", kernel, &[0; 256], |x, out| (x, out));
+    let record = "thread (0, 0, 0) of block (0, 0, 0) panicked at ";
+    assert!(report.starts_with(record), "{report}");
+    let trap = "block (0, 0, 0), thread (0, 0, 0) (warp 0, lane 0)";
+    assert!(report.contains(trap), "{report}");
+}
+
 #[test]
 fn long_messages_are_cut_between_characters() {
     let kernel = kernels::message_that_is_long;
