@@ -85,6 +85,14 @@ pub fn not_a_tile(tile: Filling<f32, Rows>, block: Block) {
     let tile = block.sync(Wrapped(tile));
 }
 
+#[kernel]
+pub fn bare_barrier(x: Global<[f32; n]>, n: u32) {
+    unsafe { thread::sync_threads() };
+    if n > 1 {
+        thread::sync_threads();
+    }
+}
+
 /// Waits in diverged code.
 fn first_thread_waits() {
     if thread_idx_x() == 0 {

@@ -3,6 +3,8 @@
 //! Left out: errors that the compiler reports itself in the expansion, such as a tile that is
 //! read before its barrier.
 
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Error, Expr, Ident, ItemFn, Result, spanned::Spanned};
 
 use super::{collective, view_of};
@@ -31,6 +33,13 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec
             "a `pdl` kernel is an `unsafe fn`: its inputs may still be written when it starts",
         ));
     }
+    if let Some(place) = bare_barrier(function.block.to_token_stream()) {
+        errors.push(Error::new(
+            place,
+            "a safe kernel's barrier is `block.sync(…)`: with `block: Block` among its parameters, all threads get \
+             there; `sync_threads` is `unsafe`",
+        ));
+    }
     errors.extend(check_one_block(parameters).err());
     errors.extend(collective::rewritten(function, parameters).err());
     for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
@@ -49,6 +58,29 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec
         }
     }
     errors
+}
+
+/// A call of `sync_threads` outside of `unsafe`.
+fn bare_barrier(body: TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    let is_word = |at: usize, word: &str| matches!(tokens.get(at), Some(TokenTree::Ident(name)) if name == word);
+    tokens
+        .iter()
+        .enumerate()
+        .find_map(|(at, token)| match token {
+            TokenTree::Group(group) => {
+                if at > 0 && is_word(at - 1, "sync_threads") {
+                    return Some(tokens[at - 1].span());
+                }
+                let is_unsafe = at > 0 && is_word(at - 1, "unsafe");
+                if is_unsafe {
+                    None
+                } else {
+                    bare_barrier(group.stream())
+                }
+            }
+            _ => None,
+        })
 }
 
 /// There is one token: with two, threads could use them in different orders.
