@@ -22,11 +22,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const MARKER: &str = "// lockstep.local_memory ";
 
-/// A kernel that uses local memory.
+/// A place for which kernels use local memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    pub kernel: String,
-    /// Local memory per thread, of the kernel and the functions that it calls.
+    /// The kernels, such as the instances of a generic one.
+    pub kernels: Vec<String>,
+    /// Local memory per thread, of each kernel and the functions that it calls.
     pub bytes: u64,
     pub file: String,
     pub line: u32,
@@ -38,7 +39,7 @@ impl Finding {
     /// What the user reads.
     pub fn warning(&self) -> Warning {
         let Self {
-            kernel,
+            kernels,
             bytes,
             file,
             line,
@@ -48,8 +49,14 @@ impl Finding {
             true => "because of an index here that is computed when the kernel runs",
             false => "for a variable that is used here",
         };
+        let who = match kernels.as_slice() {
+            [only] => format!("kernel `{only}` keeps"),
+            [first, second] => format!("kernels `{first}` and `{second}` keep"),
+            [first, others @ ..] => format!("kernel `{first}` and {} others keep", others.len()),
+            [] => "kernels keep".to_owned(),
+        };
         let text = format!(
-            "kernel `{kernel}` keeps {bytes} bytes per thread in local memory, {why}; index its arrays \
+            "{who} {bytes} bytes per thread in local memory, {why}; index its arrays \
              in loops with constant bounds or with `cuda_std::unrolled!`, iterate over them by \
              reference, or write `#[kernel(local_memory)]` if that is meant"
         );
@@ -74,7 +81,7 @@ pub(crate) fn find(ptx: &str, owner: impl Fn(&str) -> Owner) -> Vec<Finding> {
         .filter_map(|line| line.trim().strip_prefix(MARKER))
         .collect();
     let kernels = functions.iter().filter(|function| function.is_entry);
-    kernels
+    let found = kernels
         .filter(|kernel| !intended.contains(kernel.name))
         .filter_map(|kernel| {
             let used = reachable(kernel.name, &by_name);
@@ -82,14 +89,25 @@ pub(crate) fn find(ptx: &str, owner: impl Fn(&str) -> Owner) -> Vec<Finding> {
             let ((file, line), is_index) =
                 at_fault.clone().find_map(|function| function.place())?;
             Some(Finding {
-                kernel: kernel.name.into(),
+                kernels: vec![kernel.name.into()],
                 bytes: at_fault.map(|function| function.bytes).sum(),
                 file: (*files.get(&file)?).into(),
                 line,
                 is_index,
             })
-        })
-        .collect()
+        });
+    found.fold(Vec::new(), merged)
+}
+
+/// One finding more; those of one place are one.
+fn merged(mut all: Vec<Finding>, mut one: Finding) -> Vec<Finding> {
+    let place = |finding: &Finding| (finding.bytes, finding.line, finding.is_index);
+    let is_same = |other: &&mut Finding| place(other) == place(&one) && other.file == one.file;
+    match all.iter_mut().find(is_same) {
+        Some(same) => same.kernels.append(&mut one.kernels),
+        None => all.push(one),
+    }
+    all
 }
 
 /// The function and those that it calls, itself first.
@@ -155,7 +173,7 @@ mod tests {
 
     fn finding(kernel: &str, line: u32, is_index: bool) -> Finding {
         Finding {
-            kernel: kernel.into(),
+            kernels: vec![kernel.into()],
             bytes: 16,
             file: "src/kernels.rs".into(),
             line,
@@ -195,6 +213,19 @@ mod tests {
         let ptx = module(&[("meant", COUNTS), ("count", COUNTS), ("meant_too", COUNTS)]);
         let marked = format!("{MARKER}meant\n\t{MARKER}meant_too\n{ptx}");
         assert_eq!(find(&marked, owner), [finding("count", 9, true)]);
+    }
+
+    #[test]
+    fn instances_are_reported_together() {
+        let ptx = module(&[("a", COUNTS), ("b", COUNTS), ("c", COUNTS)]);
+        let findings = find(&ptx, owner);
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].kernels, ["a", "b", "c"]);
+        let line = findings[0].warning().line;
+        assert!(
+            line.contains(": kernel `a` and 2 others keep 16 bytes"),
+            "{line}"
+        );
     }
 
     #[test]

@@ -254,6 +254,7 @@ mod tests {
                 .into(),
             registries: BTreeSet::new(),
             helpers: Vec::new(),
+            host_only: Vec::new(),
             links: None,
         };
         let ptx = "ld.global \"/\n\
@@ -284,12 +285,19 @@ mod tests {
             json!({"id": id, "source": source, "targets": targets,
                    "manifest_path": format!("/w/{id}/Cargo.toml")})
         };
-        let normal = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": null}]});
+        let normal = |id: &str| json!({"pkg": id, "name": id, "dep_kinds": [{"kind": null}]});
         let dev = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": "dev"}]});
+        let mut kernels = package("kernels", Value::Null);
+        kernels["dependencies"] = json!([
+            {"name": "lockstep-cuda", "rename": "lockstep", "kind": null},
+            {"name": "for-hosts", "rename": null, "kind": null},
+            {"name": "std", "rename": null, "kind": null},
+            {"name": "host", "rename": null, "kind": "dev"},
+        ]);
         let metadata = json!({
             "workspace_root": "/w",
             "packages": [
-                package("kernels", Value::Null), package("std", Value::Null),
+                kernels, package("std", Value::Null),
                 package("host", Value::Null), package("half", json!("registry+x")),
             ],
             "resolve": {"nodes": [
@@ -301,6 +309,7 @@ mod tests {
         });
         let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
         assert_eq!(found.crate_name, "kernels_lib");
+        assert_eq!(found.host_only, ["lockstep", "for_hosts"]);
         let named = |id: &str| (format!("/w/{id}").into(), id.to_owned());
         assert_eq!(found.local, ["kernels", "std"].map(named).into());
         assert_eq!(found.registries, ["/w"].map(PathBuf::from).into());
