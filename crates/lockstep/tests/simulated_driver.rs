@@ -28,8 +28,7 @@ fn devices() -> Vec<Device> {
 fn it_says_that_there_is_no_other() {
     device();
     let error = Device::gpu(99)
-        .err()
-        .expect("there are not that many")
+        .expect_err("there are not that many")
         .to_string();
     assert!(error.starts_with("no GPU 99: the driver sees"), "{error}");
 }

@@ -52,14 +52,12 @@ fn more_than_there_is_names_the_buffer() {
     let device = crate::device();
     let error = device
         .alloc::<f64>("enormous", usize::MAX / 16)
-        .err()
-        .expect("no device has that much")
+        .expect_err("no device has that much")
         .to_string();
     assert!(error.contains("enormous"), "{error}");
     let error = device
         .alloc::<f64>("wrapped", usize::MAX / 2)
-        .err()
-        .expect("too large to count in bytes")
+        .expect_err("too large to count in bytes")
         .to_string();
     assert!(error.contains("wrapped"), "{error}");
 }

@@ -151,8 +151,7 @@ fn what_is_no_ptx_is_an_error_with_its_place() {
     let device = crate::device();
     let error = device
         .load(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { mov.b32 %r1, 1; ret; }\n")
-        .err()
-        .expect("it is not PTX")
+        .expect_err("it is not PTX")
         .to_string();
     assert!(error.contains("`PTX` could not be loaded"), "{error}");
     assert!(error.contains("line 4") || error.contains(":4"), "{error}");

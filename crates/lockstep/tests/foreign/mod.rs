@@ -72,7 +72,7 @@ fn a_simulator_has_nothing_of_others() {
     let device = Device::simulator();
     // SAFETY: it is refused.
     let refused = unsafe { device.adopt::<u32>("x", 0x7000_0000_0000, 4) };
-    let error = refused.err().expect("it is refused").to_string();
+    let error = refused.expect_err("it is refused").to_string();
     assert!(error.contains("this device is a simulator"), "{error}");
     let x = device.upload("x", &[1u32]).expect("there is room");
     assert!(device.release(x).is_err());
