@@ -54,8 +54,8 @@ fn command_line((name, about): (&'static str, &'static str)) -> Command {
 
 /// Builds the program for the command, and becomes it, unless kernels are still being compiled for it.
 /// It gets the arguments as they were typed: clap would take away a `--`.
-pub fn run(name: &str) -> anyhow::Result<ExitCode> {
-    let typed = std::env::args_os().skip_while(|word| *word != *name);
+pub fn run(name: &str, typed: Vec<OsString>) -> anyhow::Result<ExitCode> {
+    let typed = typed.into_iter().skip_while(|word| *word != *name);
     let typed: Vec<OsString> = typed.skip(1).collect();
     let (mut command, warm_up) = match TOOLS.iter().find(|(tool, _)| *tool == name) {
         Some((tool, _)) => (self::tool(&build::tool(tool)?)?, None),

@@ -24,10 +24,12 @@ mod watch;
 mod workspace;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match run(&command().get_matches()) {
+    let typed = typed();
+    match run(&command().get_matches_from(&typed), typed) {
         Ok(code) => code,
         Err(error) => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
@@ -65,7 +67,17 @@ fn command() -> Command {
         .subcommands(hand_over::tools())
 }
 
-fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+/// The command line; `help NAME …` is `NAME … --help`, which the programs that we hand over to know, too.
+fn typed() -> Vec<OsString> {
+    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    if typed.len() > 2 && typed[1] == "help" {
+        typed.remove(1);
+        typed.push("--help".into());
+    }
+    typed
+}
+
+fn run(matches: &ArgMatches, typed: Vec<OsString>) -> anyhow::Result<ExitCode> {
     match matches.subcommand() {
         Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
         Some(("book", options)) => book::run(&book::Options::from_arg_matches(options)?),
@@ -75,7 +87,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
         Some(("sim-driver", options)) => {
             sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)
         }
-        Some((name, _)) => hand_over::run(name),
+        Some((name, _)) => hand_over::run(name, typed),
         None => Ok(ExitCode::FAILURE),
     }
 }

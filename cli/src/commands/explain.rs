@@ -19,7 +19,7 @@ use std::path::PathBuf;
 const AFTER_HELP: &str = "\
 For a kernel:
   explain transpose_shared            its instructions, and the maps of those that waste most
-  explain transpose_shared:267        the maps of one line of its source
+  explain transpose_shared:LINE       the maps of one line of its source
 
 For a tile in shared memory, without a kernel:
   explain --rows 32 --cols 16 --type f32 --access column --layout swizzle:1,3,3

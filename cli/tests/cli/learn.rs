@@ -148,8 +148,23 @@ fn a_reset_gives_the_exercise_back_and_keeps_what_was_written() {
     let text = fs::read_to_string(learner.copy("01_first")).expect("it is there");
     assert!(text.contains("The gap."), "{text}");
     let old = learner.copy("01_first").with_extension("rs.old");
-    has(&fs::read_to_string(old).expect("it is kept"), &["index_1d"]);
+    has(
+        &fs::read_to_string(&old).expect("it is kept"),
+        &["index_1d"],
+    );
     learner.tells("list", &["0 of 2 solved"]);
+    // What was kept stays.
+    learner.tells("reset first", &["is in its original state"]);
+    has(
+        &fs::read_to_string(&old).expect("it is kept"),
+        &["index_1d"],
+    );
+    fs::write(learner.copy("01_first"), "// another attempt").expect("it is written");
+    learner.tells("reset first", &["01_first.rs.old2"]);
+    has(
+        &fs::read_to_string(&old).expect("it is kept"),
+        &["index_1d"],
+    );
     // The course's own files are unchanged.
     let inside = format!("--workplace {} list", learner.path("course"));
     learner.fails(inside, 2, &["folder of their own"]);

@@ -176,7 +176,7 @@ impl KernelRecord {
             if line.conflicts == 0 && line.sectors <= line.ideal_sectors {
                 continue;
             }
-            let place = match &line.loc {
+            let place = match line.own_line() {
                 Some(loc) => format!("{}:{}", loc.file, loc.line),
                 None => format!("line {} of the PTX", line.ptx_line),
             };

@@ -103,7 +103,8 @@ pub(crate) fn add(diagnostic: &mut Value, origin: &Origin<'_>) {
         ),
         _ if is_unknown_name && is_of_shared_array(diagnostic) => Some(
             "the type and length of a `shared_array!` are those of the module: what a kernel\n\
-             declares in its own body is not known there; move it above the kernel"
+             declares in its own body is not known there; move it above the kernel. A length that\n\
+             only the launch knows is for `cuda_std::shared::dynamic_shared_mem`"
                 .to_owned(),
         ),
         _ if is_unknown_name => of_the_host(message, origin).or_else(|| of_std(message)),
@@ -128,6 +129,10 @@ pub(crate) fn primary(diagnostic: &Value) -> Option<&Value> {
 
 /// Whether it is in a line with a `shared_array!`, which sees less on the device than on the host.
 fn is_of_shared_array(diagnostic: &Value) -> bool {
+    // Methods are not names that it could see.
+    if diagnostic["code"]["code"] == "E0599" {
+        return false;
+    }
     let line = primary(diagnostic).map(|span| &span["text"][0]["text"]);
     let line = line.and_then(Value::as_str);
     line.is_some_and(|line| line.contains("shared_array!"))

@@ -182,18 +182,22 @@ impl Workplace {
         Ok(hints[..given].to_vec())
     }
 
-    /// Recreates the learner's copy, and keeps the old one next to it.
+    /// Recreates the learner's copy, and keeps the old one next to it, beside those kept before; gives
+    /// where. Nothing is kept of a copy in which nothing has been written.
     ///
     /// # Errors
     ///
     /// Files that cannot be read or written.
-    pub fn reset(&mut self, place: usize) -> Result<PathBuf, Error> {
+    pub fn reset(&mut self, place: usize) -> Result<Option<PathBuf>, Error> {
         let file = self.file(place);
-        let kept = file.with_extension("rs.old");
-        if file.exists() {
-            std::fs::rename(&file, &kept).map_err(|e| Error::io("rename", &file, e))?;
+        let original = read(&self.exercise(place).source())?;
+        // What cannot be read as text is kept as well.
+        let is_written = file.exists() && read(&file).ok().as_ref() != Some(&original);
+        let kept = is_written.then(|| free_beside(&file));
+        if let Some(kept) = &kept {
+            std::fs::rename(&file, kept).map_err(|e| Error::io("rename", &file, e))?;
         }
-        write(&file, &read(&self.exercise(place).source())?)?;
+        write(&file, &original)?;
         let name = self.exercise(place).name.clone();
         self.progress.solved.remove(&name);
         self.progress.hints.remove(&name);
@@ -215,6 +219,14 @@ impl Workplace {
         }
         read(&self.exercise(place).solution())
     }
+}
+
+/// `NAME.rs.old`, or `NAME.rs.old2` and so on, which does not exist yet.
+fn free_beside(file: &Path) -> PathBuf {
+    let first = file.with_extension("rs.old");
+    let more = (2..).map(|n: u32| file.with_extension(format!("rs.old{n}")));
+    let mut all = std::iter::once(first.clone()).chain(more);
+    all.find(|kept| !kept.exists()).unwrap_or(first)
 }
 
 /// Compiles the references of exercises.

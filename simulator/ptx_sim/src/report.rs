@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::checks::links::LinkCost;
-use crate::context::{source_of, sources_around};
+use crate::context::{loc_of, package_of, source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
 use crate::module::Module;
 use crate::trace::Trace;
@@ -179,7 +179,8 @@ pub struct InstructionCounts {
     pub input: Option<String>,
     /// Line of the PTX text, from 1.
     pub ptx_line: u32,
-    /// Source line, where the PTX has line tables.
+    /// Source line, where the PTX has line tables; one just before, if the compiler made the
+    /// instruction of several lines'.
     pub loc: Option<Source>,
     /// The calls that the source line was inlined at, the innermost first, where
     /// the PTX names them.
@@ -214,6 +215,16 @@ pub struct InstructionCounts {
     pub bytes: u64,
     /// Its share of the launch's totals.
     pub counts: Counts,
+}
+
+impl InstructionCounts {
+    /// The source line in the package of the function itself, not that of a library which was
+    /// inlined there.
+    pub fn own_line(&self) -> Option<&Source> {
+        let all = || self.loc.iter().chain(&self.inlined_at);
+        let package = package_of(&all().last()?.file);
+        all().find(|source| package_of(&source.file) == package)
+    }
 }
 
 impl Report {
@@ -267,12 +278,14 @@ impl Report {
                 sum.ideal_sectors += other.ideal_sectors;
                 sum.bytes += other.bytes;
             }
+            let body = function.body.as_deref().unwrap_or_default();
+            let (loc, _) = loc_of(body, executed.at);
             let counts = InstructionCounts {
                 function: function.name.clone(),
                 input: module.input(function).map(str::to_owned),
                 ptx_line: instruction.line,
-                loc: source_of(module, instruction.loc),
-                inlined_at: sources_around(module, instruction.loc),
+                loc: source_of(module, loc),
+                inlined_at: sources_around(module, loc),
                 opcode: instruction.opcode.clone(),
                 executions: executed.warps,
                 thread_executions: executed.threads,
@@ -305,6 +318,8 @@ impl Report {
 struct Executed<'a> {
     function: &'a ir::Function,
     instruction: &'a ir::Instruction,
+    /// Which of the function's it is.
+    at: usize,
     /// How often by a warp, and by threads.
     warps: u64,
     threads: u64,
@@ -342,6 +357,7 @@ impl Details {
                 f(Executed {
                     function,
                     instruction,
+                    at: i,
                     warps,
                     threads: lanes - counters.guarded_out[number].min(lanes),
                     record: counters.record_of(number),

@@ -171,11 +171,14 @@ impl Session {
     pub(super) fn reset(&mut self, name: Option<&str>) -> Result<Exit, Stop> {
         let place = self.place(name)?;
         let kept = self.workplace.reset(place).map_err(stopped)?;
-        say(&format!(
-            "{} is back to its original state; the old content is in {}",
-            self.workplace.shown(place),
-            kept.display()
-        ));
+        let shown = self.workplace.shown(place);
+        say(&match kept {
+            Some(kept) => format!(
+                "{shown} is back to its original state; the old content is in {}",
+                kept.display()
+            ),
+            None => format!("{shown} is in its original state"),
+        });
         Ok(Exit::Passed)
     }
 

@@ -47,9 +47,13 @@ pub(super) fn verdict(
                 "{GOOD}solved{GOOD:#}: {} cases{orders}",
                 passed.n_cases
             )?;
+            if let (Some(case), false) = (&passed.case, passed.counts.is_empty()) {
+                writeln!(out, "counted with {case}, the last one:")?;
+            }
             for count in &passed.counts {
                 writeln!(out, "  {count}")?;
             }
+            printed(out, &passed.printed)?;
             writeln!(out)?;
             prose(out, &manifest.solved)?;
             read_on(out, &manifest.read)?;
@@ -76,6 +80,7 @@ pub(super) fn verdict(
             if let Some(excerpt) = &failure.excerpt {
                 writeln!(out, "\n{excerpt}")?;
             }
+            printed(out, &failure.printed)?;
             writeln!(out)?;
             if let Some(why) = &failure.why {
                 prose(out, why)?;
@@ -90,6 +95,25 @@ pub(super) fn verdict(
         }
     }
     Ok(())
+}
+
+/// Shows what threads printed, as far as it fits a screen.
+fn printed(out: &mut dyn Write, printed: &[String]) -> io::Result<()> {
+    /// Lines shown.
+    const MOST: usize = 16;
+    let text = printed.concat();
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nprinted:")?;
+    for line in lines.iter().take(MOST) {
+        writeln!(out, "  {line}")?;
+    }
+    match lines.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => writeln!(out, "  … {more} more"),
+    }
 }
 
 /// Prints a verdict in one line.

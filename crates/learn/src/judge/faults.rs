@@ -9,7 +9,7 @@ use ptx_sim::diagnostics::{AccessSide, AsyncFault, FaultKind, Place};
 
 /// The failure to report.
 pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
-    let NoRun::Launch(error) = error else {
+    let NoRun::Launch { error, printed } = error else {
         return Failure::new("launch", error.to_string());
     };
     let (kind, place, other) = match error {
@@ -27,7 +27,7 @@ pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
         .unwrap_or(&message);
     let mut failure = Failure::new(kind, message);
     failure.excerpt = lines(kind, place, other, built);
-    failure
+    failure.after_printing(printed)
 }
 
 /// The learner's lines of one access, or of two.

@@ -46,8 +46,12 @@ impl Contents {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoRun {
     /// It ended badly, or could not begin.
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
+    #[error("{error}")]
+    Launch {
+        error: LaunchError,
+        /// What its threads had printed.
+        printed: Vec<String>,
+    },
     /// The case needs more memory than there is.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -94,7 +98,11 @@ pub(super) fn run(
             ..LaunchOptions::default()
         },
     };
-    let report = device.launch(&loaded, &built.entry, &launch)?;
+    let report = device.launch(&loaded, &built.entry, &launch);
+    let report = report.map_err(|error| NoRun::Launch {
+        error,
+        printed: device.printed_before_failure(),
+    })?;
     let read = |argument: Placed| -> Result<Option<Contents>, NoRun> {
         let Some((address, number, before)) = argument.buffer else {
             return Ok(None);

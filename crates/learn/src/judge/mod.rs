@@ -39,6 +39,7 @@ pub fn judge(exercise: &Exercise, built: &Built, reference: &Built) -> Result<Ve
             Err(error) => return Ok(failed(faults::failure(&error, built)).into()),
         };
         if let Some(failure) = compare::compare(manifest, case, &run, &expected) {
+            let failure = failure.after_printing(&run.report.printed);
             return Ok(failed(failure).into());
         }
         runs.push((run, expected));
@@ -53,6 +54,7 @@ pub fn judge(exercise: &Exercise, built: &Built, reference: &Built) -> Result<Ve
     }
     for (case, (run, _)) in runs.iter().enumerate() {
         if let Some(failure) = claims::missed(manifest, case, &run.report, built) {
+            let failure = failure.after_printing(&run.report.printed);
             return Ok(failure.in_case(manifest, case).taught(manifest).into());
         }
     }
@@ -60,7 +62,9 @@ pub fn judge(exercise: &Exercise, built: &Built, reference: &Built) -> Result<Ve
     Ok(Verdict::Passed(Passed {
         n_cases: runs.len(),
         n_orders: manifest.checks.schedules,
+        case: verdict::case_of(manifest, runs.len() - 1),
         counts: claims::told(manifest, last),
+        printed: last.printed.clone(),
     }))
 }
 
@@ -94,12 +98,13 @@ fn in_other_orders(
     expected: &Run,
 ) -> Option<Failure> {
     let found = schedule::search(0..manifest.checks.schedules, |schedule| {
-        match launch::run(manifest, &manifest.launch, case, built, Some(schedule)) {
-            Err(error) => Err(faults::failure(&error, built)),
-            Ok(run) => compare::compare(manifest, case, &run, expected).map_or(Ok(()), Err),
-        }
+        let failure = match launch::run(manifest, &manifest.launch, case, built, Some(schedule)) {
+            Err(error) => Some(faults::failure(&error, built)),
+            Ok(run) => compare::compare(manifest, case, &run, expected),
+        };
+        failure.map_or(Ok(()), |failure| Err(Box::new(failure)))
     })?;
-    let mut failure = found.error;
+    let mut failure = *found.error;
     if failure.kind == "result" {
         failure.kind = "order";
     }

@@ -19,8 +19,12 @@ pub struct Passed {
     pub n_cases: usize,
     /// Other orders that each of them was run in.
     pub n_orders: u64,
+    /// The inputs of the last case, by their variables.
+    pub case: Option<String>,
     /// What was claimed, and counted, in the last case.
     pub counts: Vec<String>,
+    /// What its threads printed.
+    pub printed: Vec<String>,
 }
 
 /// The first failed check.
@@ -36,12 +40,24 @@ pub struct Failure {
     pub excerpt: Option<String>,
     /// What there is to learn from it.
     pub why: Option<String>,
+    /// What the threads of that case had printed.
+    pub printed: Vec<String>,
 }
 
 impl From<Failure> for Verdict {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
+}
+
+/// The inputs of a case, by their variables.
+pub(crate) fn case_of(manifest: &Manifest, case: usize) -> Option<String> {
+    let variables = manifest.case[case].iter();
+    let words: Vec<String> = variables
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    // A case without variables differs from others by its random numbers alone.
+    Some(words.join(", ")).filter(|words| !words.is_empty())
 }
 
 impl Failure {
@@ -54,6 +70,7 @@ impl Failure {
             message: message.into(),
             excerpt: None,
             why: None,
+            printed: Vec::new(),
         }
     }
 
@@ -64,12 +81,13 @@ impl Failure {
 
     /// Adds the inputs with which it shows.
     pub(crate) fn in_case(mut self, manifest: &Manifest, case: usize) -> Self {
-        let variables = manifest.case[case].iter();
-        let words: Vec<String> = variables
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        // A case without variables differs from others by its random numbers alone.
-        self.case = Some(words.join(", ")).filter(|words| !words.is_empty());
+        self.case = case_of(manifest, case);
+        self
+    }
+
+    /// Adds what the threads had printed.
+    pub(crate) fn after_printing(mut self, printed: &[String]) -> Self {
+        self.printed = printed.to_vec();
         self
     }
 

@@ -11,8 +11,16 @@ use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
 use ptx::ir;
 
-/// How many instructions back a line may stand for one that has none.
-const NEAR: usize = 32;
+/// The place in the source of an instruction of a function, and whether it is that of one just before
+/// it, because it has none of its own.
+pub(crate) fn loc_of(body: &[ir::Instruction], at: usize) -> (Option<ir::SourceLoc>, bool) {
+    /// How many instructions back that may be.
+    const NEAR: usize = 32;
+    let own = body.get(at).or(body.last()).and_then(|own| own.loc);
+    let before = || body[..body.len().min(at)].iter().rev().take(NEAR);
+    let loc = own.or_else(|| before().find_map(|instruction| instruction.loc));
+    (loc, own.is_none() && loc.is_some())
+}
 
 impl LaunchContext<'_> {
     /// The launch's error: a warp's instruction could not be carried out.
@@ -109,16 +117,14 @@ impl LaunchContext<'_> {
         let f = &self.module.functions[function];
         let body = f.body.as_deref().unwrap_or_default();
         let instruction = body.get(ptx as usize).or_else(|| body.last());
-        let own = instruction.and_then(|instruction| instruction.loc);
-        let before = || body[..body.len().min(ptx as usize)].iter().rev().take(NEAR);
-        let loc = own.or_else(|| before().find_map(|instruction| instruction.loc));
+        let (loc, is_near) = loc_of(body, ptx as usize);
         Place {
             kernel: self.module.functions[self.kernel].name.clone(),
             function: f.name.clone(),
             opcode: instruction.map(|i| i.opcode.clone()).unwrap_or_default(),
             input: self.module.input(f).map(str::to_owned),
             ptx_line: instruction.map_or(f.line, |i| i.line),
-            is_near: loc.is_some() && own.is_none(),
+            is_near,
             ..in_source(self.module, loc)
         }
     }
@@ -269,7 +275,7 @@ fn in_source(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Place {
 
 /// What the files of one package have in common: the path up to its `src`, else the
 /// folder.
-fn package_of(file: &str) -> &str {
+pub(crate) fn package_of(file: &str) -> &str {
     let end = match file.rfind("src/") {
         Some(at) => at + 4,
         None => file.rfind('/').map_or(0, |at| at + 1),

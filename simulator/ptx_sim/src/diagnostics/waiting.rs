@@ -159,8 +159,10 @@ impl OutOfFuel {
         } else if asks(Asks::Loads) {
             "the loop uses ordinary loads, which need not see what others write: use atomic or \
              volatile ones; or its condition never becomes true"
-        } else {
+        } else if doing(|what| matches!(what, Doing::Run { at, .. } if at.ptx.0 != at.ptx.1)) {
             "the loop's condition never becomes true: check how the values that it compares change"
+        } else {
+            "it is not known to be in a loop"
         }
         .to_owned();
         let may_only_be_long =
