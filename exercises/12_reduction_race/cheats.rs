@@ -93,3 +93,22 @@ pub unsafe fn warps_alone(x: *const i32, sums: *mut i32) {
         *sums.add(thread::block_idx_x() as usize) = *own;
     }
 }
+
+/// All threads add to the first element, atomically: one after another.
+///
+/// fails: contract: An atomic adds one element after another
+#[kernel]
+pub unsafe fn all_to_one(x: *const i32, sums: *mut i32) {
+    let line = shared_array![i32; 256];
+    let t = thread::thread_idx_x();
+    let own = line.add(t as usize);
+    *own = *x.add(thread::index_1d() as usize);
+    thread::sync_threads();
+    if t != 0 {
+        atomic::add(line, *own, atomic::Shared, atomic::Block, atomic::Relaxed);
+    }
+    thread::sync_threads();
+    if t == 0 {
+        *sums.add(thread::block_idx_x() as usize) = *own;
+    }
+}

@@ -2,7 +2,9 @@
 
 use cuda_std::atomic::{self, Block, Relaxed, Shared};
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, lane_id, lanemask_le, sync_warp, warp_vote_ballot};
+use cuda_std::warp::{
+    FULL_MASK, activemask, lane_id, lanemask_le, lanemask_lt, sync_warp, warp_vote_ballot,
+};
 
 /// A counter in shared memory hands out places: their order is not guaranteed.
 ///
@@ -65,6 +67,23 @@ pub unsafe fn up_to_and_with(x: *const i32, out: *mut i32, counts: *mut u32, n: 
     let kept = warp_vote_ballot(FULL_MASK, value > 0);
     let place = (kept & lanemask_le()).count_ones() % 32;
     if value > 0 {
+        *out.add((i / 32 * 32 + place) as usize) = value;
+    }
+    if lane_id() == 0 && i < n {
+        *counts.add((i / 32) as usize) = kept.count_ones();
+    }
+}
+
+/// The lanes of a branch take those that are active with them for all that keep.
+///
+/// fails: contract: Which lanes are active together
+#[kernel]
+pub unsafe fn whoever_is_active(x: *const i32, out: *mut i32, counts: *mut u32, n: u32) {
+    let i = thread::index_1d();
+    let value = if i < n { *x.add(i as usize) } else { 0 };
+    let kept = warp_vote_ballot(FULL_MASK, value > 0);
+    if value > 0 {
+        let place = (activemask() & lanemask_lt()).count_ones();
         *out.add((i / 32 * 32 + place) as usize) = value;
     }
     if lane_id() == 0 && i < n {
