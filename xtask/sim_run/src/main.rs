@@ -59,7 +59,7 @@ struct Options {
     schedule_launches: Option<String>,
 
     /// Run all launches in this order, such as 3/warps/12
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = with_seed)]
     schedule: Option<String>,
 
     /// Also write the full report to this file, as a page (.html) or as JSON (.json)
@@ -85,6 +85,15 @@ fn number_or_all(text: &str) -> Result<String, String> {
     }
 }
 
+/// A schedule; what follows its seed, the driver reads.
+fn with_seed(text: &str) -> Result<String, String> {
+    let seed = text.split('/').next().unwrap_or_default();
+    match seed.parse::<u64>() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("it begins with a seed, a number, as `7` and `7/warps/12` do".to_owned()),
+    }
+}
+
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
         match error.downcast::<clap::Error>() {
@@ -104,6 +113,9 @@ fn usage(what: String) -> anyhow::Error {
 /// was not loaded.
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     check_program(&options.program[0])?;
+    if let Some(script) = options.debug_script.as_ref().filter(|s| !s.is_file()) {
+        return Err(usage(format!("there is no file {}", script.display())));
+    }
     let report = options.report.as_deref().map(Report::new).transpose()?;
     let library = driver()?;
     let temporary = tempfile::tempdir().context("cannot make a temporary folder for the report")?;

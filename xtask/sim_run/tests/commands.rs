@@ -23,6 +23,11 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
             &["--schedules=2", "--schedule-launches=few", "--", "true"],
             "a number from 1 on, or `all`",
         ),
+        (&["--schedule", "foo", "--", "true"], "begins with a seed"),
+        (
+            &["--debug-script", "/nofile", "--", "true"],
+            "there is no file /nofile",
+        ),
         (&[], "Usage: cargo xtask sim-run"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sim-run"));
