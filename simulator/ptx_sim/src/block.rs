@@ -56,7 +56,6 @@ pub(crate) struct BlockRun {
 
 impl Drop for BlockRun {
     fn drop(&mut self) {
-        self.leave();
         let Some((spare, form)) = self.heir.take() else {
             return;
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::checks::links::LinkCost;
-use crate::context::{loc_of, package_of, source_of, sources_around};
+use crate::context::{loc_of, own_among, source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
 use crate::module::Module;
 use crate::trace::Trace;
@@ -222,8 +222,7 @@ impl InstructionCounts {
     /// inlined there.
     pub fn own_line(&self) -> Option<&Source> {
         let all = || self.loc.iter().chain(&self.inlined_at);
-        let package = package_of(&all().last()?.file);
-        all().find(|source| package_of(&source.file) == package)
+        all().nth(own_among(all())?)
     }
 }
 

@@ -54,14 +54,9 @@ impl SpareBlocks {
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push((form, parts));
-        let mut room = MOST_BYTES;
-        let fits = |(form, _): &&(Form, Parts)| {
-            let left = room.checked_sub(form.n_bytes);
-            room = left.unwrap_or_default();
-            left.is_some()
-        };
-        let n_fit = kept.iter().rev().take_while(fits).count();
-        let n_old = kept.len() - n_fit;
-        kept.drain(..n_old);
+        let mut n_bytes: u64 = kept.iter().map(|(form, _)| form.n_bytes).sum();
+        while n_bytes > MOST_BYTES {
+            n_bytes -= kept.remove(0).0.n_bytes;
+        }
     }
 }

@@ -7,7 +7,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Error, Expr, Ident, ItemFn, Result, spanned::Spanned};
 
-use super::{collective, view_of};
+use super::collective::{self, is_word};
+use super::view_of;
 use crate::instance::is_unsafe;
 use crate::parameter::view::View;
 use crate::parameter::{Kind, Parameter};
@@ -62,25 +63,22 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], uses_pdl: bool) -> Vec
 
 /// A call of `sync_threads` outside of `unsafe`.
 fn bare_barrier(body: TokenStream) -> Option<Span> {
-    let tokens: Vec<TokenTree> = body.into_iter().collect();
-    let is_word = |at: usize, word: &str| matches!(tokens.get(at), Some(TokenTree::Ident(name)) if name == word);
-    tokens
-        .iter()
-        .enumerate()
-        .find_map(|(at, token)| match token {
-            TokenTree::Group(group) => {
-                if at > 0 && is_word(at - 1, "sync_threads") {
-                    return Some(tokens[at - 1].span());
-                }
-                let is_unsafe = at > 0 && is_word(at - 1, "unsafe");
-                if is_unsafe {
-                    None
-                } else {
-                    bare_barrier(group.stream())
-                }
+    let mut before: Option<TokenTree> = None;
+    for token in body {
+        if let TokenTree::Group(group) = &token {
+            let follows = |word| before.as_ref().is_some_and(|token| is_word(token, word));
+            if follows("sync_threads") {
+                return before.map(|name| name.span());
             }
-            _ => None,
-        })
+            if !follows("unsafe")
+                && let Some(found) = bare_barrier(group.stream())
+            {
+                return Some(found);
+            }
+        }
+        before = Some(token);
+    }
+    None
 }
 
 /// There is one token: with two, threads could use them in different orders.

@@ -208,7 +208,7 @@ fn count(tokens: TokenStream, is_such: &dyn Fn(&TokenTree) -> bool) -> usize {
         .sum()
 }
 
-fn is_word<W: ?Sized>(token: &TokenTree, word: &W) -> bool
+pub(super) fn is_word<W: ?Sized>(token: &TokenTree, word: &W) -> bool
 where
     Ident: PartialEq<W>,
 {

@@ -412,9 +412,9 @@ impl<'a> Parser<'a> {
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
     /// Line 0 means no line: what LLVM makes one instruction of several lines' has none. If all of
-    /// them were inlined by one call, it stands there. A file index without a `.file` is not an error: no place is reported
-    /// then. (ptxas warns of it.) A call that was itself inlined was named by an earlier `.loc` of
-    /// its own, which says where.
+    /// them were inlined by one call, it stands there. A file index without a `.file` is not an error:
+    /// no place is reported then. (ptxas warns of it.) A call that was itself inlined was named by an
+    /// earlier `.loc` of its own, which says where.
     pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {
         self.take()?;
         let file = self.expect_u32("a file index")?;

@@ -14,7 +14,7 @@ mod printed;
 mod spinning;
 
 pub(crate) use fuel::Fuel;
-pub(crate) use places::{loc_of, package_of, source_of, sources_around};
+pub(crate) use places::{loc_of, own_among, source_of, sources_around};
 pub(crate) use printed::Printed;
 
 use std::sync::Arc;

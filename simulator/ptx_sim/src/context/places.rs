@@ -257,12 +257,9 @@ fn in_source(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Place {
     let all = loc.into_iter();
     let all = all.flat_map(|loc| std::iter::once(loc).chain(module.calls_around(loc)));
     let mut all: Vec<Source> = all.filter_map(|loc| source_of(module, Some(loc))).collect();
-    let Some(outermost) = all.last() else {
+    let Some(own) = own_among(all.iter()) else {
         return Place::default();
     };
-    let package = package_of(&outermost.file);
-    let is_own = |source: &Source| package_of(&source.file) == package;
-    let own = all.iter().position(is_own).unwrap_or(0);
     let inlined_at = all.split_off(own + 1);
     let source = all.pop();
     Place {
@@ -273,9 +270,19 @@ fn in_source(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Place {
     }
 }
 
+/// Which of a place and the calls around it, the innermost first, is the first in the package of the
+/// outermost.
+pub(crate) fn own_among<'a>(
+    all: impl DoubleEndedIterator<Item = &'a Source> + Clone,
+) -> Option<usize> {
+    let package = package_of(&all.clone().next_back()?.file);
+    all.clone()
+        .position(|source| package_of(&source.file) == package)
+}
+
 /// What the files of one package have in common: the path up to its `src`, else the
 /// folder.
-pub(crate) fn package_of(file: &str) -> &str {
+fn package_of(file: &str) -> &str {
     let end = match file.rfind("src/") {
         Some(at) => at + 4,
         None => file.rfind('/').map_or(0, |at| at + 1),
