@@ -329,8 +329,10 @@ impl Stream {
         }
     }
 
-    /// Records what `work` puts into this stream as a graph, without running it. Meanwhile a GPU's
-    /// driver lets no thread of the process wait for the whole device, as allocations do.
+    /// Records what `work` puts into this stream as a graph, without running it. What it does in no
+    /// stream, such as writing to a buffer, is done at once and is no part of the graph. On a GPU,
+    /// no thread may meanwhile wait for the whole device (`cuCtxSynchronize`, which nothing here
+    /// calls): that is an error and spoils the recording.
     ///
     /// ```no_run
     /// # use lockstep::{Buffer, Device};

@@ -16,4 +16,4 @@ mod sys;
 pub(crate) mod tensor_map;
 
 pub(crate) use graph::{Graph, GraphExec};
-pub(crate) use objects::{Context, Event, Function, Module, Stream, memory, synchronize};
+pub(crate) use objects::{Context, Event, Function, Module, Stream, memory};

@@ -104,6 +104,40 @@ fn a_graph_runs_when_it_is_launched_and_as_often() {
 }
 
 #[test]
+fn other_threads_work_while_a_graph_is_recorded() {
+    fn work_of_another_thread() {
+        let (device, module) = loaded();
+        let x = device.upload("x", &[1u32; 100]).expect("there is room");
+        let config = LaunchConfig::linear(100, 64);
+        // SAFETY: `x` has 100 numbers.
+        unsafe { module.launch(kernels::increment, config, (x.as_mut_ptr(), 100)) }
+            .expect("it runs");
+        x.write(&x.read().expect("it is read"))
+            .expect("it is written");
+        assert_eq!(x.read().expect("it is read"), [2; 100]);
+    }
+    let (device, _) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.upload("x", &[7u32; 4]).expect("there is room");
+    let graph = stream
+        .record_graph(|| {
+            // SAFETY: `x` lives longer than the graph.
+            unsafe { stream.fill(&x, 0) }?;
+            let other = std::thread::spawn(work_of_another_thread);
+            other.join().expect("it works");
+            // What is in no stream is done at once.
+            x.write(&[9; 4])?;
+            assert_eq!(x.read()?, [9; 4]);
+            Ok(())
+        })
+        .expect("it is recorded");
+    // SAFETY: as above.
+    unsafe { stream.launch_graph(&graph) }.expect("it is put in");
+    stream.synchronize().expect("it ran");
+    assert_eq!(x.read().expect("it is read"), [0; 4]);
+}
+
+#[test]
 fn what_cannot_be_in_a_graph_is_an_error_and_the_stream_goes_on() {
     let (device, _) = loaded();
     let stream = device.stream().expect("there is one");

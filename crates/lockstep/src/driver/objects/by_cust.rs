@@ -56,11 +56,6 @@ impl Context {
     }
 }
 
-/// Waits for all work in the current context.
-pub(crate) fn synchronize() -> Result<(), DriverError> {
-    cust::context::CurrentContext::synchronize().map_err(said("cuCtxSynchronize"))
-}
-
 /// A stream of the current context. Dropped by hand, because a borrowed one must not be destroyed.
 pub(crate) struct Stream {
     stream: ManuallyDrop<cust::stream::Stream>,
@@ -264,12 +259,6 @@ pub(crate) mod memory {
     pub(crate) fn free(address: u64) -> Result<(), DriverError> {
         // SAFETY: the driver refuses anything but an allocation.
         unsafe { cuda_free(DevicePointer::<u8>::from_raw(address)) }.map_err(said("cuMemFree"))
-    }
-
-    /// Copies to the device.
-    pub(crate) fn write(address: u64, bytes: &[u8]) -> Result<(), DriverError> {
-        let copied = range(address, bytes.len()).copy_from(bytes);
-        copied.map_err(said("cuMemcpyHtoD"))
     }
 
     /// Copies from the device.

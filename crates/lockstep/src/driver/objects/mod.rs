@@ -16,9 +16,9 @@ mod own;
 
 pub(crate) use attribute::Attribute;
 #[cfg(feature = "cust")]
-pub(crate) use by_cust::{Context, Event, Function, Module, Stream, memory, synchronize};
+pub(crate) use by_cust::{Context, Event, Function, Module, Stream, memory};
 #[cfg(not(feature = "cust"))]
-pub(crate) use own::{Context, Event, Function, Module, Stream, memory, synchronize};
+pub(crate) use own::{Context, Event, Function, Module, Stream, memory};
 
 /// Whose objects launches use: `cust`'s or `lockstep`'s own.
 pub const BINDING: &str = if cfg!(feature = "cust") {

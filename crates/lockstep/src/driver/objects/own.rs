@@ -7,7 +7,6 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
 unsafe extern "C" {
     fn cuCtxSetCurrent(context: Handle) -> c_int;
-    fn cuCtxSynchronize() -> c_int;
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) -> c_int;
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> c_int;
 
@@ -95,12 +94,6 @@ impl Drop for Context {
         // SAFETY: retained once. After a fault the driver returns the fault.
         let _ = unsafe { cuDevicePrimaryCtxRelease_v2(self.device) };
     }
-}
-
-/// Waits for all work in the current context.
-pub(crate) fn synchronize() -> Result<(), DriverError> {
-    // SAFETY: takes no arguments.
-    check("cuCtxSynchronize", unsafe { cuCtxSynchronize() })
 }
 
 /// A stream of the current context.

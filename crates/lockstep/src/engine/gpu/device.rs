@@ -277,7 +277,7 @@ impl Engine for Gpu {
         self.allocations
             .borrow()
             .check(address, bytes.len() as u64)?;
-        self.with_session(|_| memory::write(address, bytes))
+        self.with_session(|session| memory::write(session.stream(), address, bytes))
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {

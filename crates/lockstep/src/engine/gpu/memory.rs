@@ -1,7 +1,7 @@
 //! Device memory of a GPU, by address and bytes.
 
 use super::super::{EngineError, Fill};
-use crate::driver::{self, Stream, memory};
+use crate::driver::{Stream, memory};
 use std::collections::BTreeMap;
 
 /// The allocations: start address to size in bytes.
@@ -55,11 +55,14 @@ pub(super) fn alloc(size_bytes: u64, label: &str) -> Result<u64, EngineError> {
     })
 }
 
-pub(super) fn write(address: u64, bytes: &[u8]) -> Result<(), EngineError> {
-    memory::write(address, bytes)?;
-    // A copy from pageable memory may return before it is complete, and the engine's stream does
-    // not wait for it.
-    Ok(driver::synchronize()?)
+pub(super) fn write(stream: &Stream, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
+    // Waiting for the whole context is an error while any thread records a graph in it, and spoils
+    // the recording. So the copy has the engine's stream, and only that one is waited for.
+    // SAFETY: the bytes are borrowed until the copy has finished.
+    let enqueued = unsafe { memory::enqueue_write(stream, address, bytes.as_ptr(), bytes.len()) };
+    let finished = stream.synchronize();
+    enqueued?;
+    Ok(finished?)
 }
 
 pub(super) fn fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {
