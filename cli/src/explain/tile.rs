@@ -68,10 +68,14 @@ pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Resul
         let style = if answer.conflicts == 0 { GOOD } else { BAD };
         let n = answer.n_accesses;
         let accesses = if n == 1 { "access" } else { "accesses" };
+        let conflicts = match answer.conflicts {
+            1 => "1 bank conflict".to_owned(),
+            conflicts => format!("{conflicts} bank conflicts"),
+        };
         writeln!(
             out,
-            "{HEADING}{}{HEADING:#}: {n} {accesses} counted, {style}{} bank conflicts{style:#}",
-            answer.pattern, answer.conflicts
+            "{HEADING}{}{HEADING:#}: {n} {accesses} counted, {style}{conflicts}{style:#}",
+            answer.pattern
         )?;
         with_summary(out, &answer.tile.text(width.columns()), width)?;
         if answer.n_accesses > 1 {

@@ -187,7 +187,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
 #[test]
 fn checks_are_made_in_other_orders_too() {
     let output = lockstep("sanitize copy_vectorized --with sim --schedules 2");
-    fails(&output, 0, &["1 kernels without findings"]);
+    fails(&output, 0, &["1 kernel without findings"]);
     assert!(stderr(&output).contains("in the usual order and under schedules 0 to 1"));
     // The race is found in every order in which it is looked for.
     let folder = tempfile::tempdir().expect("a folder");

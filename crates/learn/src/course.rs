@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::exercise::Exercise;
+use ptx::suggest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +92,18 @@ impl Course {
         let mut broken = self.broken.iter().filter(|(name, _)| is_meant(name));
         let why = broken.next().map(|(_, why)| why.clone());
         Err(Error::NoExercise(why.unwrap_or_else(|| {
-            format!("there is no exercise `{words}`; `cargo xtask learn list` shows them all")
+            let meant = suggest::question(self.near(&words));
+            format!(
+                "there is no exercise `{words}`{meant} (`cargo xtask learn list` shows them all)"
+            )
         })))
+    }
+
+    /// The exercise whose name, or a word of it, is spelt most like this.
+    fn near(&self, words: &str) -> Option<&str> {
+        let all = self.exercises.iter().map(|exercise| exercise.name.as_str());
+        let parts = all.clone().flat_map(|name| name.split('_'));
+        let part = suggest::nearest(words, parts.chain(all.clone()))?;
+        all.clone().find(|name| name.contains(part))
     }
 }

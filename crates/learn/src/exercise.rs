@@ -12,6 +12,7 @@ use crate::error::{Error, read};
 use crate::expression::Variables;
 use crate::format::{Contract, Manifest, Role};
 use crate::kinds::KINDS;
+use ptx::suggest;
 use ptx_sim::Counts;
 use std::path::{Path, PathBuf};
 
@@ -271,13 +272,10 @@ impl Manifest {
         for claim in &self.claim {
             for name in claim.count.iter().chain(&claim.per) {
                 if !known.iter().any(|(known, _)| known == name) {
-                    let alike = known.iter().map(|(known, _)| *known).max_by(|a, b| {
-                        let [a, b] = [a, b].map(|known| strsim::jaro_winkler(known, name));
-                        a.total_cmp(&b)
-                    });
+                    let meant = suggest::nearest(name, known.iter().map(|(known, _)| *known));
                     return Err(format!(
-                        "there is no count `{name}`; did you mean `{}`? (`ptx_sim::Counts` has them all)",
-                        alike.unwrap_or_default()
+                        "there is no count `{name}`{} (`ptx_sim::Counts` has them all)",
+                        suggest::question(meant)
                     ));
                 }
             }

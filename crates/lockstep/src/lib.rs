@@ -68,7 +68,7 @@ pub use lines::Line;
 pub use module::Module;
 pub use pinned::Pinned;
 pub use ptx_sim::Schedule;
-pub use report::Report;
+pub use report::{Expected, Report};
 pub use source::{own_place, own_source};
 pub use stream::Stream;
 pub use together::Together;

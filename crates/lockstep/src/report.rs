@@ -3,7 +3,8 @@
 use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};
 use crate::lines::{self, Line};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
+use std::ops::RangeToInclusive;
 
 /// What a launch cost.
 ///
@@ -14,6 +15,7 @@ use std::fmt::Write;
 /// # let report: lockstep::Report = unimplemented!();
 /// report.expect_bank_conflicts(0);
 /// report.expect_sectors_per_load(4.0);
+/// report.expect_sectors_per_store(..=4.5);
 /// report.expect_no_race();
 /// ```
 ///
@@ -36,6 +38,35 @@ enum Work {
     GlobalLoads,
     GlobalStores,
     Local,
+}
+
+/// What a count must be, in a test: exactly a number, or at most one, as `..=8`.
+pub trait Expected<N> {
+    /// Whether it is so.
+    fn holds(&self, counted: N) -> bool;
+
+    /// `8`, or `at most 8`.
+    fn in_words(&self) -> String;
+}
+
+impl<N: PartialEq + Display> Expected<N> for N {
+    fn holds(&self, counted: N) -> bool {
+        *self == counted
+    }
+
+    fn in_words(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl<N: PartialOrd + Display> Expected<N> for RangeToInclusive<N> {
+    fn holds(&self, counted: N) -> bool {
+        counted <= self.end
+    }
+
+    fn in_words(&self) -> String {
+        format!("at most {}", self.end)
+    }
 }
 
 impl Report {
@@ -92,28 +123,29 @@ impl Report {
         self.time_ms
     }
 
-    /// Panics unless shared memory had this many bank conflicts: passes through its banks beyond
-    /// those that the bytes need, over all loads, stores, atomics and copies.
+    /// Panics unless shared memory had this many bank conflicts, or with `..=n` at most as many:
+    /// passes through its banks beyond those that the bytes need, over all loads, stores, atomics
+    /// and copies.
     ///
     /// # Panics
     ///
     /// There were more or fewer, or the launch was not counted.
     #[track_caller]
-    pub fn expect_bank_conflicts(&self, n: u64) {
+    pub fn expect_bank_conflicts(&self, n: impl Expected<u64>) {
         let counted = bank_conflicts(self.counted("bank conflicts"));
-        if counted != n {
+        if !n.holds(counted) {
             self.fail("bank conflicts", n, counted, Work::Conflicts);
         }
     }
 
-    /// Panics unless a warp's load from global memory takes this many 32-byte sectors on average.
-    /// 4 is best for 32 lanes of 4 bytes.
+    /// Panics unless a warp's load from global memory takes this many 32-byte sectors on average,
+    /// or with `..=n` at most as many. 4 is best for 32 lanes of 4 bytes.
     ///
     /// # Panics
     ///
     /// It takes more or fewer, nothing was loaded, or the launch was not counted.
     #[track_caller]
-    pub fn expect_sectors_per_load(&self, n: f64) {
+    pub fn expect_sectors_per_load(&self, n: impl Expected<f64>) {
         self.expect_of(Metric::GlobalLoadSectorsPerRequest, n, Work::GlobalLoads);
     }
 
@@ -123,7 +155,7 @@ impl Report {
     ///
     /// As [`Report::expect_sectors_per_load`].
     #[track_caller]
-    pub fn expect_sectors_per_store(&self, n: f64) {
+    pub fn expect_sectors_per_store(&self, n: impl Expected<f64>) {
         self.expect_of(Metric::GlobalStoreSectorsPerRequest, n, Work::GlobalStores);
     }
 
@@ -159,14 +191,15 @@ impl Report {
     }
 
     #[track_caller]
-    fn expect_of(&self, metric: Metric, n: f64, work: Work) {
+    fn expect_of(&self, metric: Metric, n: impl Expected<f64>, work: Work) {
         match metric.of(self.counted(&metric.to_string())) {
             // A quotient of whole numbers below 2^53 is exact if `n` is.
-            Some(value) if value == n => {}
+            Some(value) if n.holds(value) => {}
             Some(value) => self.fail(&metric.to_string(), n, value, work),
             None => panic!(
-                "{}: expected {n} {metric}, but there was no request",
-                self.place
+                "{}: expected {} {metric}, but there was no request",
+                self.place,
+                n.in_words()
             ),
         }
     }
@@ -183,16 +216,17 @@ impl Report {
     }
 
     #[track_caller]
-    fn fail(
+    fn fail<N: Display>(
         &self,
         what: &str,
-        expected: impl std::fmt::Display,
-        counted: impl std::fmt::Display,
+        expected: impl Expected<N>,
+        counted: N,
         work: Work,
     ) -> ! {
         let mut message = format!(
-            "{}: expected {expected} {what}, counted {counted}",
-            self.place
+            "{}: expected {} {what}, counted {counted}",
+            self.place,
+            expected.in_words()
         );
         let lines = self.lines();
         let mut offending: Vec<_> = lines
@@ -208,30 +242,33 @@ impl Report {
     }
 }
 
+fn plural(n: u64, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
 impl Work {
     /// How much of it a line does, and the same in words; `None` if it does none.
     fn of(self, line: &Line) -> Option<(u64, String)> {
         let per_request = |sectors: u64, requests: u64| {
             let average = sectors as f64 / requests as f64;
-            let words = format!("{sectors} sectors in {requests} requests, {average:.2} each");
+            let (all, by) = (plural(sectors, "sector"), plural(requests, "request"));
+            let words = format!("{all} in {by}, {average:.2} each");
             (requests != 0).then_some((sectors, words))
         };
         match self {
             Self::Conflicts => (line.conflicts != 0).then(|| {
                 let words = format!(
-                    "{} conflicts in {} requests, {}-way at worst",
-                    line.conflicts, line.shared_requests, line.ways
+                    "{} in {}, {}-way at worst",
+                    plural(line.conflicts, "conflict"),
+                    plural(line.shared_requests, "request"),
+                    line.ways
                 );
                 (line.conflicts, words)
             }),
             Self::GlobalLoads => per_request(line.load_sectors, line.load_requests),
             Self::GlobalStores => per_request(line.store_sectors, line.store_requests),
-            Self::Local => (line.local_sectors != 0).then(|| {
-                (
-                    line.local_sectors,
-                    format!("{} sectors", line.local_sectors),
-                )
-            }),
+            Self::Local => (line.local_sectors != 0)
+                .then(|| (line.local_sectors, plural(line.local_sectors, "sector"))),
         }
     }
 }

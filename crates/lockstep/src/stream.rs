@@ -330,7 +330,7 @@ impl Stream {
     }
 
     /// Records what `work` puts into this stream as a graph, without running it. What it does in no
-    /// stream, such as writing to a buffer, is done at once and is no part of the graph. On a GPU,
+    /// stream, such as writing to a buffer, is done at once and not recorded. On a GPU,
     /// no thread may meanwhile wait for the whole device (`cuCtxSynchronize`, which nothing here
     /// calls): that is an error and spoils the recording.
     ///

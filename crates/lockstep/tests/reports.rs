@@ -41,6 +41,8 @@ fn right_claims_pass() {
     report.expect_no_local_memory();
     let report = strided(32);
     report.expect_bank_conflicts(62);
+    report.expect_bank_conflicts(..=62);
+    report.expect_sectors_per_store(..=4.5);
 }
 
 #[test]
@@ -57,8 +59,21 @@ expected 0 bank conflicts, counted 2
 kernel `strided`, launched with 1×1×1 blocks of 32×1×1 threads and 128 bytes of dynamic shared memory: \
 expected 8 sectors per global store request, counted 4
   crates/lockstep/tests/behaviour/kernels.rs:LINE  let _ = (out, stride);
-      4 sectors in 1 requests, 4.00 each";
+      4 sectors in 1 request, 4.00 each";
     assert_eq!(text, expected.replace("LINE", LINE));
+}
+
+#[test]
+fn a_claim_can_set_a_maximum() {
+    let text = message(|| strided(32).expect_bank_conflicts(..=61));
+    assert!(
+        text.contains("expected at most 61 bank conflicts, counted 62"),
+        "{text}"
+    );
+    let text = message(|| strided(1).expect_sectors_per_store(..=3.5));
+    assert!(text.contains("expected at most 3.5 sectors"), "{text}");
+    let text = message(|| strided(1).expect_sectors_per_load(..=4.0));
+    assert!(text.ends_with("but there was no request"), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::debugger::{Debugger, Direction, Stop};
 use crate::element::Element;
 use crate::expression::NoValue;
 use crate::watcher::{Focus, Reach, Unit};
+use ptx::suggest;
 
 /// What `help` says.
 pub const HELP: &str = "\
@@ -37,6 +38,47 @@ Looking
   thread X [Y Z]     looks at a thread of this block; block X [Y Z]: of another block
   quit q             lets the launch run to its end; detach: all others of the program, too
 ";
+
+/// The commands whose names are long enough to be mistyped.
+const WORDS: [&str; 37] = [
+    "step",
+    "next",
+    "out",
+    "stepi",
+    "barrier",
+    "divergence",
+    "continue",
+    "back",
+    "goto",
+    "last-write",
+    "finding",
+    "break",
+    "watch",
+    "rwatch",
+    "awatch",
+    "delete",
+    "breaks",
+    "where",
+    "list",
+    "frames",
+    "variables",
+    "registers",
+    "print",
+    "lanes",
+    "warps",
+    "blocks",
+    "waiting",
+    "printed",
+    "memory",
+    "tile",
+    "shape",
+    "type",
+    "thread",
+    "block",
+    "quit",
+    "detach",
+    "help",
+];
 
 /// What a command leads to.
 pub enum Outcome {
@@ -163,8 +205,9 @@ fn looking(
         "tile" | "shape" | "type" => memory(debugger, word, rest)?,
         "thread" | "block" => thread(debugger, word, rest)?,
         other => {
+            let meant = suggest::question(suggest::nearest(other, WORDS.iter().copied()));
             return Err(NoValue(format!(
-                "there is no command `{other}`; `help` names all"
+                "there is no command `{other}`{meant} (`help` names all)"
             )));
         }
     };

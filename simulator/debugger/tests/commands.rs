@@ -146,6 +146,13 @@ fn the_last_write_is_found() {
         ("p %r2", "= 2"),
         ("lw out[99]", "error: `out` has 64 elements"),
         ("lw 3 + 4", "error: it is not memory"),
-        ("what", "error: there is no command `what`"),
+        (
+            "frob",
+            "error: there is no command `frob` (`help` names all)",
+        ),
+        (
+            "pritn out[3]",
+            "no command `pritn`: did you mean `print`? (",
+        ),
     ]);
 }

@@ -89,10 +89,6 @@ impl BankMap {
             ways,
             ideal_wavefronts,
         } = self.cost;
-        let plural = |n: u32, one: &str| match n {
-            1 => format!("1 {one}"),
-            n => format!("{n} {one}s"),
-        };
         match conflicts {
             0 => format!("{}, no bank conflicts", plural(wavefronts, "wavefront")),
             n => format!(
@@ -104,14 +100,14 @@ impl BankMap {
     }
 }
 
+fn plural(n: u32, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
 /// What an instruction does, in words.
 pub(crate) fn what(access: &Access) -> String {
     let bytes = access.bytes;
-    let per_lane = if bytes == 1 {
-        "1 byte".to_owned()
-    } else {
-        format!("{bytes} bytes")
-    };
+    let per_lane = plural(bytes, "byte");
     let n_lanes = access.mask.count_ones();
     let verb = match access.class {
         AccessClass::Load => "load",
@@ -123,7 +119,7 @@ pub(crate) fn what(access: &Access) -> String {
         AccessClass::Atomic | AccessClass::Reduction | AccessClass::Increment => "atomic",
         _ => "access",
     };
-    format!("{verb} of {per_lane} by {n_lanes} lanes")
+    format!("{verb} of {per_lane} by {}", plural(n_lanes, "lane"))
 }
 
 /// The words that lanes ask for; those of a bank one below another.

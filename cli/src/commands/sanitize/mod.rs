@@ -448,8 +448,9 @@ fn write_summary(out: &mut dyn Write, column: &Column, width: Width) -> io::Resu
         0 => String::new(),
         n => format!("; {n} reports elsewhere"),
     };
+    let kernels = if n_clean == 1 { "kernel" } else { "kernels" };
     let sum =
-        format!("{n_clean} kernels without findings, {n_bad} with, {n_left} not run{elsewhere}");
+        format!("{n_clean} {kernels} without findings, {n_bad} with, {n_left} not run{elsewhere}");
     let sum = labelled(column.heading, PLAIN, &sum, width.prose());
     writeln!(out, "{sum}")
 }

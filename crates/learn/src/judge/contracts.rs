@@ -26,10 +26,13 @@ pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
         }
         let mut offending = body.iter().filter(|i| is_one_of(i, &contract.never));
         if let Some(first) = offending.next() {
+            let times = match 1 + offending.count() {
+                1 => "once".to_owned(),
+                n => format!("{n} times"),
+            };
             message = Some(format!(
-                "the kernel has `{}` {} times, but should do without it",
-                first.opcode,
-                1 + offending.count()
+                "the kernel has `{}` {times}, but should do without it",
+                first.opcode
             ));
         }
         let most = contract.shared_bytes.unwrap_or(u32::MAX);

@@ -177,5 +177,13 @@ fn exercises_are_found_by_number_name_and_part() {
     for words in ["3", "third", ""] {
         let error = course.find(words).expect_err(words).to_string();
         assert!(error.contains("learn list"), "{error}");
+        assert!(!error.contains("did you mean"), "{error}");
+    }
+    for (words, meant) in [("frist", "01_first"), ("10_secodn_try", "10_second_try")] {
+        let error = course.find(words).expect_err(words).to_string();
+        assert!(
+            error.contains(&format!("did you mean `{meant}`?")),
+            "{error}"
+        );
     }
 }
