@@ -92,10 +92,15 @@ pub fn embedded(input: TokenStream) -> Result<TokenStream> {
             ::lockstep::PtxModule::of_text("kernels.ptx", #text).with_sources(#sources)
         }
     };
+    let missing = format!(
+        "`{}` is not set: the package needs a build script (build.rs) that has the kernels compiled \
+         under this name, by `cuda_builder`",
+        variable.value()
+    );
     match report() {
         None => Ok(module(
-            quote!(::core::include_str!(::core::env!(#variable))),
-            quote!(::core::env!(#sources)),
+            quote!(::core::include_str!(::core::env!(#variable, #missing))),
+            quote!(::core::env!(#sources, #missing)),
         )),
         Some(report) if report.is_to_fail => Err(Error::new(Span::call_site(), report.summary)),
         // The host's compiler finds the errors itself; if not, the library cannot be linked.

@@ -331,7 +331,8 @@ pub fn print(input: TokenStream) -> TokenStream {
 /// there is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
 /// of 1 MB, and the driver writes it to the process's standard output when the host
 /// next waits; the simulator does so for launches in streams, and puts it into the report
-/// of others, a string per call (`Report::printed`). Of a launch that fails it is lost there.
+/// of others, a string per call (`Report::printed`); what a launch printed before it failed goes to the
+/// standard output.
 ///
 /// | placeholder | prints | differs from Rust |
 /// |---|---|---|

@@ -41,6 +41,11 @@ enum Work {
 }
 
 /// What a count must be, in a test: exactly a number, or at most one, as `..=8`.
+#[diagnostic::on_unimplemented(
+    message = "a claim is a number or `..=number`, of type `{N}`",
+    label = "not a number of type `{N}`, nor `..=number`",
+    note = "of sectors it has a decimal point: `4.0`, `..=4.5`; of bank conflicts none: `0`, `..=8`"
+)]
 pub trait Expected<N> {
     /// Whether it is so.
     fn holds(&self, counted: N) -> bool;

@@ -1,7 +1,7 @@
 //! Streams: work that the device does in order while the host goes on.
 
 use crate::driver;
-use crate::engine::{Engine, EngineError, Machine, Place, pending};
+use crate::engine::{EngineError, Machine, Place, pending};
 use crate::graph::{Graph, Recording};
 use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
@@ -116,15 +116,14 @@ impl Stream {
         self.put(Step::Launch(launch))
     }
 
-    /// Refuses buffers whose addresses mean other memory on this device, or none.
-    fn check_memory(&self, of: &[&dyn Engine]) -> Result<(), Error> {
-        let memory = self.device.engine().memory();
-        match of.iter().all(|engine| engine.memory() == memory) {
+    /// Refuses a buffer whose addresses mean other memory on this device, or none.
+    fn check_memory<T: DeviceCopy>(&self, of: &Buffer<T>) -> Result<(), Error> {
+        match of.engine().memory() == self.device.engine().memory() {
             true => Ok(()),
-            false => Err(EngineError::Stream(
-                "a buffer is another simulator's than the stream, or only one of the two is on a GPU"
-                    .to_owned(),
-            )),
+            false => Err(EngineError::Stream(format!(
+                "`{}` is another simulator's than the stream, or only one of the two is on a GPU",
+                of.label()
+            ))),
         }
     }
 
@@ -168,8 +167,8 @@ impl Stream {
         to: &Buffer<T>,
         from: &Pinned<T>,
     ) -> Result<(), Error> {
-        self.check_memory(&[to.engine()])?;
-        same_length(to.len(), from.len())?;
+        self.check_memory(to)?;
+        same_length(to, PINNED, from.len())?;
         let (from, size_bytes) = from.bytes();
         self.put(Step::Move(Move::Upload {
             address: to.address(),
@@ -194,8 +193,8 @@ impl Stream {
         to: &mut Pinned<T>,
         from: &Buffer<T>,
     ) -> Result<(), Error> {
-        self.check_memory(&[from.engine()])?;
-        same_length(from.len(), to.len())?;
+        self.check_memory(from)?;
+        same_length(from, PINNED, to.len())?;
         let (to, size_bytes) = to.bytes_mut();
         self.put(Step::Move(Move::Download {
             to,
@@ -214,20 +213,17 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The two differ in length, a buffer is another simulator's, or the GPU is lost.
+    /// The two differ in length or are one and the same, a buffer is another simulator's, or the GPU
+    /// is lost.
     #[track_caller]
     pub unsafe fn copy<T: DeviceCopy>(
         &self,
         to: &Buffer<T>,
         from: &Buffer<T>,
     ) -> Result<(), Error> {
-        self.check_memory(&[to.engine(), from.engine()])?;
-        same_length(to.len(), from.len())?;
-        self.put(Step::Move(Move::Copy {
-            to: to.address(),
-            from: from.address(),
-            size_bytes: from.size_bytes(),
-        }))
+        same_length(to, &format!("`{}`", from.label()), from.len())?;
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_part(to, 0, from, 0..from.len()) }
     }
 
     /// As [`Stream::copy`], of the values `part` of `from`, to those from `first` on.
@@ -248,16 +244,24 @@ impl Stream {
         from: &Buffer<T>,
         part: Range<usize>,
     ) -> Result<(), Error> {
-        self.check_memory(&[to.engine(), from.engine()])?;
+        self.check_memory(to)?;
+        self.check_memory(from)?;
         let n = part.len();
-        if part.end > from.len() || first.checked_add(n).is_none_or(|end| end > to.len()) {
+        if part.start > part.end
+            || part.end > from.len()
+            || first.checked_add(n).is_none_or(|end| end > to.len())
+        {
             return Err(EngineError::Stream(format!(
-                "a copy of the values {part:?} of {}, to {first} and on of {}",
+                "a copy of the values {part:?} of `{}`, which has {}, to {first} and on of `{}`, \
+                 which has {}",
+                from.label(),
                 from.len(),
+                to.label(),
                 to.len()
             )));
         }
         let size_bytes = size_of::<T>() as u64;
+        let label = from.label();
         let (to, from) = (
             to.address() + first as u64 * size_bytes,
             from.address() + part.start as u64 * size_bytes,
@@ -265,7 +269,7 @@ impl Stream {
         let size_bytes = n as u64 * size_bytes;
         if size_bytes > 0 && to.abs_diff(from) < size_bytes {
             return Err(EngineError::Stream(format!(
-                "a copy of the values {part:?} of a buffer to itself, to {first} and on: what is \
+                "a copy of the values {part:?} of `{label}` to itself, to {first} and on: what is \
                  overwritten while it is copied has no defined result"
             )));
         }
@@ -287,7 +291,7 @@ impl Stream {
     /// The GPU is lost.
     #[track_caller]
     pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
-        self.check_memory(&[buffer.engine()])?;
+        self.check_memory(buffer)?;
         self.put(Step::Move(Move::Fill {
             address: buffer.address(),
             size_bytes: buffer.size_bytes(),
@@ -367,9 +371,10 @@ impl Stream {
                     return Err(EngineError::Stream(what));
                 }
                 *recording.borrow_mut() = Some(Vec::new());
-                let done = work();
-                let steps = recording.borrow_mut().take().unwrap_or_default();
-                done.map(|()| Graph::on_simulator(&self.device, steps))
+                let _ends = Ends(recording);
+                work()?;
+                let steps = recording.take().unwrap_or_default();
+                Ok(Graph::on_simulator(&self.device, steps))
             }
             (Kind::Gpu(_), Machine::Sim(_)) => unreachable!("a stream matches its device"),
         }
@@ -446,7 +451,8 @@ impl Stream {
         }
     }
 
-    fn refuse_while_recording(&self, what: &str) -> Result<(), Error> {
+    /// Refuses what a simulator's graph cannot contain, while one is recorded from this stream.
+    pub(crate) fn refuse_while_recording(&self, what: &str) -> Result<(), Error> {
         match &self.kind {
             Kind::Sim(recording) if recording.borrow().is_some() => Err(EngineError::Stream(
                 format!("a graph is being recorded from this stream and cannot contain {what}"),
@@ -456,12 +462,31 @@ impl Stream {
     }
 }
 
-fn same_length(a: usize, b: usize) -> Result<(), Error> {
-    if a == b {
+/// A simulator's recording, which ends with this value: also after an error or a panic.
+struct Ends<'a>(&'a RefCell<Option<Vec<Step>>>);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.take();
+    }
+}
+
+/// What errors call it: it has no name.
+const PINNED: &str = "pinned memory";
+
+/// Refuses a copy between things of different lengths.
+fn same_length<T: DeviceCopy>(
+    buffer: &Buffer<T>,
+    other: &str,
+    n_values: usize,
+) -> Result<(), Error> {
+    if buffer.len() == n_values {
         return Ok(());
     }
     Err(EngineError::Stream(format!(
-        "a copy between a buffer of {a} values and one of {b}"
+        "a copy between `{}`, which has {} values, and {other}, which has {n_values}",
+        buffer.label(),
+        buffer.len()
     )))
 }
 

@@ -4,6 +4,7 @@ use crate::driver;
 use crate::engine::gpu::Gpu;
 use crate::engine::sim::Sim;
 use crate::engine::{EngineError, Machine, Prepared, pending};
+use crate::graph::refuse_launch_while_recording;
 use crate::{Error, Event, LaunchConfig, Module, Report, Stream};
 use cuda_std::launch::Kernel;
 use ptx_sim::Schedule;
@@ -106,8 +107,9 @@ impl Together {
         Ok(())
     }
 
-    /// Makes simulators run them in another order of devices, blocks, warps and lanes than the usual
-    /// one, or in the usual one again.
+    /// Makes simulators run them in another order of devices, blocks, warps and lanes than the first
+    /// launch's device has ([`Simulator::schedule`](crate::Simulator::schedule)), or in that one again.
+    /// They are not traced.
     pub fn set_schedule(&mut self, schedule: Option<Schedule>) {
         self.schedule = schedule;
     }
@@ -118,8 +120,10 @@ impl Together {
     /// # Errors
     ///
     /// A kernel does something wrong, or the devices cannot run together: some are GPUs and others
-    /// simulators, or simulators were not made together. The error names the device.
+    /// simulators, or simulators were not made together. The error names the device. While a graph is
+    /// recorded they would run at once and be no part of it.
     pub fn run(&self) -> Result<Vec<Report>, Error> {
+        refuse_launch_while_recording()?;
         let mut gpus: Vec<(&Gpu, &Launch)> = Vec::new();
         let mut sims: Vec<(&Sim, &Launch)> = Vec::new();
         for launch in &self.launches {

@@ -2,7 +2,8 @@
 
 mod behaviour;
 
-use lockstep::Device;
+use behaviour::kernels::{self, PTX};
+use lockstep::{Device, LaunchConfig, Schedule, Simulator, Together};
 
 fn device() -> Device {
     Device::open().expect("there is always one")
@@ -25,4 +26,26 @@ fn simulators_that_were_not_made_together_are_no_peers() {
     assert!(!a.can_access_peer(&b).expect("it is known"));
     let error = a.enable_peer(&b).expect_err("two machines").to_string();
     assert!(error.contains("`Device::simulators`"), "{error}");
+}
+
+#[test]
+fn launches_together_run_in_the_order_of_their_device() {
+    let settings = Simulator {
+        schedule: Some(Schedule::new(5)),
+        ..Simulator::default()
+    };
+    let device = Device::simulator_with(settings);
+    let module = device.load(PTX).expect("it loads");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    let mut together = Together::new();
+    let config = LaunchConfig::linear(100, 32);
+    // SAFETY: the simulator finds what is wrong.
+    unsafe { together.add(&module, kernels::increment, config, (x.as_mut_ptr(), 100)) }
+        .expect("it may be launched");
+    let error = together.run().expect_err("4 are not 100").to_string();
+    assert!(error.contains("under schedule 5"), "{error}");
+    let stream = device.stream().expect("there is one");
+    let recorded = stream.record_graph(|| together.run().map(drop));
+    let error = recorded.expect_err("it would run at once").to_string();
+    assert!(error.contains("a graph is being recorded"), "{error}");
 }

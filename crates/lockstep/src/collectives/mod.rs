@@ -86,24 +86,53 @@ pub fn group(
     })
 }
 
+fn are_of_one_machine(devices: &[Device]) -> Result<(), Error> {
+    let sims = || {
+        devices.iter().filter_map(|device| match device.machine() {
+            Machine::Sim(sim) => Some(sim),
+            Machine::Gpu(_) => None,
+        })
+    };
+    let first = sims().next();
+    match first.is_none_or(|first| sims().all(|sim| first.is_beside(sim))) {
+        true => Ok(()),
+        false => Err(EngineError::Devices(
+            "the simulators are of different machines: make them together, by \
+             `Device::simulators`"
+                .to_owned(),
+        )),
+    }
+}
+
 impl Communicator {
     /// A rank for each device of this process.
     ///
     /// # Errors
     ///
-    /// There is no NCCL, or it refuses; or some devices are GPUs and others simulators.
+    /// There is no NCCL, or it refuses; some devices are GPUs and others simulators; or simulators are
+    /// of different machines.
     pub fn of_devices(devices: &[Device]) -> Result<Vec<Self>, Error> {
         let n_ranks = devices.len();
+        for (number, device) in devices.iter().enumerate() {
+            if devices[..number].iter().any(|other| other.is_same(device)) {
+                return Err(EngineError::Devices(format!(
+                    "ranks need different devices, but device {} is there twice",
+                    device.number()
+                )));
+            }
+        }
         let n_simulators = devices
             .iter()
             .filter(|device| device.is_simulator())
             .count();
         let all: Vec<By> = match n_simulators {
+            _ if n_ranks == 0 => Vec::new(),
             0 => OfNccl::of_gpus(devices)?
                 .into_iter()
                 .map(By::Nccl)
                 .collect(),
             n if n == n_ranks => {
+                are_of_one_machine(devices)?;
                 let meeting = Rc::new(Meeting::new(n_ranks));
                 let of = |_: &Device| By::Meeting(meeting.clone());
                 devices.iter().map(of).collect()
@@ -329,10 +358,11 @@ impl Communicator {
         }
         let of_device =
             |buffer: &&Buffer<T>| std::ptr::addr_eq(buffer.engine(), self.device.engine());
-        if !to.iter().chain(&from).all(of_device) {
+        if let Some(buffer) = to.iter().chain(&from).find(|buffer| !of_device(buffer)) {
             return Err(EngineError::Devices(format!(
-                "a buffer of a call by rank {} is not on its device {}",
+                "rank {} is given `{}`, which is not on its device {}",
                 self.rank,
+                buffer.label(),
                 self.device.number()
             )));
         }
@@ -345,6 +375,7 @@ impl Communicator {
                 unsafe { of.call(gpu, kind, (to, from, count, T::TYPE), stream) }
             }
             (By::Meeting(meeting), _) => {
+                stream.refuse_while_recording("a collective call of simulators")?;
                 let call = Call {
                     kind,
                     count,

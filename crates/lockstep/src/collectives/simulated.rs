@@ -97,7 +97,8 @@ impl Call {
         let mut bytes = vec![0; n_values * self.size_bytes];
         if let Some(from) = self.from {
             let engine = self.device.engine();
-            self.at_work(|| engine.read_values(from, &mut bytes, self.size_bytes, false))?;
+            self.at_work(|| engine.read_values(from, &mut bytes, self.size_bytes, false))
+                .map_err(|error| error.on_device(self.device.number()))?;
         }
         Ok(bytes)
     }
@@ -111,17 +112,12 @@ impl Call {
 }
 
 /// Where ranks' calls wait for those of the others.
+///
+/// Calls that are never matched keep their streams waiting, also without the communicator.
 pub(super) struct Meeting {
     ranks: RefCell<Vec<Waiting>>,
-}
-
-impl Drop for Meeting {
-    fn drop(&mut self) {
-        for waiting in self.ranks.get_mut() {
-            let calls = waiting.collective.iter().chain(&waiting.between);
-            calls.for_each(|call| pending::met(call.unmet));
-        }
-    }
+    /// Why a call failed: no later one can be done.
+    failure: RefCell<Option<String>>,
 }
 
 /// A rank's calls that others have not made yet.
@@ -139,19 +135,44 @@ impl Meeting {
         let ranks = std::iter::repeat_with(Waiting::default).take(n_ranks);
         Self {
             ranks: RefCell::new(ranks.collect()),
+            failure: RefCell::default(),
+        }
+    }
+
+    /// An error if an earlier call has failed, of whichever rank.
+    fn check_usable(&self) -> Result<(), Error> {
+        match &*self.failure.borrow() {
+            None => Ok(()),
+            Some(why) => Err(EngineError::Devices(format!(
+                "the communicator cannot be used any more, since a call failed: {why}"
+            ))),
         }
     }
 
     /// A rank makes a call, in a stream.
     pub fn call(&self, rank: usize, mut call: Call, stream: Id) -> Result<(), Error> {
-        let mut ranks = self.ranks.borrow_mut();
-        let uses = call.check(stream, ranks.len())?;
+        self.check_usable()?;
+        let uses = call.check(stream, self.ranks.borrow().len())?;
         call.unmet = pending::waits_for_ranks(stream, call.to_string());
         let device = call.device.clone();
+        self.make(rank, call).inspect_err(|error| {
+            let why = match error {
+                EngineError::Devices(why) => why.clone(),
+                other => other.to_string(),
+            };
+            *self.failure.borrow_mut() = Some(why);
+        })?;
+        Call::begin(&device, stream, uses);
+        Ok(())
+    }
+
+    /// Notes a rank's call, and does what all ranks have called now.
+    fn make(&self, rank: usize, call: Call) -> Result<(), Error> {
+        let mut ranks = self.ranks.borrow_mut();
         match call.kind {
             Kind::Send { to: other } | Kind::Receive { from: other } => {
                 ranks[rank].between.push(call);
-                exchange(&mut ranks, rank, other)?;
+                exchange(&mut ranks, rank, other)
             }
             _ => {
                 ranks[rank].collective.push_back(call);
@@ -164,14 +185,14 @@ impl Meeting {
                     calls.iter().for_each(|call| pending::met(call.unmet));
                     perform(&calls, ranks[0].n_done)?;
                 }
+                Ok(())
             }
         }
-        Call::begin(&device, stream, uses);
-        Ok(())
     }
 
     /// A rank waits for the end of its calls.
     pub fn waited_for(&self, rank: usize) -> Result<(), Error> {
+        self.check_usable()?;
         let ranks = self.ranks.borrow();
         let own = &ranks[rank];
         if let Some(call) = own.collective.front() {
@@ -212,7 +233,8 @@ fn exchange(ranks: &mut [Waiting], one: usize, other: usize) -> Result<(), Error
         pending::met(receive.unmet);
         if (send.count, send.element) != (receive.count, receive.element) {
             return Err(EngineError::Devices(format!(
-                "rank {sender}: {send}, but rank {receiver}: {receive}"
+                "rank {sender} calls {send}, but rank {receiver} calls {receive}: both must have as \
+                 many values of the same type"
             )));
         }
         receive.write(&send.read(send.count)?)?;
@@ -226,7 +248,7 @@ fn perform(calls: &[Call], number: u64) -> Result<(), Error> {
     if let Some(rank) = calls.iter().position(|call| !call.fits(first)) {
         return Err(EngineError::Devices(format!(
             "the ranks' collective call {number} differs: rank 0 calls {first}, but rank {rank} \
-             {}; all ranks must make the same calls in the same order",
+             calls {}; all ranks must make the same calls in the same order",
             calls[rank]
         )));
     }

@@ -120,16 +120,31 @@ impl Stream {
         check("cuStreamBeginCapture", unsafe {
             sys::cuStreamBeginCapture_v2(self.raw(), CAPTURE_MODE_RELAXED)
         })?;
+        // Recording ends even after an error or a panic.
+        let ends = Ends(self);
         let worked = work();
-        // Recording ends here even after an error.
+        std::mem::forget(ends);
+        let graph = self.end_recording();
+        worked?;
+        Ok(graph?.instantiate()?)
+    }
+
+    fn end_recording(&self) -> Result<super::Graph, DriverError> {
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is alive; writes one handle.
         let ended = check("cuStreamEndCapture", unsafe {
             sys::cuStreamEndCapture(self.raw(), &mut graph)
         });
         let graph = super::Graph::of(graph);
-        worked?;
-        ended?;
-        Ok(graph.instantiate()?)
+        ended.map(|()| graph)
+    }
+}
+
+/// Ends a recording from the stream, whatever became of it.
+struct Ends<'a>(&'a Stream);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.end_recording();
     }
 }

@@ -299,14 +299,35 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         (address, (end - start) as u64)
     }
 
+    #[track_caller]
+    fn address_of(&self, offset: usize) -> u64 {
+        assert!(
+            offset <= self.len,
+            "value {offset} of `{}`, which has {}",
+            self.label,
+            self.len
+        );
+        self.address + (offset * size_of::<T>()) as u64
+    }
+
     /// The kernel argument for a `*const T` that points to value `offset`.
+    ///
+    /// # Panics
+    ///
+    /// `offset` is past the buffer's end.
+    #[track_caller]
     pub fn ptr_at(&self, offset: usize) -> DevicePtr<T> {
-        DevicePtr::new(self.address + (offset * size_of::<T>()) as u64)
+        DevicePtr::new(self.address_of(offset))
     }
 
     /// The kernel argument for a `*mut T` that points to value `offset`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Buffer::ptr_at`].
+    #[track_caller]
     pub fn ptr_mut_at(&self, offset: usize) -> DevicePtrMut<T> {
-        DevicePtrMut::new(self.address + (offset * size_of::<T>()) as u64)
+        DevicePtrMut::new(self.address_of(offset))
     }
 
     /// The kernel argument for a `*const T`.

@@ -127,7 +127,7 @@ impl LaunchConfig {
         }
         let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;
         Some(format!(
-            "{} blocks along {} are not a multiple of the cluster's {}",
+            "the grid has {} blocks along {}, not a multiple of the cluster's {}",
             self.grid[axis],
             ["x", "y", "z"][axis],
             cluster[axis]

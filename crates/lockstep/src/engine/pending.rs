@@ -54,10 +54,13 @@ pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(),
     match found {
         None => Ok(()),
         Some((what, writes)) => Err(EngineError::Stream(format!(
-            "{} does not wait for {what}, which may still be {} the same memory: wait for its stream, \
-             or let this one wait for an event that is recorded after it",
+            "{} does not wait for {what}, which may still be {} the same memory: wait for its stream{}",
             of.what,
-            if writes { "writing" } else { "reading" }
+            if writes { "writing" } else { "reading" },
+            match stream {
+                Some(_) => ", or let this one wait for an event that is recorded after it",
+                None => "",
+            }
         ))),
     }
 }

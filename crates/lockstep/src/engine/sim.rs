@@ -322,6 +322,10 @@ impl Sim {
             }
             Ok(module)
         };
+        let of_first = launches
+            .first()
+            .and_then(|(sim, ..)| sim.options().schedule);
+        let schedule = schedule.or(of_first);
         let mut loaded = Vec::new();
         for (member, (sim, launch, _)) in launches.iter().enumerate() {
             loaded.push(load(sim, launch).map_err(|error| Box::new((member, error)))?);

@@ -104,6 +104,24 @@ fn a_graph_runs_when_it_is_launched_and_as_often() {
 }
 
 #[test]
+fn a_recording_ends_with_a_panic_too() {
+    let (device, _) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    let panicking = std::panic::AssertUnwindSafe(|| {
+        stream
+            .record_graph(|| panic!("in the middle"))
+            .map(drop)
+            .expect("it does not get here");
+    });
+    std::panic::catch_unwind(panicking).expect_err("it panics");
+    // SAFETY: `x` lives until the stream is waited for.
+    unsafe { stream.fill(&x, 1) }.expect("it is put in");
+    stream.synchronize().expect("it ran");
+    assert_eq!(x.read().expect("it is read"), [0x0101_0101; 4]);
+}
+
+#[test]
 fn other_threads_work_while_a_graph_is_recorded() {
     fn work_of_another_thread() {
         let (device, module) = loaded();
@@ -184,7 +202,8 @@ fn lengths_and_devices_must_agree() {
     // SAFETY: refused.
     let error = unsafe { stream.upload(&x, &pinned) }.expect_err("5 are not 4");
     assert!(
-        error.to_string().contains("4 values") && error.to_string().contains("of 5"),
+        error.to_string().contains("`x`, which has 4 values")
+            && error.to_string().contains("pinned memory, which has 5"),
         "{error}"
     );
     // SAFETY: refused.
@@ -192,6 +211,16 @@ fn lengths_and_devices_must_agree() {
     assert!(error.to_string().contains("to itself"), "{error}");
     // SAFETY: the buffer lives until the stream is waited for.
     unsafe { stream.copy_part(&x, 2, &x, 0..2) }.expect("they are apart");
+    // SAFETY: as above.
+    let error = unsafe { stream.copy(&x, &x) }.expect_err("all are in both");
+    assert!(error.to_string().contains("`x` to itself"), "{error}");
+    #[expect(clippy::reversed_empty_ranges, reason = "that is what is wrong")]
+    // SAFETY: as above.
+    let error = unsafe { stream.copy_part(&x, 0, &x, 2..1) }.expect_err("it has no values");
+    assert!(
+        error.to_string().contains("the values 2..1 of `x`"),
+        "{error}"
+    );
     stream.synchronize().expect("it ran");
     let elsewhere = other.stream().expect("there is one");
     let config = LaunchConfig::linear(4, 32);

@@ -147,7 +147,7 @@ fn calls_in_different_orders_name_both() {
         "{text}"
     );
     assert!(
-        text.contains("rank 1 broadcast from rank 0 of 4 f32 at"),
+        text.contains("rank 1 calls broadcast from rank 0 of 4 f32 at"),
         "{text}"
     );
     assert_eq!(
@@ -155,6 +155,77 @@ fn calls_in_different_orders_name_both() {
         2,
         "{text}"
     );
+    // Rank 0 learns of it, and nobody goes on.
+    for Rank { rank, stream, .. } in &all {
+        let text = message(rank.synchronize(stream));
+        assert!(
+            text.contains("since a call failed: the ranks' collective call 1 differs"),
+            "{text}"
+        );
+        // SAFETY: as above.
+        let again = unsafe { rank.all_reduce(stream, &buffers[0], &buffers[0], Operator::Sum) };
+        again.expect_err("it cannot be used any more");
+    }
+}
+
+#[test]
+fn a_send_of_another_length_is_an_error_for_both() {
+    let all = ranks(2);
+    let (four, two) = (all[0].give(&[1_f32; 4]), all[1].room::<f32>(2));
+    // SAFETY: both buffers live as long as the streams.
+    unsafe { all[0].rank.send(&all[0].stream, &four, 1) }.expect("nobody knows yet");
+    // SAFETY: as above.
+    let text = message(unsafe { all[1].rank.receive(&all[1].stream, &two, 0) });
+    assert!(
+        text.contains("rank 0 calls send to rank 1 of 4 f32"),
+        "{text}"
+    );
+    let text = message(all[0].rank.synchronize(&all[0].stream));
+    assert!(
+        text.contains("but rank 1 calls receive from rank 0 of 2 f32"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_call_that_nobody_matched_keeps_its_stream_waiting() {
+    let mut all = ranks(2);
+    let buffer = all[0].give(&[1_f32; 4]);
+    let Rank { rank, stream, .. } = &all[0];
+    // SAFETY: the buffer lives as long as the stream.
+    unsafe { rank.all_reduce(stream, &buffer, &buffer, Operator::Sum) }.expect("nobody knows yet");
+    all.truncate(1);
+    let Rank { rank, stream, .. } = all.remove(0);
+    drop(rank);
+    let text = message(stream.synchronize());
+    assert!(text.contains("which other ranks have not made"), "{text}");
+}
+
+#[test]
+fn a_simulators_graph_contains_no_call() {
+    let all = ranks(1);
+    let buffer = all[0].give(&[1_f32; 4]);
+    let Rank { rank, stream, .. } = &all[0];
+    // SAFETY: the buffer lives as long as the stream.
+    let recorded =
+        stream.record_graph(|| unsafe { rank.all_reduce(stream, &buffer, &buffer, Operator::Sum) });
+    let text = recorded.expect_err("it would run at once").to_string();
+    assert!(text.contains("cannot contain a collective call"), "{text}");
+}
+
+#[test]
+fn ranks_are_different_devices_of_one_machine() {
+    let refused = |devices: &[Device]| match Communicator::of_devices(devices) {
+        Ok(_) => panic!("it is wrong"),
+        Err(error) => error.to_string(),
+    };
+    let device = Device::simulator();
+    let text = refused(&[device.clone(), device.clone()]);
+    assert!(text.contains("device 0 is there twice"), "{text}");
+    let text = refused(&[device, Device::simulator()]);
+    assert!(text.contains("`Device::simulators`"), "{text}");
+    let none = Communicator::of_devices(&[]).expect("no ranks of no devices");
+    assert!(none.is_empty());
 }
 
 #[test]
