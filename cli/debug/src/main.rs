@@ -72,19 +72,22 @@ fn debug(options: Options) -> anyhow::Result<ExitCode> {
     sim.launch_by(None);
     if n_launches.get() < asked.launch {
         bail!(
-            "the lesson launches `{}` {} times at {shape}: there is no launch {}",
+            "at {shape} the lesson has {} of `{}`: there is no launch {}",
+            match n_launches.get() {
+                1 => "1 launch".to_owned(),
+                n => format!("{n} launches"),
+            },
             registered.kernel.id,
-            n_launches.get(),
             asked.launch
         );
     }
-    match ended {
+    match &ended {
         Ok(()) => eprintln!("{name}: the result is right"),
         Err(error) => eprintln!("{name}: {error}"),
     }
-    Ok(match talk.has_failed() {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::FAILURE,
+    Ok(match ended.is_ok() && !talk.has_failed() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::{Args, Parser};
 use ptx_sim::Schedule;
-use std::fs::File;
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
@@ -111,8 +111,8 @@ impl Options {
         let Some(script) = &self.script else {
             return Ok(Box::new(BufReader::new(io::stdin())));
         };
-        let file = File::open(script);
-        let file = file.with_context(|| format!("--script {}", script.display()))?;
-        Ok(Box::new(BufReader::new(file)))
+        let text = fs::read(script);
+        let text = text.with_context(|| format!("--script {}", script.display()))?;
+        Ok(Box::new(io::Cursor::new(text)))
     }
 }

@@ -55,14 +55,15 @@ impl Talk {
         let has_view = is_typed && !self.options.lines;
         let mut output = io::stdout();
         let first = self.options.first_commands(self.wrong.as_ref());
-        if !first.is_empty() {
-            self.note(lines::talk(
-                debugger,
-                &mut first.as_bytes(),
-                &mut output,
-                "",
-            )?);
-        } else if !has_view {
+        for line in first.lines() {
+            let talked = lines::talk(debugger, &mut line.as_bytes(), &mut output, "")?;
+            self.note(talked);
+            // Without its breakpoint the launch would run to its end.
+            if talked.n_refused > 0 {
+                break;
+            }
+        }
+        if first.is_empty() && !has_view {
             println!("{}", debugger.where_text());
         }
         if has_view {

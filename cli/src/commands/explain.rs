@@ -261,7 +261,12 @@ impl Pictures {
             let path = dir.join(name);
             std::fs::write(&path, svg).map_err(|error| failed(&path, error))?;
         }
-        say(&format!("{} pictures in {}", self.0.len(), dir.display()));
+        let pictures = if self.0.len() == 1 {
+            "picture"
+        } else {
+            "pictures"
+        };
+        say(&format!("{} {pictures} in {}", self.0.len(), dir.display()));
         Ok(())
     }
 }

@@ -11,8 +11,9 @@ pub(super) fn command(result: &CaseResult, fuel: Option<u64>) -> Option<String> 
         Lead::Finding => "--finding",
     };
     let mut words = vec!["debug".to_owned(), result.kernel.to_owned()];
-    if !result.shape.is_sweep() {
-        words.push(format!("--shape={}", result.shape.name()));
+    let shape = result.shape_to_look_at();
+    if !shape.is_sweep() {
+        words.push(format!("--shape={}", shape.name()));
     }
     if let Some(schedule) = result.schedule {
         words.push(format!("--schedule={schedule}"));

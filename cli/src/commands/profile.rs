@@ -240,7 +240,7 @@ pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Opt
     if !result.can_be_profiled || result.schedule.is_some() {
         return None;
     }
-    let command = command(result.kernel, &result.shape, ptx);
+    let command = command(result.kernel, &result.shape_to_look_at(), ptx);
     Some(width::hint("to look at it", &command, width))
 }
 

@@ -71,9 +71,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.print(|out| {
         writeln!(
             out,
-            "{}: {} kernels, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
+            "{}: {} {}, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
             file.display(),
             selected.len(),
+            if selected.len() == 1 {
+                "kernel"
+            } else {
+                "kernels"
+            },
             tally.n_passed,
             tally.n_failed,
             tally.n_not_run,
@@ -153,7 +158,8 @@ fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
 }
 
 fn run_cases(sim: &Sim, cases: &[Case]) -> (Vec<CaseResult>, Vec<Recorded>) {
-    say(&format!("engine: simulator; {} runs", cases.len()));
+    let runs = if cases.len() == 1 { "run" } else { "runs" };
+    say(&format!("engine: simulator; {} {runs}", cases.len()));
     let progress = Progress::new(cases.len());
     let ran = cases.iter().map(|case| {
         progress.starting(case);

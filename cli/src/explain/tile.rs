@@ -115,7 +115,7 @@ pub fn write_found(
     let shown: Vec<&Candidate> = found.iter().take(shown.min(MOST_LAYOUTS)).collect();
     let plain = found.iter().find(|one| one.layout == Layout::Plain);
     let plain = plain.filter(|plain| !shown.contains(plain));
-    for candidate in shown.into_iter().chain(plain) {
+    let line = |candidate: &Candidate| {
         let conflicts = candidate.conflicts.iter().zip(&patterns);
         let conflicts: Vec<String> = conflicts.map(|(n, name)| format!("{name} {n}")).collect();
         let name = candidate.layout.to_string();
@@ -123,10 +123,16 @@ pub fn write_found(
             0 => String::new(),
             n => format!(", {n} bytes more"),
         };
-        writeln!(out, "  {name:<20}  {}{extra}", conflicts.join(", "))?;
+        format!("  {name:<20}  {}{extra}", conflicts.join(", "))
+    };
+    for candidate in shown {
+        writeln!(out, "{}", line(candidate))?;
     }
     if n_free > MOST_LAYOUTS {
         writeln!(out, "  … {} more", n_free - MOST_LAYOUTS)?;
+    }
+    if let Some(plain) = plain {
+        writeln!(out, "{}", line(plain))?;
     }
     let rules = "Conflicts were counted for every access to the tile, by the rules that reproduce \
                  an H200's counters.";

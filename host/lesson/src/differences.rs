@@ -82,12 +82,17 @@ impl fmt::Display for Difference {
         let words = |value: Option<f64>| {
             value.map_or_else(|| "no request".to_owned(), |value| format!("{value}"))
         };
+        // Rounded, where that still differs from what is expected.
+        let is_told_apart = self.counted.map(rounded) != self.expected.map(rounded);
+        let counted = match is_told_apart {
+            true => words(self.counted.map(rounded)),
+            false => words(self.counted),
+        };
         write!(
             f,
-            "{}: expected {}, counted {}",
+            "{}: expected {}, counted {counted}",
             self.metric,
-            words(self.expected),
-            words(self.counted)
+            words(self.expected)
         )?;
         let one = self.lines.len() == 1;
         for (index, line) in self.lines.iter().take(MOST).enumerate() {

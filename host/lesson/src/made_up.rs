@@ -16,6 +16,7 @@ pub fn result(kernel: &'static str, shape: &[u32], status: Status) -> CaseResult
         reason: None,
         can_be_profiled: false,
         lead: None,
+        failed_size: None,
         figures: Figures::default(),
         elapsed: Duration::ZERO,
         schedule: None,

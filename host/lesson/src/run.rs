@@ -32,6 +32,9 @@ pub struct CaseResult {
     pub can_be_profiled: bool,
     /// Where the debugger shows why it failed.
     pub lead: Option<Lead>,
+    /// The size that failed, if the shape is a sweep.
+    #[serde(skip)]
+    pub failed_size: Option<Shape>,
     /// Its measurements.
     pub figures: Figures,
     /// The total time of the case.
@@ -45,6 +48,15 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
+    /// The shape to look at to see why it failed: the failed one of a sweep. Commands take none that
+    /// is empty; a kernel that fails there mostly fails on one element, too.
+    pub fn shape_to_look_at(&self) -> Shape {
+        match &self.failed_size {
+            Some(size) => Shape::of(&size.dims().iter().map(|&n| n.max(1)).collect::<Vec<_>>()),
+            None => self.shape.clone(),
+        }
+    }
+
     /// Its record for a file, if it was timed or failed; `None` for a kernel that is never
     /// timed.
     pub fn measurement(&self) -> Option<Measurement> {
@@ -120,7 +132,7 @@ pub fn run(
 pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
-    let (mut can_be_profiled, mut lead) = (false, None);
+    let (mut can_be_profiled, mut lead, mut failed_size) = (false, None, None);
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
@@ -136,6 +148,7 @@ pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) ->
                 Ok(()) => (Status::Passed, None, figures),
                 Err(error) => {
                     (can_be_profiled, lead) = (error.can_be_profiled(), error.lead());
+                    failed_size = error.size().cloned();
                     let status = if error.is_not_run() {
                         Status::NotRun
                     } else {
@@ -154,6 +167,7 @@ pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) ->
         reason,
         can_be_profiled,
         lead,
+        failed_size,
         figures,
         elapsed: started.elapsed(),
         schedule: None,

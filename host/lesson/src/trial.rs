@@ -258,8 +258,7 @@ impl<'e> Trial<'e> {
         for m in 1..=max_m {
             for n in 1..=max_n {
                 for k in 1..=max_k {
-                    check(self, [m, n, k])
-                        .map_err(|error| error.at(format_args!("size {m}×{n}×{k}")))?;
+                    check(self, [m, n, k]).map_err(|error| error.of_size(&[m, n, k]))?;
                 }
             }
         }

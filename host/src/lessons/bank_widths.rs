@@ -125,7 +125,7 @@ fn run<K: Kernel<Args = Args>>(
     for width in 1..=max_width {
         for n_rounds in 1..=max_rounds {
             run_one(trial, kernel, access, [width, n_rounds])
-                .map_err(|error| error.at(format_args!("size {width} × {n_rounds} rounds")))?;
+                .map_err(|error| error.of_size(&[width, n_rounds]))?;
         }
     }
     Ok(())

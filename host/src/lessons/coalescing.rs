@@ -198,7 +198,7 @@ fn run_by(trial: &mut Trial<'_>, pattern: &Pattern, launch: &Launch<'_>) -> Resu
         return run_one(trial, pattern, launch, n);
     }
     for n in 0..=n {
-        run_one(trial, pattern, launch, n).map_err(|error| error.at(format_args!("size {n}")))?;
+        run_one(trial, pattern, launch, n).map_err(|error| error.of_size(&[n]))?;
     }
     Ok(())
 }

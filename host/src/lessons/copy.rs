@@ -137,7 +137,7 @@ fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     // And around the end of one of the larger blocks.
     let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
     for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
-        run_one(trial, launch, n).map_err(|error| error.at(format_args!("size {n}")))?;
+        run_one(trial, launch, n).map_err(|error| error.of_size(&[n]))?;
     }
     Ok(())
 }

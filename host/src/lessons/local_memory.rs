@@ -93,8 +93,7 @@ fn run<K: Kernel<Args = Args>>(
     }
     // One block, so that a thread has several outputs where n is large enough.
     for n in 0..=n {
-        run_one(trial, kernel, window, n, [1, 1, 1])
-            .map_err(|error| error.at(format_args!("size {n}")))?;
+        run_one(trial, kernel, window, n, [1, 1, 1]).map_err(|error| error.of_size(&[n]))?;
     }
     Ok(())
 }

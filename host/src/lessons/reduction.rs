@@ -466,7 +466,7 @@ fn whole_number(index: u32) -> f32 {
 fn run_sweep(trial: &mut Trial<'_>, plan: Planner<'_>) -> Result<(), CaseError> {
     let lengths = (1..=trial.shape().n()).chain(EXTRA_LENGTHS);
     for n in lengths {
-        check_length(trial, plan, n).map_err(|error| error.at(format_args!("{n} elements")))?;
+        check_length(trial, plan, n).map_err(|error| error.of_size(&[n]))?;
     }
     Ok(())
 }

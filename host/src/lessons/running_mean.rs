@@ -109,8 +109,7 @@ fn run(trial: &mut Trial<'_>, _: running_mean_shared) -> Result<(), CaseError> {
     }
     for n in 0..=max_n {
         for window in 1..=max_window {
-            run_one(trial, n, window)
-                .map_err(|error| error.at(format_args!("size {n} × {window}")))?;
+            run_one(trial, n, window).map_err(|error| error.of_size(&[n, window]))?;
         }
     }
     Ok(())

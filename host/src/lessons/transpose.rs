@@ -317,7 +317,7 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         (matrices.n_rows, matrices.n_columns) = (n_rows, n_columns);
         matrices.first_input = max_elements - n_rows as usize * n_columns as usize;
         launch(trial, Act::Verified, &mut matrices)
-            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
+            .map_err(|error| error.of_size(&[n_rows, n_columns]))?;
         matrices.first_output += room(n_rows, n_columns);
     }
 
@@ -332,9 +332,9 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         let compared = compare_with_transpose(got, shape, first, trial.tolerance());
         trial
             .verdict(compared.map_err(|mismatch| mismatch.after(start)))
-            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
+            .map_err(|error| error.of_size(&[n_rows, n_columns]))?;
         guarded::check(rest, "after the output")
-            .map_err(|error| error.at(format_args!("shape {n_rows}×{n_columns}")))?;
+            .map_err(|error| error.of_size(&[n_rows, n_columns]))?;
         start += room(n_rows, n_columns);
     }
     Ok(())

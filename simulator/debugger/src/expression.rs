@@ -399,6 +399,9 @@ impl<'a> Reader<'a> {
         let word = &self.rest[..n];
         if word.len() == start {
             return match self.rest {
+                "" if self.text.trim().is_empty() => {
+                    no("an expression is missing, such as `x`, `x[3]` or `%r1`".to_owned())
+                }
                 "" => no(format!("`{}` ends too early", self.text)),
                 rest => no(format!("what is `{rest}` in `{}`?", self.text)),
             };

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use crate::debugger::{Debugger, Direction, Stop};
 use crate::element::Element;
 use crate::expression::NoValue;
+use crate::text::product;
 use crate::watcher::{Focus, Reach, Unit};
 use ptx::suggest;
 
@@ -229,6 +230,7 @@ fn finding(debugger: &mut Debugger<'_, '_, '_>, rest: &str) -> Result<String, No
     }
     Err(NoValue(match debugger.finding() {
         Some(_) => "what the checks find has no other side".to_owned(),
+        None if is_other => "the checks find nothing that has another side".to_owned(),
         None => "the checks find nothing in this launch".to_owned(),
     }))
 }
@@ -316,8 +318,9 @@ fn thread(debugger: &mut Debugger<'_, '_, '_>, word: &str, rest: &str) -> Result
     };
     let Some((block, warp, lane)) = found else {
         let (grid, block) = debugger.session().shape();
+        let [grid, block] = [grid, block].map(product);
         return Err(NoValue(format!(
-            "there is no such {word}: the launch has {grid:?} blocks of {block:?} threads"
+            "there is no such {word}: the launch has {grid} blocks of {block} threads"
         )));
     };
     debugger.look_at(Focus { block, warp, lane })?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ptx::ir;
-use ptx_sim::debug::{BlockState, Frame, Known, Position, WarpState};
+use ptx_sim::debug::{BlockState, Frame, Known, Position, Waits, WarpState};
 
 use crate::debugger::{Debugger, Reason, Stop};
 use crate::element;
@@ -334,7 +334,7 @@ impl Debugger<'_, '_, '_> {
         let of_block = |block: &BlockState| {
             let live: u32 = block.warps.iter().map(|warp| warp.live.count_ones()).sum();
             format!(
-                "block {} ({}): {live} threads",
+                "block {}, at {}: {live} threads",
                 block.number,
                 triple(block.ctaid)
             )
@@ -383,8 +383,16 @@ impl Debugger<'_, '_, '_> {
         for warp in block.warps.iter().filter(|warp| warp.has_products) {
             let _ = writeln!(text, "warp {}: sums of products are in flight", warp.index);
         }
+        for warp in &block.warps {
+            // Who waits at a barrier stands with it.
+            let is_elsewhere = |waits| !matches!(waits, None | Some(Waits::Barrier));
+            for path in warp.paths.iter().filter(|path| is_elsewhere(path.waits)) {
+                let (who, what) = (lanes(path.lanes), waits(path.waits));
+                let _ = writeln!(text, "warp {}, lanes {who}: {what}", warp.index);
+            }
+        }
         match text.is_empty() {
-            true => "nobody waits at a barrier, and nothing is in flight".to_owned(),
+            true => "nobody waits, and nothing is in flight".to_owned(),
             false => text.trim_end().to_owned(),
         }
     }

@@ -119,6 +119,11 @@ pub fn triple([x, y, z]: [u32; 3]) -> String {
     }
 }
 
+/// `8×8×1`.
+pub fn product([x, y, z]: [u32; 3]) -> String {
+    format!("{x}×{y}×{z}")
+}
+
 /// A line of source, or of the PTX text where that is not known.
 pub fn place(place: &Place) -> String {
     match &place.source {

@@ -34,12 +34,13 @@ struct Options {
     #[arg(long)]
     counters: bool,
 
-    /// Halt every launch in a debugger, which goes forwards and backwards
-    #[arg(long, conflicts_with = "schedules")]
+    /// Halt every launch in a debugger, which goes forwards and backwards; its `finding` goes to what
+    /// the checks find
+    #[arg(long, conflicts_with_all = ["schedules", "check"])]
     debug: bool,
 
     /// The same, with commands from a file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["debug", "schedules"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["debug", "schedules", "check"])]
     debug_script: Option<PathBuf>,
 
     /// End the program at the first finding
@@ -182,8 +183,15 @@ fn check_program(program: &OsStr) -> anyhow::Result<()> {
     match is_there {
         true => Ok(()),
         false => Err(usage(format!(
-            "cannot run {}: there is no such program{place}",
-            program.display()
+            "cannot run {0}: there is no such program{place}{1}",
+            program.display(),
+            match !is_named_by_path && path.is_file() {
+                true => format!(
+                    ", but a file here: `./{}` names that one",
+                    program.display()
+                ),
+                false => String::new(),
+            }
         ))),
     }
 }

@@ -7,6 +7,7 @@ use super::request::Request;
 use super::server::{Server, Then};
 use crate::debugger::{Debugger, Direction};
 use crate::expression::NoValue;
+use crate::text::product;
 use crate::watcher::{Reach, Unit};
 
 impl Server {
@@ -46,7 +47,8 @@ impl Control<'_, '_, '_, '_> {
         let kernel = self.debugger.session().kernel();
         let name = self.debugger.program().function(kernel).name.clone();
         let (grid, block) = self.debugger.session().shape();
-        let text = format!("launch of {name}: {grid:?} blocks of {block:?} threads\n");
+        let [grid, block] = [grid, block].map(product);
+        let text = format!("launch of {name}: {grid} blocks of {block} threads\n");
         self.server.output("console", &text);
         let editor = self.server.editor;
         for breakpoint in self.server.wanted.put_all(self.debugger, editor) {
