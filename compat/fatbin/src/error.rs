@@ -2,6 +2,15 @@
 
 use crate::{Architecture, Compression};
 
+/// Bytes as text, if they are that, else in hexadecimal.
+fn shown(bytes: &[u8]) -> String {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    match bytes.iter().all(is_text) {
+        true => format!("{:?}", String::from_utf8_lossy(bytes)),
+        false => format!("the bytes {bytes:02x?}"),
+    }
+}
+
 /// Why bytes could not be read, or contain nothing to run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -15,7 +24,10 @@ pub enum Error {
         given: u64,
     },
     /// None of the things that a program can pass to the driver.
-    #[error("neither PTX, nor a cubin, nor a fat binary: it starts with {start:02x?}")]
+    #[error(
+        "neither PTX, nor a cubin, nor a fat binary: it starts with {}",
+        shown(start)
+    )]
     Unknown {
         /// The first bytes.
         start: Vec<u8>,

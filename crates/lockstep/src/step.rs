@@ -55,7 +55,15 @@ impl Step {
             Self::Launch(launch) => sim.launch_in(launch, stream),
             Self::Move(bytes) => {
                 let uses = sim.check_uses(Some(stream), || bytes.uses(caller))?;
-                sim.at_work(|| bytes.perform(sim))?;
+                let moved = sim.at_work(|| bytes.perform(sim));
+                moved.map_err(|error| match error {
+                    // Its buffers were there when it was enqueued, or recorded.
+                    EngineError::Memory(what) => EngineError::Memory(format!(
+                        "{} at {caller}: {what}: has a buffer been dropped?",
+                        bytes.name()
+                    )),
+                    other => other,
+                })?;
                 sim.begin(stream, uses);
                 Ok(())
             }
@@ -64,37 +72,43 @@ impl Step {
 }
 
 impl Move {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Upload { .. } => "the upload",
+            Self::Download { .. } => "the download",
+            Self::Copy { .. } => "the copy",
+            Self::Fill { .. } => "the fill",
+        }
+    }
+
     /// The device memory that it uses.
     fn uses(&self, caller: &Location<'_>) -> Vec<Pending> {
-        let of = |what: &str, address: u64, size_bytes: u64, writes| Pending {
+        let of = |address: u64, size_bytes: u64, writes| Pending {
             addresses: address..address + size_bytes,
             writes,
-            what: format!("{what} at {caller}"),
+            what: format!("{} at {caller}", self.name()),
         };
         match *self {
             Self::Upload {
                 address,
                 size_bytes,
                 ..
-            } => vec![of("the upload", address, size_bytes as u64, true)],
+            } => vec![of(address, size_bytes as u64, true)],
             Self::Download {
                 address,
                 size_bytes,
                 ..
-            } => vec![of("the download", address, size_bytes as u64, false)],
+            } => vec![of(address, size_bytes as u64, false)],
             Self::Copy {
                 to,
                 from,
                 size_bytes,
-            } => vec![
-                of("the copy", from, size_bytes, false),
-                of("the copy", to, size_bytes, true),
-            ],
+            } => vec![of(from, size_bytes, false), of(to, size_bytes, true)],
             Self::Fill {
                 address,
                 size_bytes,
                 ..
-            } => vec![of("the fill", address, size_bytes, true)],
+            } => vec![of(address, size_bytes, true)],
         }
     }
 

@@ -49,3 +49,20 @@ fn launches_together_run_in_the_order_of_their_device() {
     let error = recorded.expect_err("it would run at once").to_string();
     assert!(error.contains("a graph is being recorded"), "{error}");
 }
+
+#[test]
+fn a_graph_names_the_fill_of_a_dropped_buffer() {
+    let device = Device::simulator();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    // SAFETY: the simulator finds what is wrong.
+    let graph = stream.record_graph(|| unsafe { stream.fill(&x, 1) });
+    let graph = graph.expect("it is recorded");
+    drop(x);
+    // SAFETY: as above.
+    let error = unsafe { stream.launch_graph(&graph) }
+        .expect_err("it is gone")
+        .to_string();
+    let words = ["the fill at ", "tests/device.rs:", "been dropped?"];
+    assert!(words.iter().all(|word| error.contains(word)), "{error}");
+}

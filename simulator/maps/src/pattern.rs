@@ -182,6 +182,15 @@ impl Pattern {
                 self.vector(tile)
             )));
         }
+        if let Shape::Stride(n) = self.shape {
+            let last = 31 * u64::from(n) + u64::from(self.vector(tile)) - 1;
+            let n_elements = u64::from(tile.rows()) * u64::from(tile.columns());
+            if last >= n_elements {
+                return Err(Invalid::because(format!(
+                    "`{self}`: a warp's last lane accesses element {last}; the tile has {n_elements}"
+                )));
+            }
+        }
         if let Shape::Matrices(n) = self.shape {
             if tile.element_bytes() > 2 {
                 return Err(Invalid::because(format!(

@@ -10,6 +10,7 @@ use crate::driver::driver;
 use crate::image::Image;
 use crate::jit::Options;
 use crate::module::Module;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<usize> {
@@ -24,7 +25,10 @@ fn load_plainly(image: &Image) -> Outcome<usize> {
 /// Reads an image from a file.
 pub(super) unsafe fn read_file(path: *const c_char) -> Outcome<Image> {
     let path = unsafe { text(path)? };
-    let bytes = std::fs::read(path).map_err(|_| Status::FILE_NOT_FOUND)?;
+    let bytes = std::fs::read(path).or_else(|error| {
+        recorder()?.not_loaded(format!("the module `{path}` cannot be read: {error}"));
+        Err(Status::FILE_NOT_FOUND)
+    })?;
     Image::from_bytes(&bytes)
 }
 

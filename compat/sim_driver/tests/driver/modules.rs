@@ -87,6 +87,11 @@ fn what_is_no_ptx_is_explained() {
     }
     assert_eq!(load(b"\0"), Status::INVALID_IMAGE.0);
     fails!(cuModuleLoadData(&mut module, std::ptr::null()) with INVALID_VALUE);
+    fails!(cuModuleLoad(&mut module, c"nosuch.ptx".as_ptr()) with FILE_NOT_FOUND);
+    let recorder = sim_driver::recorder::recorder().expect("there is one");
+    let reported = recorder.records().not_loaded;
+    let is_it = |text: &String| text.starts_with("the module `nosuch.ptx` cannot be read: ");
+    assert!(reported.iter().any(is_it), "{reported:?}");
 }
 
 /// The results of a GPU's driver.

@@ -1,10 +1,12 @@
 //! Types of values that collective calls combine, and operators.
 
+use cuda_std::half::{bf16, f16};
 use cuda_std::launch::DeviceCopy;
 use std::ffi::c_int;
 use std::fmt;
 
-/// A value that collective calls can add and compare.
+/// A value that collective calls can add and compare: integers of 8, 32 and 64 bits, `f16`,
+/// `bf16`, `f32` and `f64`. Simulators round the sum of each two `f16` or `bf16`.
 pub trait Element: DeviceCopy + private::Number {}
 
 /// How the values of all ranks become one.
@@ -91,6 +93,10 @@ elements! {
     u32, 3, u32::wrapping_add, u32::wrapping_mul;
     i64, 4, i64::wrapping_add, i64::wrapping_mul;
     u64, 5, u64::wrapping_add, u64::wrapping_mul;
+    f16, 6, |a: f16, b: f16| f16::from_f32(a.to_f32() + b.to_f32()),
+        |a: f16, b: f16| f16::from_f32(a.to_f32() * b.to_f32());
+    bf16, 9, |a: bf16, b: bf16| bf16::from_f32(a.to_f32() + b.to_f32()),
+        |a: bf16, b: bf16| bf16::from_f32(a.to_f32() * b.to_f32());
     f32, 7, |a, b| a + b, |a, b| a * b;
     f64, 8, |a, b| a + b, |a, b| a * b;
 }

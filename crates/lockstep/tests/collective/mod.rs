@@ -2,6 +2,7 @@
 
 mod pending;
 
+use cuda_std::half::{bf16, f16};
 use lockstep::collectives::{Communicator, Element, Operator, group};
 use lockstep::{Buffer, Device, Error, Simulator, Stream};
 
@@ -90,6 +91,27 @@ fn every_call_does_what_it_says() {
     }
     wait().expect("it ends");
     assert_eq!(given[2].read().expect("it is there"), [1, 10, -1, 5, 6, 7]);
+}
+
+#[test]
+fn halves_are_added_too() {
+    fn sums<T: Element + PartialEq + std::fmt::Debug>(given: [[T; 2]; 2], expected: [T; 2]) {
+        let all = ranks(2);
+        let given = [0, 1].map(|i| all[i].give(&given[i]));
+        let got = [0, 1].map(|i| all[i].room::<T>(2));
+        for (i, Rank { rank, stream, .. }) in all.iter().enumerate() {
+            // SAFETY: all buffers live as long as the streams.
+            unsafe { rank.all_reduce(stream, &got[i], &given[i], Operator::Sum) }.expect("fits");
+        }
+        for (Rank { rank, stream, .. }, got) in all.iter().zip(&got) {
+            rank.synchronize(stream).expect("it ends");
+            assert_eq!(got.read().expect("it is there"), expected);
+        }
+    }
+    let f = f16::from_f32;
+    sums([[f(1.5), f(2048.0)], [f(2.0), f(1.0)]], [f(3.5), f(2048.0)]);
+    let b = bf16::from_f32;
+    sums([[b(1.5), b(256.0)], [b(2.0), b(1.0)]], [b(3.5), b(256.0)]);
 }
 
 #[test]
