@@ -150,7 +150,7 @@ pub(crate) fn check_met(stream: Id) -> Result<(), EngineError> {
     UNMET.with_borrow(|unmet| match unmet.iter().find(|one| one.stream == stream) {
         None => Ok(()),
         Some(one) => Err(EngineError::Stream(format!(
-            "it waits for its {}, which other ranks have not made: simulators do everything at once, so make \
+            "the stream waits for its {}, which other ranks have not made: simulators do everything at once, so make \
              the call for all ranks before anything else is put into their streams",
             one.what
         ))),

@@ -228,7 +228,7 @@ impl Relation {
 fn quoted(label: &str) -> String {
     match label.contains(' ') {
         true => label.to_owned(),
-        false => format!("`{label}`"),
+        false => format!("`{}`", readable(label)),
     }
 }
 
@@ -258,10 +258,12 @@ fn of(input: &Option<String>) -> String {
         .map_or(String::new(), |name| format!(" of {name}"))
 }
 
-/// A function's name as it stands in Rust; names from elsewhere stay as they are.
+/// A name of a function or variable as it stands in Rust; names from elsewhere stay as they are.
 fn readable(name: &str) -> String {
+    // LLVM tells variables apart by `.0`, in which PTX has no point.
+    let plain = name.split("_$_").next().unwrap_or(name);
     match name.starts_with("_R") {
-        true => format!("{:#}", rustc_demangle::demangle(name)),
+        true => format!("{:#}", rustc_demangle::demangle(plain)),
         false => name.to_owned(),
     }
 }
@@ -458,6 +460,13 @@ mod tests {
         assert_eq!(lane_list(1), "lane 0");
         assert_eq!(lane_list(0b1000_1111), "lanes 0-3, 7");
         assert_eq!(lane_list(u32::MAX), "lanes 0-31");
+    }
+
+    #[test]
+    fn names_of_rust_are_readable() {
+        let symbol = "_RNvNvCsiA70bVoo70l_4mine7statics1N_$_0";
+        assert_eq!(quoted(symbol), "`mine::statics::N`");
+        assert_eq!(quoted("gpu_kernels_shared_0"), "`gpu_kernels_shared_0`");
     }
 
     #[test]
