@@ -176,6 +176,9 @@ impl Expression {
         let expression = reader.all(0)?;
         match reader.rest {
             "" => Ok(expression),
+            rest if rest.starts_with('=') => {
+                no(format!("`{text}`: `==` asks whether two are equal"))
+            }
             rest => no(format!("`{rest}` is too much in `{text}`")),
         }
     }

@@ -21,9 +21,13 @@ const NEAREST: usize = 2;
 
 /// The place and the condition of a breakpoint.
 pub fn split(text: &str) -> (&str, Option<&str>) {
-    match text.split_once(" if ") {
+    let text = text.trim();
+    match text
+        .split_once(" if ")
+        .or(text.strip_suffix(" if").map(|place| (place, "")))
+    {
         Some((place, condition)) => (place.trim(), Some(condition.trim())),
-        None => (text.trim(), None),
+        None => (text, None),
     }
 }
 

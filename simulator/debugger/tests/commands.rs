@@ -146,6 +146,10 @@ fn the_last_write_is_found() {
         ("p %r2", "= 2"),
         ("lw out[99]", "error: `out` has 64 elements"),
         ("lw 3 + 4", "error: it is not memory"),
+        ("lanes", "error: an expression is missing"),
+        ("b 21 if", "error: an expression is missing"),
+        ("b 21 if %r2 = 2", "`==` asks whether two are equal"),
+        ("finding other", "nothing that has another side"),
         (
             "frob",
             "error: there is no command `frob` (`help` names all)",
