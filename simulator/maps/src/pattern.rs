@@ -437,6 +437,10 @@ mod tests {
         };
         assert!(fails("ldmatrix.x4", &tile, "plain").contains("16 rows"));
         assert!(fails("row:8", &tile, "plain").contains("does not fit"));
+        assert!(fails("stride:3", &tile, "plain").contains("element 93; the tile has 64"));
+        pattern("stride:2")
+            .accesses(&tile, &Layout::Plain)
+            .expect("its last lane accesses element 62");
         assert!(fails("rowx16", &tile, "plain").contains("32 bytes per lane"));
         assert!(fails("columnx4", &tile, "swizzle:1,1,3").contains("tears apart"));
         assert!(fails("ldmatrix.x1", &tile, "pad:1").contains("tears apart"));
