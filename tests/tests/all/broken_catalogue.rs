@@ -60,7 +60,7 @@ fn reduction_with_a_step_too_few() {
     must_fail(
         reduction!(reduce_one_step_too_few),
         &Shape::every(&[300]),
-        &["2 elements: expected"],
+        &["size 2: expected"],
     );
 }
 

@@ -45,11 +45,11 @@ macro_rules! fails {
 fails! {
     missing_barrier: "elements are wrong", "row";
     // A single row has no row below; the first wrong shape has two.
-    off_by_one_row: "shape 2×1", "2 of 2 elements are wrong";
+    off_by_one_row: "size 2×1", "2 of 2 elements are wrong";
     reads_past_input:
         "reads_past_input", "past the end of `input`", "tests/broken-kernels/src/lib.rs:", "thread (";
-    writes_past_output: "shape 1×1", "after the output";
-    leaves_a_column_out: "shape 1×1", "1 were never written";
+    writes_past_output: "size 1×1", "after the output";
+    leaves_a_column_out: "size 1×1", "1 were never written";
     writes_nan: "got NaN";
     misaligned_store: "misaligned", "tests/broken-kernels/src/lib.rs:";
     // The line itself is there, too.
