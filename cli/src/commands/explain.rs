@@ -12,6 +12,7 @@ use crate::shape;
 use host::{kernels, registry};
 use lesson::footprint;
 use lockstep::engine::EngineKind;
+use maps::banks::plural;
 use maps::tile::element_bytes;
 use maps::{Fragment, FragmentMap, Invalid, Layout, Pattern, Tile, svg};
 use std::path::PathBuf;
@@ -261,12 +262,8 @@ impl Pictures {
             let path = dir.join(name);
             std::fs::write(&path, svg).map_err(|error| failed(&path, error))?;
         }
-        let pictures = if self.0.len() == 1 {
-            "picture"
-        } else {
-            "pictures"
-        };
-        say(&format!("{} {pictures} in {}", self.0.len(), dir.display()));
+        let pictures = plural(self.0.len() as u64, "picture");
+        say(&format!("{pictures} in {}", dir.display()));
         Ok(())
     }
 }

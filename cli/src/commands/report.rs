@@ -15,6 +15,7 @@ use lesson::{Case, CaseResult, Effort, Registered, room};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, Machine};
 use lockstep::record::Recorded;
+use maps::banks::plural;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -71,14 +72,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.print(|out| {
         writeln!(
             out,
-            "{}: {} {}, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
+            "{}: {}, {size}; runs: {} passed, {} failed, {} not run; {:.1} s",
             file.display(),
-            selected.len(),
-            if selected.len() == 1 {
-                "kernel"
-            } else {
-                "kernels"
-            },
+            plural(selected.len() as u64, "kernel"),
             tally.n_passed,
             tally.n_failed,
             tally.n_not_run,
@@ -158,8 +154,10 @@ fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
 }
 
 fn run_cases(sim: &Sim, cases: &[Case]) -> (Vec<CaseResult>, Vec<Recorded>) {
-    let runs = if cases.len() == 1 { "run" } else { "runs" };
-    say(&format!("engine: simulator; {} {runs}", cases.len()));
+    say(&format!(
+        "engine: simulator; {}",
+        plural(cases.len() as u64, "run")
+    ));
     let progress = Progress::new(cases.len());
     let ran = cases.iter().map(|case| {
         progress.starting(case);

@@ -3,6 +3,7 @@
 use super::text::with_summary;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
 use crate::report::width::{Width, write_styled};
+use maps::banks::plural;
 use maps::search::Candidate;
 use maps::{BankMap, Invalid, Layout, Pattern, Tile, TileMap};
 use std::io::{self, Write};
@@ -68,10 +69,7 @@ pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Resul
         let style = if answer.conflicts == 0 { GOOD } else { BAD };
         let n = answer.n_accesses;
         let accesses = if n == 1 { "access" } else { "accesses" };
-        let conflicts = match answer.conflicts {
-            1 => "1 bank conflict".to_owned(),
-            conflicts => format!("{conflicts} bank conflicts"),
-        };
+        let conflicts = plural(answer.conflicts.into(), "bank conflict");
         writeln!(
             out,
             "{HEADING}{}{HEADING:#}: {n} {accesses} counted, {style}{conflicts}{style:#}",

@@ -90,24 +90,28 @@ impl BankMap {
             ideal_wavefronts,
         } = self.cost;
         match conflicts {
-            0 => format!("{}, no bank conflicts", plural(wavefronts, "wavefront")),
+            0 => format!(
+                "{}, no bank conflicts",
+                plural(wavefronts.into(), "wavefront")
+            ),
             n => format!(
                 "{} where {ideal_wavefronts} would do, {} ({ways}-way)",
-                plural(wavefronts, "wavefront"),
-                plural(n, "bank conflict"),
+                plural(wavefronts.into(), "wavefront"),
+                plural(n.into(), "bank conflict"),
             ),
         }
     }
 }
 
-fn plural(n: u32, one: &str) -> String {
+/// `1 lane`, `2 lanes`.
+pub fn plural(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What an instruction does, in words.
 pub(crate) fn what(access: &Access) -> String {
     let bytes = access.bytes;
-    let per_lane = plural(bytes, "byte");
+    let per_lane = plural(bytes.into(), "byte");
     let n_lanes = access.mask.count_ones();
     let verb = match access.class {
         AccessClass::Load => "load",
@@ -119,7 +123,7 @@ pub(crate) fn what(access: &Access) -> String {
         AccessClass::Atomic | AccessClass::Reduction | AccessClass::Increment => "atomic",
         _ => "access",
     };
-    format!("{verb} of {per_lane} by {}", plural(n_lanes, "lane"))
+    format!("{verb} of {per_lane} by {}", plural(n_lanes.into(), "lane"))
 }
 
 /// The words that lanes ask for; those of a bank one below another.

@@ -51,7 +51,7 @@ fn reduction_without_a_barrier() {
     must_fail(
         reduction!(reduce_without_barrier),
         &Shape::every(&[300]),
-        &[": expected", "within 0"],
+        &["size 1: expected", "within 0"],
     );
 }
 

@@ -25,6 +25,7 @@ use lesson::run;
 use lesson::schedules::Orders;
 use lesson::{CaseResult, Effort, Registered, Status};
 use lockstep::engine::{EngineKind, sim::Sim};
+use maps::banks::plural;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -448,9 +449,8 @@ fn write_summary(out: &mut dyn Write, column: &Column, width: Width) -> io::Resu
         0 => String::new(),
         n => format!("; {n} reports elsewhere"),
     };
-    let kernels = if n_clean == 1 { "kernel" } else { "kernels" };
-    let sum =
-        format!("{n_clean} {kernels} without findings, {n_bad} with, {n_left} not run{elsewhere}");
+    let clean = plural(n_clean as u64, "kernel");
+    let sum = format!("{clean} without findings, {n_bad} with, {n_left} not run{elsewhere}");
     let sum = labelled(column.heading, PLAIN, &sum, width.prose());
     writeln!(out, "{sum}")
 }
