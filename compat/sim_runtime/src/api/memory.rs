@@ -1,4 +1,4 @@
-//! Memory: on devices, on the host, managed; and pointer attributes.
+//! Memory: on devices, on the host, managed; pools; and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -112,4 +112,14 @@ api! {
     }
     fn cudaFreeAsync, cudaFreeAsync_ptsz(address: u64, stream: usize) in stream = cuMemFreeAsync;
     fn cudaMemRangeGetAttribute(out: *mut c_void, size: usize, number: c_uint, address: u64, n_bytes: usize) = cuMemRangeGetAttribute;
+    fn cudaDeviceGetDefaultMemPool(out: *mut usize, device: c_int) = cuDeviceGetDefaultMemPool needs out on device;
+    fn cudaDeviceGetMemPool(out: *mut usize, device: c_int) = cuDeviceGetMemPool needs out on device;
+    fn cudaDeviceSetMemPool(device: c_int, pool: usize) = cuDeviceSetMemPool on device;
+    fn cudaMemPoolCreate(out: *mut usize, properties: *const c_void) = cuMemPoolCreate needs out, properties;
+    fn cudaMemPoolDestroy(pool: usize) = cuMemPoolDestroy;
+    fn cudaMemPoolTrimTo(pool: usize, n_bytes: usize) = cuMemPoolTrimTo;
+    fn cudaMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void) = cuMemPoolSetAttribute needs value;
+    fn cudaMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void) = cuMemPoolGetAttribute needs out;
+    fn cudaMemPoolSetAccess(pool: usize, access: *const c_void, n: usize) = cuMemPoolSetAccess;
+    fn cudaMemPoolGetAccess(out: *mut c_uint, pool: usize, location: *const c_void) = cuMemPoolGetAccess needs out;
 }

@@ -18,14 +18,12 @@
 pub mod copy;
 pub mod device;
 pub mod errors;
-pub mod event;
 pub mod function;
 pub mod graph;
 pub mod graph_node;
 pub mod launch;
 pub mod library;
 pub mod memory;
-pub mod pool;
 pub mod registration;
 pub mod set;
 pub mod stream;

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 
 use sim_runtime::api::copy::*;
-use sim_runtime::api::event::*;
 use sim_runtime::api::graph::*;
 use sim_runtime::api::graph_node::*;
 use sim_runtime::api::launch::*;

@@ -1,6 +1,6 @@
 //! Instructions on tiles: `ldmatrix`, `stmatrix`, `mma`, and the list of all others.
 
-use super::async_copy::AsyncCopy;
+use super::asynchronous::AsyncCopy;
 use super::slot::{AddressOperand, Slot};
 use super::tensor::Tensor;
 use super::wmma::{WmmaMove, WmmaMultiply};

@@ -11,8 +11,7 @@
 //! This file has the program's outline; each kind of instruction has its own file, and so
 //! have the parts that all share ([`slot`], [`order`]).
 
-mod async_copy;
-mod async_store;
+mod asynchronous;
 mod bulk;
 mod collective;
 mod control;
@@ -27,8 +26,7 @@ mod tensor;
 mod warpgroup;
 mod wmma;
 
-pub(crate) use async_copy::AsyncCopy;
-pub(crate) use async_store::{AsyncStore, Update};
+pub(crate) use asynchronous::{AsyncCopy, AsyncStore, Update};
 pub(crate) use bulk::{BulkCopy, BulkOp, BulkReduction, Direction, Signal, TileCopy};
 pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
 pub(crate) use control::{
