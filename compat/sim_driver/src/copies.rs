@@ -27,7 +27,7 @@ impl Side {
         }
     }
 
-    fn row(&self, y: u64, z: u64) -> u64 {
+    pub fn row(&self, y: u64, z: u64) -> u64 {
         let rows = z.wrapping_mul(self.rows).wrapping_add(y);
         self.address.wrapping_add(rows.wrapping_mul(self.pitch))
     }
@@ -105,6 +105,16 @@ impl Copy {
     /// Whether there is nothing to copy.
     pub fn is_empty(&self) -> bool {
         self.extent.contains(&0)
+    }
+
+    /// From where to where, in words.
+    pub fn direction(&self) -> &'static str {
+        match [self.from, self.to].map(|side| home(side.address).is_some()) {
+            [false, true] => "from the host to a device",
+            [true, false] => "from a device to the host",
+            [true, true] => "within a device or between two",
+            [false, false] => "within the host's memory",
+        }
     }
 
     /// Whether one side is host memory unknown to devices: such a copy is complete before the
@@ -217,7 +227,7 @@ impl Fill {
         bytes.ok_or(Status::INVALID_VALUE)
     }
 
-    fn row(&self, y: u64) -> u64 {
+    pub fn row(&self, y: u64) -> u64 {
         self.address.wrapping_add(y.wrapping_mul(self.pitch))
     }
 

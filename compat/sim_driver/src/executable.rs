@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::event::State;
 use crate::graph::{Change, Graph, Node, Work};
 use crate::handles::{Kind, Table};
+use crate::happens_before;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
@@ -199,7 +200,7 @@ impl Executable {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before = vec![begin];
         before.extend(last.take());
-        let ends = submit_nodes(&self.nodes(), context, &before);
+        let ends = submit_nodes(&self.nodes(), (context, stream.id), &before);
         ends.into_iter().for_each(|task| stream.wait_for(task));
         let end = stream.submit(context, Operation::Nothing);
         for other in others.values() {
@@ -232,8 +233,12 @@ fn contexts(nodes: &[Node]) -> BTreeMap<usize, Arc<Context>> {
     found
 }
 
-/// Submits nodes after some tasks; returns the tasks that nothing comes after.
-fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) -> Vec<Arc<Task>> {
+/// Submits nodes to a stream after some tasks; returns the tasks that nothing comes after.
+fn submit_nodes(
+    nodes: &[Node],
+    (context, stream): (&Arc<Context>, u64),
+    before: &[Arc<Task>],
+) -> Vec<Arc<Task>> {
     let mut tasks: HashMap<usize, Vec<Arc<Task>>> = HashMap::new();
     let mut has_followers = HashSet::new();
     for node in nodes {
@@ -246,7 +251,7 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
             after = before.to_vec();
         }
         let ends = match node.is_enabled {
-            true => submit_work(&node.work, context, after),
+            true => submit_work(&node.work, (context, stream), after),
             false => after,
         };
         tasks.insert(node.handle, ends);
@@ -258,15 +263,22 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
 }
 
 /// Submits what a node does after some tasks; returns the tasks that end it.
-fn submit_work(work: &Work, context: &Arc<Context>, mut after: Vec<Arc<Task>>) -> Vec<Arc<Task>> {
+fn submit_work(
+    work: &Work,
+    (context, stream): (&Arc<Context>, u64),
+    mut after: Vec<Arc<Task>>,
+) -> Vec<Arc<Task>> {
     let submit = |operation: Operation, after: &[Arc<Task>]| {
-        Task::submit(operation.into_work(Arc::clone(context)), after)
+        let moments = after.iter().filter_map(|task| task.moment());
+        let moment = happens_before::moment(stream, moments, operation.uses_memory());
+        let work = operation.into_work(Arc::clone(context), moment.clone());
+        Task::submit_at(moment, work, after)
     };
     match work {
         Work::Operation(operation) => vec![submit(operation.clone(), &after)],
         Work::Graph(graph) => {
             let order = sorted(&graph.nodes()).unwrap_or_default();
-            let ends = submit_nodes(&order, context, &after);
+            let ends = submit_nodes(&order, (context, stream), &after);
             if ends.is_empty() { after } else { ends }
         }
         Work::Record(event) => {

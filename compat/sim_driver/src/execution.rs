@@ -7,6 +7,7 @@ use std::time::Instant;
 use ptx_sim::{LaunchError, LaunchOptions, Report};
 
 use crate::driver::driver;
+use crate::happens_before::Moment;
 use crate::in_turn::{self, Ended};
 use crate::launch::KernelLaunch;
 use crate::observe::InFlight;
@@ -18,7 +19,11 @@ use crate::status::{Outcome, Status};
 impl KernelLaunch {
     /// Runs it. What is found goes to the thread's observer, or is recorded for the process's
     /// report.
-    pub(crate) fn run(self: &Arc<Self>, watched: Option<&InFlight>) -> Outcome {
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        watched: Option<&InFlight>,
+        moment: Option<&Arc<Moment>>,
+    ) -> Outcome {
         let settings = &driver()?.settings;
         let name = self.function().name();
         if let Some(watched) = watched {
@@ -37,7 +42,7 @@ impl KernelLaunch {
                 result: self.in_debugger(&options),
                 is_checked: true,
             },
-            true => in_turn::run(self, &options),
+            true => in_turn::run(self, moment, &options),
             false => Ended {
                 result: self.run_with(&options),
                 is_checked: false,

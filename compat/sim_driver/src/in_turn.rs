@@ -10,8 +10,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ptx_sim::{LaunchError, LaunchOptions, Member, MemberError, Report, launch_together};
+use ptx_sim::{
+    LaunchError, LaunchOptions, Member, MemberError, Pending, Report, Touches, launch_together,
+};
 
+use crate::happens_before::{self, Moment};
 use crate::launch::KernelLaunch;
 
 /// How long one that waits is given for others to become ready.
@@ -25,9 +28,14 @@ pub(crate) struct Ended {
 }
 
 /// Runs a launch with checks, if possible, and waits for its end.
-pub(crate) fn run(launch: &Arc<KernelLaunch>, options: &LaunchOptions) -> Ended {
+pub(crate) fn run(
+    launch: &Arc<KernelLaunch>,
+    moment: Option<&Arc<Moment>>,
+    options: &LaunchOptions,
+) -> Ended {
     let place = Arc::new(Place {
         launch: Arc::clone(launch),
+        moment: moment.cloned(),
         answer: Mutex::default(),
     });
     let answer = match place.wait() {
@@ -77,6 +85,8 @@ enum Answer {
 /// A launch that is ready.
 struct Place {
     launch: Arc<KernelLaunch>,
+    /// Where it is in the order of all operations, if that is kept.
+    moment: Option<Arc<Moment>>,
     answer: Mutex<Option<Answer>>,
 }
 
@@ -125,6 +135,25 @@ impl Place {
             let waited = CHANGED.wait(queue);
             queue = waited.unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Runs it with checks, also of what it does not come after.
+    fn run_alone(&self, options: &LaunchOptions) -> Result<Report, LaunchError> {
+        let Some(moment) = &self.moment else {
+            return self.launch.run_with(options);
+        };
+        let mut report = self.launch.run_with(&LaunchOptions {
+            pending: happens_before::unordered(moment),
+            footprint: true,
+            ..options.clone()
+        })?;
+        // Before another has its turn.
+        let used = report.footprint.take().map(|footprint| Pending {
+            touches: Touches::Parts(footprint),
+            what: format!("the kernel `{}`", self.launch.function().name()),
+        });
+        happens_before::ended(moment, used.into_iter().collect());
+        Ok(report)
     }
 
     fn answer(&self, answer: Answer) {
@@ -177,7 +206,7 @@ impl Leader {
         options: &LaunchOptions,
     ) -> Result<Vec<Result<Report, LaunchError>>, MemberError> {
         if let [only] = &self.0[..] {
-            return match only.launch.run_with(options) {
+            return match only.run_alone(options) {
                 Err(error) if error.is_of_waiting() => Err(MemberError { member: 0, error }),
                 ended => Ok(vec![ended]),
             };

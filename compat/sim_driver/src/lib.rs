@@ -32,6 +32,7 @@ mod execution;
 mod fork;
 pub mod graph;
 pub mod handles;
+pub mod happens_before;
 pub mod host_memory;
 mod image;
 mod in_turn;

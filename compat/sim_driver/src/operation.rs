@@ -4,9 +4,12 @@ use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use ptx_sim::Pending;
+
 use crate::context::Context;
 use crate::copies::{Copy, Fill};
 use crate::driver::driver;
+use crate::happens_before::{self, Moment};
 use crate::launch::KernelLaunch;
 use crate::observe::InFlight;
 use crate::status::{Outcome, Status};
@@ -65,15 +68,46 @@ pub enum Operation {
 
 impl Operation {
     /// The operation as work for later, as this thread submits it: an observer of the thread is
-    /// notified of its launches.
-    pub fn into_work(self, context: Arc<Context>) -> impl FnOnce() + Send + 'static {
+    /// notified of its launches. It is at this moment, if that is kept.
+    pub fn into_work(
+        self,
+        context: Arc<Context>,
+        moment: Option<Arc<Moment>>,
+    ) -> impl FnOnce() + Send + 'static {
         let watched = self.watched();
-        move || self.run(&context, watched.as_ref())
+        move || {
+            if let (Self::Call(_), Some(moment)) = (&self, &moment) {
+                // What comes before it is done, and it may tell the host's threads.
+                happens_before::known_to_host(moment);
+            }
+            let moment = moment.filter(|_| self.uses_memory());
+            if let Some(moment) = &moment {
+                happens_before::let_earlier_end(moment);
+            }
+            self.run(&context, watched.as_ref(), moment.as_ref());
+            if let Some(moment) = moment {
+                happens_before::ended(&moment, self.uses());
+            }
+        }
     }
 
     /// Performs it now.
     pub fn run_here(&self, context: &Arc<Context>) {
-        self.run(context, self.watched().as_ref());
+        self.run(context, self.watched().as_ref(), None);
+    }
+
+    /// Whether it is one that uses memory.
+    pub fn uses_memory(&self) -> bool {
+        matches!(self, Self::Launch(_) | Self::Copy(_) | Self::Fill(_))
+    }
+
+    /// The memory that it uses; launches tell of it themselves.
+    fn uses(&self) -> Vec<Pending> {
+        match self {
+            Self::Copy(copy) => copy.uses(),
+            Self::Fill(fill) => fill.uses(),
+            _ => Vec::new(),
+        }
     }
 
     /// For the observer of this thread's launches, if it is a launch.
@@ -85,9 +119,14 @@ impl Operation {
     }
 
     /// Performs it, unless the device has already failed. An error fails the device.
-    fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) {
-        if let Self::Note(moment) = self {
-            let _ = moment.set(Instant::now());
+    fn run(
+        &self,
+        context: &Arc<Context>,
+        watched: Option<&InFlight>,
+        moment: Option<&Arc<Moment>>,
+    ) {
+        if let Self::Note(time) = self {
+            let _ = time.set(Instant::now());
             return;
         }
         // Calls may free what the client holds, so they are made in any case.
@@ -103,14 +142,19 @@ impl Operation {
         if device.check().is_err() {
             return;
         }
-        if let Err(status) = self.attempt(context, watched) {
+        if let Err(status) = self.attempt(context, watched, moment) {
             device.fail(status);
         }
     }
 
-    fn attempt(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
+    fn attempt(
+        &self,
+        context: &Arc<Context>,
+        watched: Option<&InFlight>,
+        moment: Option<&Arc<Moment>>,
+    ) -> Outcome {
         match self {
-            Self::Launch(launch) => launch.run(watched),
+            Self::Launch(launch) => launch.run(watched, moment),
             Self::Copy(copy) => copy.run(),
             Self::Fill(fill) => fill.run(),
             Self::Free(address) => {

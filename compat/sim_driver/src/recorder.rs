@@ -137,6 +137,18 @@ impl Recorder {
         self.found(records, finding);
     }
 
+    /// Records that operations of streams use the same memory, and nothing orders them.
+    pub fn unordered(&self, text: String) {
+        let finding = Finding {
+            kernel: String::new(),
+            launch: 0,
+            device: None,
+            schedule: None,
+            text,
+        };
+        self.found(self.lock(), finding);
+    }
+
     /// Records that the next launch of a kernel has been tried in other orders.
     pub fn searched(
         &self,
@@ -181,7 +193,9 @@ impl Recorder {
 
     /// Records a finding, and ends the process if it is to end there.
     fn found(&self, mut records: MutexGuard<'_, Records>, finding: Finding) {
-        records.kernel(&finding.kernel).n_found += 1;
+        if !finding.kernel.is_empty() {
+            records.kernel(&finding.kernel).n_found += 1;
+        }
         let text = finding.told();
         // A repetition says nothing new.
         let is_known = |f: &Finding| f.kernel == finding.kernel && f.text == finding.text;

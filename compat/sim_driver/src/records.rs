@@ -79,7 +79,7 @@ pub struct Leak {
 /// A launch that ended badly, or in which checks or other orders found something.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// The kernel.
+    /// The kernel; none of a finding about streams.
     pub kernel: String,
     /// Which of its launches, from 1.
     pub launch: u64,
@@ -101,6 +101,9 @@ impl Finding {
             schedule,
             text,
         } = self;
+        if kernel.is_empty() {
+            return text.clone();
+        }
         let on = device.map_or_else(String::new, |device| format!(" on device {device}"));
         match schedule {
             None => format!("launch {launch} of `{kernel}`{on}: {text}"),

@@ -9,6 +9,7 @@ use crate::capture::Capture;
 use crate::context::Context;
 use crate::each::Each;
 use crate::handles::{Kind, Table};
+use crate::happens_before;
 use crate::operation::Operation;
 use crate::session::{self, Session};
 use crate::status::{Outcome, Status};
@@ -83,6 +84,7 @@ impl Streams {
 
     /// Adds a stream; drops those that are destroyed and have no work left, captured or not.
     fn add(&self, stream: &Arc<Stream>) {
+        happens_before::streams_exist();
         let mut others = self.others();
         if others.len() == others.capacity() {
             others.retain(|stream| {
@@ -255,10 +257,10 @@ impl Stream {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was submitted last, if it is not done.
+    /// What was submitted last, if it still matters.
     fn tail(&self) -> Option<Arc<Task>> {
         let mut queue = self.queue();
-        queue.tail.take_if(|tail| tail.is_done());
+        queue.tail.take_if(|tail| is_over(tail));
         queue.tail.clone()
     }
 
@@ -282,16 +284,18 @@ impl Stream {
         }
         let mut after = self.others(context);
         let mut queue = self.queue();
-        after.extend(queue.tail.take().filter(|tail| !tail.is_done()));
+        after.extend(queue.tail.take().filter(|tail| !is_over(tail)));
         after.append(&mut queue.waits);
         let in_flight = Arc::clone(&self.n_in_flight);
         in_flight.fetch_add(1, Ordering::Relaxed);
-        let operation = operation.into_work(Arc::clone(context));
+        let moments = after.iter().filter_map(|task| task.moment());
+        let moment = happens_before::moment(self.id, moments, operation.uses_memory());
+        let operation = operation.into_work(Arc::clone(context), moment.clone());
         let work = move || {
             operation();
             in_flight.fetch_sub(1, Ordering::Relaxed);
         };
-        let task = Task::submit(work, &after);
+        let task = Task::submit_at(moment, work, &after);
         queue.tail = Some(Arc::clone(&task));
         task
     }
@@ -302,7 +306,7 @@ impl Stream {
             let queue = self.queue();
             queue.waits.is_empty() && queue.tail.as_ref().is_none_or(|tail| tail.is_done())
         };
-        if is_idle && self.others(context).is_empty() {
+        if is_idle && self.others(context).is_empty() && !happens_before::is_on() {
             operation.run_here(context);
         } else {
             self.submit(context, operation).wait();
@@ -312,8 +316,17 @@ impl Stream {
     /// Makes what is submitted from now on wait for a task.
     pub fn wait_for(&self, task: Arc<Task>) {
         let mut queue = self.queue();
-        queue.waits.retain(|task| !task.is_done());
+        queue.waits.retain(|task| !is_over(task));
         queue.waits.push(task);
+    }
+
+    /// Whether everything that was submitted is done, as the client asks: then it knows.
+    pub fn is_known_idle(&self) -> bool {
+        let is_idle = self.is_idle();
+        if is_idle && happens_before::is_on() {
+            self.wait();
+        }
+        is_idle
     }
 
     /// Whether everything that was submitted is done.
@@ -331,4 +344,9 @@ impl Stream {
         };
         tail.iter().chain(&waits).for_each(|task| task.wait());
     }
+}
+
+/// Whether nothing need wait for a task any more, nor know that it comes after it.
+fn is_over(task: &Arc<Task>) -> bool {
+    task.is_done() && !happens_before::is_on()
 }

@@ -5,7 +5,7 @@ use crate::engine::pending::Id;
 use crate::engine::sim::Sim;
 use crate::engine::{Engine, EngineError, Prepared};
 use cuda_driver::DriverError;
-use ptx_sim::Pending;
+use ptx_sim::{Pending, Touches, Usage};
 use std::panic::Location;
 
 /// One step of a stream.
@@ -52,7 +52,7 @@ impl Step {
         caller: &Location<'_>,
     ) -> Result<(), EngineError> {
         match self {
-            Self::Launch(launch) => sim.launch_in(launch, stream),
+            Self::Launch(launch) => sim.launch_in(launch, stream, caller),
             Self::Move(bytes) => {
                 let uses = sim.check_uses(Some(stream), || bytes.uses(caller))?;
                 let moved = sim.at_work(|| bytes.perform(sim));
@@ -83,9 +83,8 @@ impl Move {
 
     /// The device memory that it uses.
     fn uses(&self, caller: &Location<'_>) -> Vec<Pending> {
-        let of = |address: u64, size_bytes: u64, writes| Pending {
-            addresses: address..address + size_bytes,
-            writes,
+        let of = |address: u64, size_bytes: u64, usage| Pending {
+            touches: Touches::All(address..address + size_bytes, usage),
             what: format!("{} at {caller}", self.name()),
         };
         match *self {
@@ -93,22 +92,25 @@ impl Move {
                 address,
                 size_bytes,
                 ..
-            } => vec![of(address, size_bytes as u64, true)],
+            } => vec![of(address, size_bytes as u64, Usage::WRITE)],
             Self::Download {
                 address,
                 size_bytes,
                 ..
-            } => vec![of(address, size_bytes as u64, false)],
+            } => vec![of(address, size_bytes as u64, Usage::READ)],
             Self::Copy {
                 to,
                 from,
                 size_bytes,
-            } => vec![of(from, size_bytes, false), of(to, size_bytes, true)],
+            } => vec![
+                of(from, size_bytes, Usage::READ),
+                of(to, size_bytes, Usage::WRITE),
+            ],
             Self::Fill {
                 address,
                 size_bytes,
                 ..
-            } => vec![of(address, size_bytes, true)],
+            } => vec![of(address, size_bytes, Usage::WRITE)],
         }
     }
 

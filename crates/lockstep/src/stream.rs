@@ -15,7 +15,8 @@ use std::panic::Location;
 ///
 /// On a GPU, work put into it runs in order, concurrently with other streams and with the host. The
 /// simulator does each thing at once, which is one of the orders that a GPU may choose: results are
-/// a GPU's results wherever a program waits for what it needs.
+/// a GPU's results wherever a program waits for what it needs. With
+/// [`Simulator::check`](crate::Simulator::check) it reports uses of memory that nothing orders.
 ///
 /// On a GPU a kernel's failure is reported at the next wait: [`Stream::synchronize`] names the kernels
 /// enqueued since the previous one. On the simulator the call that enqueues the kernel reports it; a

@@ -1,24 +1,258 @@
 //! Work on global memory that has begun and that a launch does not come after.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of global memory that a [`Footprint`] keeps together.
+const PAGE_BYTES: u64 = 4096;
 
 /// Work on memory by others, such as a copy in another stream, that may still go on while a launch
 /// runs. With [`LaunchOptions::check`](crate::LaunchOptions::check) a kernel that uses that memory is
 /// reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Pending {
-    /// The addresses that it works on.
-    pub addresses: Range<u64>,
-    /// Whether it writes them; if it only reads, kernels may do so, too.
-    pub writes: bool,
+    /// What it does to memory.
+    pub touches: Touches,
     /// What it is, and where it was begun.
     pub what: String,
 }
 
+/// What some work does to global memory.
+#[derive(Clone, Debug)]
+pub enum Touches {
+    /// It uses all of these addresses.
+    All(Range<u64>, Usage),
+    /// It uses these, each in its way: what a launch has done.
+    Parts(Arc<Footprint>),
+}
+
+/// How memory is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Whether it is written; if it is only read, others may read it, too.
+    pub writes: bool,
+    /// Whether others that synchronise may use it meanwhile: by atomic, volatile and ordered accesses
+    /// that are not of a block alone.
+    pub synchronises: bool,
+}
+
+impl Usage {
+    /// It is only read.
+    pub const READ: Self = Self::plain(false);
+    /// It is written.
+    pub const WRITE: Self = Self::plain(true);
+
+    const fn plain(writes: bool) -> Self {
+        Self {
+            writes,
+            synchronises: false,
+        }
+    }
+
+    const ALL: [Self; 4] = [
+        Self::READ,
+        Self::WRITE,
+        Self {
+            writes: false,
+            synchronises: true,
+        },
+        Self {
+            writes: true,
+            synchronises: true,
+        },
+    ];
+
+    fn index(self) -> usize {
+        usize::from(self.writes) + 2 * usize::from(self.synchronises)
+    }
+
+    /// Whether the same memory must not be used in both ways at the same time.
+    fn conflicts(self, other: Self) -> bool {
+        (self.writes || other.writes) && !(self.synchronises && other.synchronises)
+    }
+}
+
 impl Pending {
-    /// Whether it must not meet an access to these bytes.
-    pub fn conflicts(&self, address: u64, n_bytes: u64, writes: bool) -> bool {
-        let meets = address < self.addresses.end && self.addresses.start < address + n_bytes;
-        meets && (writes || self.writes)
+    /// How it uses some of these bytes, if they must not be used so at the same time.
+    pub fn conflict(&self, addresses: &Range<u64>, usage: Usage) -> Option<Usage> {
+        match &self.touches {
+            Touches::All(own, own_usage) => {
+                let meets = addresses.start < own.end && own.start < addresses.end;
+                (meets && usage.conflicts(*own_usage)).then_some(*own_usage)
+            }
+            Touches::Parts(footprint) => footprint.conflict(addresses, usage),
+        }
+    }
+
+    /// How it uses some of the memory that other work uses, if the two must not go on at the same
+    /// time.
+    pub fn conflict_with(&self, other: &Touches) -> Option<Usage> {
+        match (&self.touches, other) {
+            (_, Touches::All(addresses, usage)) => self.conflict(addresses, *usage),
+            (Touches::All(addresses, own), Touches::Parts(other)) => {
+                other.conflict(addresses, *own).map(|_| *own)
+            }
+            (Touches::Parts(own), Touches::Parts(other)) => own.conflict_with(other),
+        }
+    }
+}
+
+/// Global memory that is used, byte by byte: of a launch, its
+/// [`Report::footprint`](crate::Report::footprint).
+#[derive(Clone, Debug, Default)]
+pub struct Footprint {
+    /// By number.
+    pages: BTreeMap<u64, Box<Page>>,
+}
+
+/// A bit for each byte of a page.
+type Bits = [u64; PAGE_BYTES as usize / 64];
+
+/// The bytes that are used in each way.
+#[derive(Clone, Debug)]
+struct Page([Bits; Usage::ALL.len()]);
+
+impl Page {
+    const UNUSED: Self = Self([[0; PAGE_BYTES as usize / 64]; Usage::ALL.len()]);
+
+    /// How some of the bytes are used, if they must not be used so, too.
+    fn conflict(&self, usage: Usage, mut uses: impl FnMut(&Bits) -> bool) -> Option<Usage> {
+        // Writing is the graver.
+        let ways = Usage::ALL.iter().rev().copied();
+        ways.filter(|own| own.conflicts(usage))
+            .find(|own| uses(&self.0[own.index()]))
+    }
+}
+
+/// The words of bits that a range covers, and which bits of each.
+fn words(bytes: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
+    let (first, last) = (bytes.start / 64, (bytes.end - 1) / 64);
+    (first..=last).map(move |word| {
+        let from = bytes.start.saturating_sub(64 * word);
+        let to = (bytes.end - 64 * word).min(64);
+        (word as usize, (u64::MAX << from) & (u64::MAX >> (64 - to)))
+    })
+}
+
+/// The pages that addresses lie on, and which bytes of each.
+fn pages(addresses: Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> {
+    let end = addresses.end.max(addresses.start);
+    (addresses.start / PAGE_BYTES..end.div_ceil(PAGE_BYTES)).map(move |number| {
+        let base = number * PAGE_BYTES;
+        let first = addresses.start.saturating_sub(base);
+        (number, first..(end - base).min(PAGE_BYTES))
+    })
+}
+
+impl Footprint {
+    /// Adds a use.
+    pub fn add(&mut self, addresses: Range<u64>, usage: Usage) {
+        for (number, bytes) in pages(addresses) {
+            let page = self.pages.entry(number);
+            let page = page.or_insert_with(|| Box::new(Page::UNUSED));
+            let bits = &mut page.0[usage.index()];
+            words(bytes).for_each(|(word, mask)| bits[word] |= mask);
+        }
+    }
+
+    /// Forgets what lies at these addresses: it has been freed.
+    pub fn forget(&mut self, addresses: &Range<u64>) {
+        for (number, bytes) in pages(addresses.clone()) {
+            if let Some(page) = self.pages.get_mut(&number) {
+                for bits in &mut page.0 {
+                    words(bytes.clone()).for_each(|(word, mask)| bits[word] &= !mask);
+                }
+            }
+        }
+    }
+
+    /// Bytes of host memory that it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.pages.len() * size_of::<Page>()
+    }
+
+    /// As [`Pending::conflict`].
+    fn conflict(&self, addresses: &Range<u64>, usage: Usage) -> Option<Usage> {
+        pages(addresses.clone()).find_map(|(number, bytes)| {
+            let page = self.pages.get(&number)?;
+            page.conflict(usage, |bits| {
+                words(bytes.clone()).any(|(word, mask)| bits[word] & mask != 0)
+            })
+        })
+    }
+
+    /// As [`Pending::conflict_with`].
+    fn conflict_with(&self, other: &Self) -> Option<Usage> {
+        self.pages.iter().find_map(|(number, page)| {
+            let theirs = other.pages.get(number)?;
+            Usage::ALL.iter().find_map(|usage| {
+                let theirs = &theirs.0[usage.index()];
+                page.conflict(*usage, |own| {
+                    own.iter().zip(theirs).any(|(a, b)| a & b != 0)
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A footprint of one use.
+    fn of(addresses: Range<u64>, usage: Usage) -> Footprint {
+        let mut footprint = Footprint::default();
+        footprint.add(addresses, usage);
+        footprint
+    }
+
+    #[test]
+    fn uses_meet_byte_by_byte_and_across_pages() {
+        let written = of(4090..8200, Usage::WRITE);
+        for (addresses, meets) in [
+            (4089..4090, false),
+            (4089..4091, true),
+            (4160..4161, true),
+            (8199..8200, true),
+            (8200..12288, false),
+            (5000..5000, false),
+            (0..1 << 20, true),
+        ] {
+            let found = written.conflict(&addresses, Usage::READ);
+            assert_eq!(found.is_some(), meets, "{addresses:?}");
+            if addresses.is_empty() {
+                continue;
+            }
+            let other = of(addresses.clone(), Usage::READ);
+            assert_eq!(written.conflict_with(&other), found, "{addresses:?}");
+            assert_eq!(other.conflict_with(&written).is_some(), meets);
+        }
+    }
+
+    #[test]
+    fn only_uses_of_which_one_writes_and_one_does_not_synchronise_conflict() {
+        for own in Usage::ALL {
+            for other in Usage::ALL {
+                let expected =
+                    (own.writes || other.writes) && !(own.synchronises && other.synchronises);
+                let footprint = of(64..68, own);
+                let found = footprint.conflict(&(66..67), other);
+                assert_eq!(found, expected.then_some(own), "{own:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_freed_is_forgotten() {
+        let mut both = of(0..100, Usage::WRITE);
+        both.add(50..5000, Usage::READ);
+        both.forget(&(10..4200));
+        assert_eq!(both.conflict(&(10..4200), Usage::WRITE), None);
+        assert_eq!(both.conflict(&(9..10), Usage::READ), Some(Usage::WRITE));
+        assert_eq!(
+            both.conflict(&(4200..4201), Usage::WRITE),
+            Some(Usage::READ)
+        );
     }
 }

@@ -10,6 +10,7 @@ use crate::checks::links::LinkCost;
 use crate::context::{loc_of, own_among, source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
 use crate::module::Module;
+use crate::pending::Footprint;
 use crate::trace::Trace;
 use ptx::ir::{self, Space};
 
@@ -29,6 +30,9 @@ pub struct Report {
     /// The events of a block, if they were requested
     /// ([`LaunchOptions::trace`](crate::LaunchOptions::trace)).
     pub trace: Option<Box<Trace>>,
+    /// The global memory that it has used, if that was requested
+    /// ([`LaunchOptions::footprint`](crate::LaunchOptions::footprint)) and nothing was found.
+    pub footprint: Option<Arc<Footprint>>,
     details: Option<Arc<Details>>,
 }
 

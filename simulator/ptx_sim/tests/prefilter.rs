@@ -3,7 +3,8 @@
 
 use common::numbers::Numbers;
 use common::{Bench, module, says, with_tile};
-use ptx_sim::{DeviceConfig, LaunchOptions, Module, Schedule};
+use ptx_sim::{DeviceConfig, LaunchOptions, Module, Pending, Report, Schedule, Touches, Usage};
+use std::ops::Range;
 
 /// Threads of a block.
 const BLOCK: u32 = 128;
@@ -12,8 +13,9 @@ const GRID: u32 = 160;
 /// Threads of the launch.
 const N: u64 = GRID as u64 * BLOCK as u64;
 
-/// What a launch reports, if anything, and leaves in memory.
-type Outcome = (Option<String>, Vec<u8>);
+/// What a launch reports, if anything, and leaves in memory; otherwise, of some of the bytes, which
+/// others must not read meanwhile, and which they must not write.
+type Outcome = (Result<Vec<[bool; 2]>, String>, Vec<u8>);
 
 /// Runs `k` on a buffer of three words for each thread: one that the host has written, one
 /// that it has not, and one that it has written in part.
@@ -32,12 +34,29 @@ fn outcome(module: &Module, options: LaunchOptions) -> Outcome {
     let outcome = call.options(options).run();
     let mut left = vec![0; n_bytes as usize];
     device.read(buffer, &mut left).expect("the buffer");
-    (outcome.err().map(|error| error.to_string()), left)
+    let used = outcome.map(|report| used(report, buffer..buffer + n_bytes));
+    (used.map_err(|error| error.to_string()), left)
+}
+
+fn used(report: Report, addresses: Range<u64>) -> Vec<[bool; 2]> {
+    /// It meets every byte of a word.
+    const STEP: usize = 237;
+    let footprint = report.footprint.expect("it was asked for");
+    let work = Pending {
+        touches: Touches::Parts(footprint),
+        what: String::new(),
+    };
+    let conflicts = |at, usage| work.conflict(&(at..at + 1), usage).is_some();
+    let bytes = addresses.step_by(STEP);
+    bytes
+        .map(|at| [Usage::READ, Usage::WRITE].map(|usage| conflicts(at, usage)))
+        .collect()
 }
 
 fn checked(threads: Option<usize>, schedule: Option<Schedule>) -> LaunchOptions {
     LaunchOptions {
         check: true,
+        footprint: true,
         threads,
         schedule,
         ..LaunchOptions::default()
@@ -68,7 +87,9 @@ fn agreed(body: &str) -> Outcome {
 /// The report of a kernel with a defect, of which it must have all these words.
 fn told(body: &str, words: &[&str]) {
     let (report, _) = agreed(body);
-    let report = report.unwrap_or_else(|| panic!("nothing is found in\n{body}"));
+    let report = report
+        .err()
+        .unwrap_or_else(|| panic!("nothing is found in\n{body}"));
     says(&report, words);
 }
 
@@ -153,7 +174,7 @@ fn memory_is_as_one_thread_left_it() {
 #[test]
 fn sums_of_all_blocks_are_no_race() {
     let (report, left) = agreed("red.global.add.u32 [%buf], 1;");
-    assert_eq!(report, None);
+    assert!(report.is_ok());
     assert_eq!(left[..4], (N as u32 + 0x0101_0101).to_le_bytes());
     told(
         &("red.global.add.u32 [%buf], 1;".to_owned() + &in_block(77, LOAD)),
@@ -161,9 +182,9 @@ fn sums_of_all_blocks_are_no_race() {
     );
     // What is left depends on the order.
     let body = "red.global.add.f32 [%buf], 0f3DCCCCCD;";
-    assert_eq!(agreed(body).0, None);
+    assert_eq!(agreed(body).0.err(), None);
     let body = "red.global.add.u32 [%buf], %me;\nred.global.max.u32 [%buf], %blk;";
-    assert_eq!(agreed(body).0, None);
+    assert_eq!(agreed(body).0.err(), None);
 }
 
 #[test]
@@ -174,7 +195,7 @@ fn blocks_that_wait_for_later_ones_are_judged_alike() {
     );
     let tell = format!("st.release.gpu.global.u32 [%buf+{flag}], 7;");
     let ordered = in_one(0, &format!("{wait}\n{LOAD}")) + &in_one(150, &format!("{STORE}\n{tell}"));
-    assert_eq!(agreed(&ordered).0, None);
+    assert_eq!(agreed(&ordered).0.err(), None);
     let unordered =
         in_one(0, &format!("{wait}\n{LOAD}")) + &in_one(150, &format!("{tell}\n{STORE}"));
     told(
@@ -184,7 +205,7 @@ fn blocks_that_wait_for_later_ones_are_judged_alike() {
     // Each has its own shared memory.
     let tile = "mov.u32 %r5, tile;\nmad.lo.u32 %r6, %me, 4, %r5;\nst.shared.u32 [%r6], %me;
 ld.shared.u32 %r7, [%r6];\n";
-    assert_eq!(agreed(&(tile.to_owned() + &ordered + tile)).0, None);
+    assert_eq!(agreed(&(tile.to_owned() + &ordered + tile)).0.err(), None);
     told(
         &(ordered + &in_block(77, SHARED_RACE)),
         &["shared address", "block (77, 0, 0)"],
@@ -195,7 +216,7 @@ ld.shared.u32 %r7, [%r6];\n";
 fn blocks_that_can_tell_their_order_run_in_it() {
     let body = in_block(3, "atom.global.add.u32 %r1, [%buf], 1;")
         + "atom.global.exch.b32 %r2, [%buf+16], %blk;";
-    assert_eq!(agreed(&body).0, None);
+    assert_eq!(agreed(&body).0.err(), None);
 }
 
 /// All blocks store, and the last one to draw a ticket loads what they stored.
@@ -230,7 +251,7 @@ LEFT:
 
 #[test]
 fn a_last_block_may_read_what_others_stored_before_their_fences() {
-    assert_eq!(agreed(&last_block_reads("membar.gl;")).0, None);
+    assert_eq!(agreed(&last_block_reads("membar.gl;")).0.err(), None);
     told(&last_block_reads(""), &["race: load", "block (159, 0, 0)"]);
 }
 
@@ -252,7 +273,7 @@ fn lanes_that_read_the_same_word_are_all_remembered() {
         );
         told(&(reads.to_owned() + &writes), &["race: store", "load"]);
         let in_order = format!("{reads}bar.sync 0;\n{writes}");
-        assert_eq!(agreed(&in_order).0, None);
+        assert_eq!(agreed(&in_order).0.err(), None);
     }
 }
 
@@ -394,8 +415,8 @@ fn random_kernels_are_judged_alike() {
     let (mut n_found, mut n_passed) = (0, 0);
     for seed in 0..n_random() {
         match agreed(&random_body(seed)).0 {
-            Some(_) => n_found += 1,
-            None => n_passed += 1,
+            Err(_) => n_found += 1,
+            Ok(_) => n_passed += 1,
         }
     }
     assert!(n_found >= 10 && n_passed >= 10, "{n_found}, {n_passed}");

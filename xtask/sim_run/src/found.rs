@@ -152,7 +152,15 @@ impl Finding {
     /// The launch, and its device and order.
     pub fn heading(&self) -> String {
         let Self { kernel, launch, .. } = self;
+        if self.is_of_streams() {
+            return "between streams".to_owned();
+        }
         format!("launch {launch} of `{kernel}`{}", self.where_and_how())
+    }
+
+    /// Whether it is about streams, and not about one launch.
+    pub fn is_of_streams(&self) -> bool {
+        self.kernel.is_empty()
     }
 
     /// Its device, if there are several, and its order, if not the usual one.

@@ -26,7 +26,8 @@ use std::time::Instant;
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask sim-run")]
 struct Options {
-    /// Look for what a GPU lets pass: races, unwritten reads, missing barriers
+    /// Look for what a GPU lets pass: races, unwritten reads, missing barriers, forgotten waits
+    /// between streams
     #[arg(long)]
     check: bool,
 

@@ -167,7 +167,11 @@ fn articles(what: &str, findings: &[Finding], sources: &mut Sources) -> Markup {
             @let id = format!("{what}-{number}");
             article id=(id) aria-labelledby=(format!("{id}-name")) {
                 h3 id=(format!("{id}-name")) {
-                    "Launch " (finding.launch) " of " code { (finding.kernel) }
+                    @if finding.is_of_streams() {
+                        "Between streams"
+                    } @else {
+                        "Launch " (finding.launch) " of " code { (finding.kernel) }
+                    }
                     (finding.where_and_how())
                 }
                 pre { (finding.text) }

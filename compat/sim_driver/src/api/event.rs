@@ -70,7 +70,10 @@ api! {
     }
     fn cuEventQuery(event: usize) {
         let event = Event::of(event)?;
-        Status::NOT_READY.when(event.task()?.is_some_and(|task| !task.is_done()))?;
+        let task = event.task()?;
+        Status::NOT_READY.when(task.as_ref().is_some_and(|task| !task.is_done()))?;
+        // It is done: now the client knows.
+        task.iter().for_each(|task| task.wait());
         Context::of(event.context)?.check()
     }
     fn cuEventSynchronize(event: usize) {

@@ -7,6 +7,7 @@ use super::host::Location;
 use super::{api, get, list, put, put_if};
 use crate::context::{Allocated, Context};
 use crate::driver::{SimDevice, driver};
+use crate::happens_before;
 use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
 use crate::peers;
@@ -93,6 +94,7 @@ fn allocate_on(
         share,
     };
     allocations.insert(address, allocated);
+    happens_before::allocated(&(address..address + n_bytes as u64));
     Ok(address)
 }
 

@@ -63,7 +63,7 @@ api! {
             _ => Vec::new(),
         };
         let mut blocking = others.iter().filter(|s| s.kind == StreamKind::Blocking);
-        if stream.is_idle() && blocking.all(|stream| stream.is_idle()) {
+        if stream.is_known_idle() && blocking.all(|stream| stream.is_known_idle()) {
             return context.check();
         }
         Err(Status::NOT_READY)

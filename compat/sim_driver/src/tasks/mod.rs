@@ -6,8 +6,9 @@
 mod executor;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::happens_before::{self, Moment};
 use executor::Ready;
 
 type Work = Box<dyn FnOnce() + Send>;
@@ -16,6 +17,8 @@ type Work = Box<dyn FnOnce() + Send>;
 pub struct Task {
     state: Mutex<State>,
     finished: Condvar,
+    /// Where it is in the order of all, if that is kept.
+    moment: OnceLock<Arc<Moment>>,
     /// Tasks that must be done first, plus one while it is being submitted.
     n_before: AtomicUsize,
 }
@@ -38,6 +41,7 @@ impl Task {
                 followers: Vec::new(),
             }),
             finished: Condvar::new(),
+            moment: OnceLock::new(),
             n_before: AtomicUsize::new(after.len() + 1),
         });
         for before in after {
@@ -52,6 +56,24 @@ impl Task {
             executor::push(task.clone());
         }
         task
+    }
+
+    /// The same, which is at this moment.
+    pub fn submit_at(
+        moment: Option<Arc<Moment>>,
+        work: impl FnOnce() + Send + 'static,
+        after: &[Arc<Self>],
+    ) -> Arc<Self> {
+        let task = Self::submit(work, after);
+        if let Some(moment) = moment {
+            let _ = task.moment.set(moment);
+        }
+        task
+    }
+
+    /// Where it is in the order of all, if that is kept.
+    pub fn moment(&self) -> Option<&Arc<Moment>> {
+        self.moment.get()
     }
 
     /// Whether it is done.
@@ -70,6 +92,10 @@ impl Task {
             let waited = self.finished.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
+        drop(state);
+        self.moment()
+            .into_iter()
+            .for_each(|moment| happens_before::known_to_host(moment));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -11,6 +11,7 @@
 #[allow(dead_code, reason = "it is the other tests', too")]
 mod client;
 mod devices;
+mod streams;
 #[path = "../driver/under_test.rs"]
 #[allow(unused, reason = "it is the other tests', too")]
 mod under_test;

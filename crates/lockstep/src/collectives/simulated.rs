@@ -5,7 +5,7 @@ use super::kind::Kind;
 use crate::engine::pending::{self, Id};
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
-use ptx_sim::Pending;
+use ptx_sim::{Pending, Touches, Usage};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -53,9 +53,11 @@ impl Call {
 
     /// The device memory that it uses.
     fn uses(&self, n_ranks: usize) -> Vec<Pending> {
-        let of = |address: u64, n_values: usize, writes| Pending {
-            addresses: address..address + (n_values * self.size_bytes) as u64,
-            writes,
+        let of = |address: u64, n_values: usize, usage| Pending {
+            touches: Touches::All(
+                address..address + (n_values * self.size_bytes) as u64,
+                usage,
+            ),
             what: self.to_string(),
         };
         let (got, given) = match self.kind {
@@ -63,9 +65,9 @@ impl Call {
             Kind::AllGather => (self.count * n_ranks, self.count),
             _ => (self.count, self.count),
         };
-        let from = self.from.map(|from| of(from, given, false));
+        let from = self.from.map(|from| of(from, given, Usage::READ));
         from.into_iter()
-            .chain(self.to.map(|to| of(to, got, true)))
+            .chain(self.to.map(|to| of(to, got, Usage::WRITE)))
             .collect()
     }
 

@@ -5,13 +5,17 @@
 //! that do not come after it are reported.
 
 use super::EngineError;
-use ptx_sim::Pending;
+use ptx_sim::{Pending, Touches};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A stream, or a machine of simulators.
 pub(crate) type Id = u64;
+
+/// The memory that may be kept to tell what launches have used.
+const MOST_FOOTPRINT_BYTES: usize = 256 << 20;
 
 /// A new one.
 pub(crate) fn new_id() -> Id {
@@ -37,26 +41,21 @@ thread_local! {
 /// Refuses a use by a stream, or by the host, that does not come after everything that works on the
 /// same memory.
 pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(), EngineError> {
-    let n_bytes = of.addresses.end - of.addresses.start;
     let found = WORKS.with_borrow(|works| {
-        let unknown = works
+        let mut unknown = works
             .iter()
             .filter(|work| is_unknown(work, machine, stream));
-        let conflict = |work: &&Work| {
-            work.pending
-                .conflicts(of.addresses.start, n_bytes, of.writes)
-        };
-        unknown
-            .clone()
-            .find(conflict)
-            .map(|work| (work.pending.what.clone(), work.pending.writes))
+        unknown.find_map(|Work { pending, .. }| {
+            let usage = pending.conflict_with(&of.touches)?;
+            Some((pending.what.clone(), usage))
+        })
     });
     match found {
         None => Ok(()),
-        Some((what, writes)) => Err(EngineError::Stream(format!(
+        Some((what, usage)) => Err(EngineError::Stream(format!(
             "{} does not wait for {what}, which may still be {} the same memory: wait for its stream{}",
             of.what,
-            if writes { "writing" } else { "reading" },
+            if usage.writes { "writing" } else { "reading" },
             match stream {
                 Some(_) => ", or let this one wait for an event that is recorded after it",
                 None => "",
@@ -77,7 +76,26 @@ pub(crate) fn begin(machine: Id, stream: Id, uses: Vec<Pending>) {
         pending,
         known_to: vec![stream],
     };
-    WORKS.with_borrow_mut(|works| works.extend(uses.into_iter().map(work)));
+    WORKS.with_borrow_mut(|works| {
+        works.extend(uses.into_iter().map(work));
+        forget_oldest(works);
+    });
+}
+
+/// Forgets the oldest launches if all of them take too much memory.
+fn forget_oldest(works: &mut Vec<Work>) {
+    let size_bytes = |work: &Work| match &work.pending.touches {
+        Touches::Parts(footprint) => footprint.size_bytes(),
+        Touches::All(..) => 0,
+    };
+    let mut left = works.iter().map(size_bytes).sum::<usize>();
+    works.retain(|work| {
+        let is_forgotten = left > MOST_FOOTPRINT_BYTES && size_bytes(work) > 0;
+        if is_forgotten {
+            left -= size_bytes(work);
+        }
+        !is_forgotten
+    });
 }
 
 /// What launches in a stream do not come after.
@@ -121,9 +139,16 @@ pub(crate) fn passed(known: &[Id]) {
 
 /// Memory has been freed: what comes to lie there is something else.
 pub(crate) fn freed(machine: Id, addresses: &Range<u64>) {
-    let is_there =
-        |work: &Work| work.machine == machine && addresses.contains(&work.pending.addresses.start);
-    WORKS.with_borrow_mut(|works| works.retain(|work| !is_there(work)));
+    WORKS.with_borrow_mut(|works| {
+        works.retain_mut(|work| match &mut work.pending.touches {
+            _ if work.machine != machine => true,
+            Touches::All(used, _) => !addresses.contains(&used.start),
+            Touches::Parts(footprint) => {
+                Arc::make_mut(footprint).forget(addresses);
+                true
+            }
+        });
+    });
 }
 
 /// A collective call that other ranks have not made yet: its stream cannot go on.

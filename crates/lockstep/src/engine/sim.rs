@@ -11,10 +11,12 @@ use super::{
 use crate::record::Recorded;
 use ptx_sim::diagnostics::FaultKind;
 use ptx_sim::{
-    Launch, LaunchError, LaunchOptions, Member, Pending, Report, Schedule, Trace, TraceOptions,
+    Launch, LaunchError, LaunchOptions, Member, Pending, Report, Schedule, Touches, Trace,
+    TraceOptions, Usage,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// A simulated device with the modules it may run.
@@ -211,11 +213,59 @@ impl Sim {
         &self,
         launch: &Prepared,
         stream: pending::Id,
+        caller: &Location<'_>,
     ) -> Result<(), EngineError> {
         self.stream.set(Some(stream));
-        let launched = Engine::launch(self, launch, Observe::Nothing);
+        let launched = self.launched(launch, Observe::Nothing);
         self.stream.set(None);
-        launched.map(drop)
+        let footprint = launched?.and_then(|report| report.footprint);
+        let uses = footprint.map(|footprint| Pending {
+            touches: Touches::Parts(footprint),
+            what: format!("the kernel `{}` launched at {caller}", launch.entry()),
+        });
+        self.begin(stream, uses.into_iter().collect());
+        Ok(())
+    }
+
+    /// Whether a launch is counted.
+    fn counts(&self, observe: Observe) -> bool {
+        observe == Observe::Counts || self.record.is_some()
+    }
+
+    /// Runs a launch; gives its report, unless a [`Launcher`] runs it.
+    fn launched(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
+        const FIRST_BLOCK: TraceOptions = TraceOptions {
+            block: 0,
+            accesses: 4,
+            events: 100_000,
+        };
+        let launcher = self.launcher.borrow().clone();
+        if let Some(launcher) = launcher {
+            return launcher(self, launch).map(|()| None);
+        }
+        let asked = self.trace_of(launch);
+        let options = LaunchOptions {
+            count: self.counts(observe),
+            footprint: self.check && self.stream.get().is_some(),
+            trace: asked.or(self.traces_all.then_some(FIRST_BLOCK)),
+            ..self.options()
+        };
+        let mut report = self.launch_with(launch, options)?;
+        if asked.is_some()
+            && let Some(trace) = report.trace.take()
+        {
+            let config = launch.config();
+            let trace = *trace;
+            *self.traced.borrow_mut() = Some(Traced { config, trace });
+        }
+        if let Some(record) = &self.record {
+            record.borrow_mut().add(launch, &report);
+        }
+        if self.stream.get().is_some() {
+            // Nobody gets the report.
+            show(&report.printed);
+        }
+        Ok(Some(report))
     }
 
     /// Where the host last read values, and their size in bytes.
@@ -507,9 +557,9 @@ impl Sim {
 
 /// A use of memory by the host.
 fn by_host(address: u64, n_bytes: u64, writes: bool) -> Vec<Pending> {
+    let usage = if writes { Usage::WRITE } else { Usage::READ };
     vec![Pending {
-        addresses: address..address + n_bytes,
-        writes,
+        touches: Touches::All(address..address + n_bytes, usage),
         what: format!("a {} by the host", if writes { "write" } else { "read" }),
     }]
 }
@@ -732,38 +782,8 @@ impl Engine for Sim {
     }
 
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
-        const FIRST_BLOCK: TraceOptions = TraceOptions {
-            block: 0,
-            accesses: 4,
-            events: 100_000,
-        };
-        let launcher = self.launcher.borrow().clone();
-        if let Some(launcher) = launcher {
-            return launcher(self, launch).map(|()| None);
-        }
-        let count = observe == Observe::Counts || self.record.is_some();
-        let asked = self.trace_of(launch);
-        let options = LaunchOptions {
-            count,
-            trace: asked.or(self.traces_all.then_some(FIRST_BLOCK)),
-            ..self.options()
-        };
-        let mut report = self.launch_with(launch, options)?;
-        if asked.is_some()
-            && let Some(trace) = report.trace.take()
-        {
-            let config = launch.config();
-            let trace = *trace;
-            *self.traced.borrow_mut() = Some(Traced { config, trace });
-        }
-        if let Some(record) = &self.record {
-            record.borrow_mut().add(launch, &report);
-        }
-        if self.stream.get().is_some() {
-            // Nobody gets the report.
-            show(&report.printed);
-        }
-        Ok(count.then_some(report))
+        let report = self.launched(launch, observe)?;
+        Ok(report.filter(|_| self.counts(observe)))
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

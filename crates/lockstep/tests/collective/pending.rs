@@ -52,6 +52,7 @@ fn a_kernel_in_another_stream_is_found() {
             .launch(&module, kernels::increment, config, args())
             .expect("it comes after");
         all[0].rank.synchronize(&all[0].stream).expect("it ends");
+        other.synchronize().expect("it ends");
         module
             .launch(kernels::increment, config, args())
             .expect("it has ended");
@@ -176,4 +177,130 @@ fn what_only_reads_may_meet_what_reads() {
     // SAFETY: as above.
     unsafe { stream.copy(&to, &from) }.expect("put in");
     assert_eq!(to.read().expect("it is there"), [1]);
+}
+
+/// Launches of `increment` on 64 numbers, in two streams of a device that checks.
+struct Streams {
+    device: Device,
+    module: lockstep::Module,
+    streams: [lockstep::Stream; 2],
+}
+
+impl Streams {
+    fn new() -> Self {
+        let device = Device::simulator_with(Simulator {
+            check: true,
+            ..Simulator::default()
+        });
+        Self {
+            module: device.load(PTX).expect("it loads"),
+            streams: [(); 2].map(|()| device.stream().expect("there is one")),
+            device,
+        }
+    }
+
+    /// Increments 64 numbers from `first` on, in one of the streams.
+    fn increment(
+        &self,
+        stream: usize,
+        x: &Buffer<u32>,
+        first: usize,
+    ) -> Result<(), lockstep::Error> {
+        let args = (x.ptr_mut_at(first), 64);
+        let config = LaunchConfig::linear(64, 64);
+        // SAFETY: the buffer is long enough, and lives as long as the streams.
+        unsafe { self.streams[stream].launch(&self.module, kernels::increment, config, args) }
+    }
+}
+
+#[test]
+fn what_a_kernel_in_a_stream_uses_is_its_own_until_someone_has_waited() {
+    let all = Streams::new();
+    let x = all.device.zeroed::<u32>("x", 128).expect("room");
+    let y = all.device.zeroed::<u32>("y", 128).expect("room");
+    all.increment(0, &x, 0).expect("nobody else works on it");
+    // The rest is free, also for a kernel; and so is the same stream.
+    all.increment(1, &x, 64).expect("other numbers");
+    all.increment(0, &x, 0).expect("the same stream");
+    let kernel = "the kernel `increment` launched at crates/lockstep/tests/collective/pending.rs:";
+    let refused = |text: String| {
+        assert!(text.contains(kernel), "{text}");
+        assert!(text.contains("may still be writ"), "{text}");
+        text
+    };
+    let text = refused(
+        all.increment(1, &x, 63)
+            .expect_err("one is both")
+            .to_string(),
+    );
+    assert!(text.contains("not waited for: load of 4 bytes"), "{text}");
+    refused(x.read().expect_err("nobody has waited").to_string());
+    refused(message(x.write(&[0; 128])));
+    let [_, other] = &all.streams;
+    // SAFETY: the buffers live as long as the streams.
+    let (copied, filled, part) = unsafe {
+        let copied = other.copy(&y, &x);
+        let filled = other.fill(&x, 0);
+        (copied, filled, other.copy_part(&y, 0, &x, 64..128))
+    };
+    refused(message(copied));
+    refused(message(filled));
+    part.expect("those were its own");
+    // A kernel in no stream is the host's.
+    let args = (x.as_mut_ptr(), 64);
+    // SAFETY: as above.
+    let launched = unsafe {
+        let config = LaunchConfig::linear(64, 64);
+        all.module.launch(kernels::increment, config, args)
+    };
+    refused(launched.expect_err("nobody has waited").to_string());
+    // Whoever waits may use all of it.
+    other
+        .wait(&all.streams[0].record().expect("put in"))
+        .expect("put in");
+    all.increment(1, &x, 0).expect("it comes after");
+    other.synchronize().expect("it ends");
+    x.read().expect("all is done");
+}
+
+#[test]
+fn kernels_that_only_read_may_do_so_together() {
+    let all = Streams::new();
+    let x = all.device.upload("x", &[1.0_f32; 64]).expect("room");
+    let y = [(); 2].map(|()| all.device.zeroed::<f32>("y", 64).expect("room"));
+    for (stream, y) in all.streams.iter().zip(&y) {
+        let config = LaunchConfig::linear(64, 64);
+        let args = (x.as_slice(), y.as_mut_ptr(), 2.0);
+        // SAFETY: the buffers are long enough, and live as long as the streams.
+        unsafe { stream.launch(&all.module, kernels::scale, config, args) }.expect("it is read");
+    }
+    assert_eq!(x.read().expect("it is only read"), [1.0; 64]);
+    let text = message(x.write(&[0.0; 64]));
+    assert!(
+        text.contains("`scale`") && text.contains("may still be reading"),
+        "{text}"
+    );
+}
+
+#[test]
+fn memory_that_was_freed_is_nobodys() {
+    let all = Streams::new();
+    let x = all.device.zeroed::<u32>("x", 64).expect("room");
+    all.increment(0, &x, 0).expect("it is its own");
+    drop(x);
+    let y = all
+        .device
+        .zeroed::<u32>("y", 64)
+        .expect("what was there is gone");
+    assert_eq!(y.read().expect("it is another's"), [0; 64]);
+    // What was recorded is the stream's once it runs.
+    let graph = all.streams[0]
+        .record_graph(|| all.increment(0, &y, 0))
+        .expect("recorded");
+    y.write(&[5; 64]).expect("it has not run");
+    // SAFETY: the buffer lives as long as the streams.
+    unsafe { all.streams[0].launch_graph(&graph) }.expect("it runs");
+    assert!(y.read().is_err());
+    all.streams[0].synchronize().expect("it ends");
+    assert_eq!(y.read().expect("it has run"), [6; 64]);
 }

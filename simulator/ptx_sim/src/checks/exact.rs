@@ -2,19 +2,17 @@
 
 use std::ops::Range;
 
-use super::access::{AccessClass, BulkStart, Lanes, WarpAccess};
+use super::access::{AccessClass, WarpAccess};
 use super::bulk::{self, BulkAccess, DoneBy};
-use super::finding::{Finding, Side, Spot};
+use super::finding::{Finding, Spot};
 use super::judge::{Judge, Running};
 use super::order::{BlockOrder, GridOrder, synchronises};
 use super::passed_on::PassedOn;
 use super::races;
 use super::shadow::{GlobalLines, Lines, SharedLines, Site, Sites};
 use super::written::{GlobalWritten, SharedWritten, WrittenBytes};
-use crate::diagnostics::AccessKind;
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
-use crate::pending::Pending;
 use crate::program::Scope;
 use ptx::ir::Space;
 
@@ -308,69 +306,6 @@ pub(crate) fn unwritten(
         at: Spot::of(access, lane),
         this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
     }
-}
-
-/// An access to global memory that others may still work on.
-pub(crate) fn pending(
-    works: &[Pending],
-    instruction: u32,
-    access: &WarpAccess<'_>,
-) -> Option<Finding> {
-    if access.space != Space::Global {
-        return None;
-    }
-    let Kind { flags, writes, .. } = Kind::of(access);
-    let conflicts = |lane: usize, work: &Pending| {
-        let bytes = access.lane_bytes.map_or(access.bytes, |bytes| bytes[lane]);
-        let writes = writes && access.failed >> lane & 1 == 0;
-        work.conflicts(access.addresses[lane], bytes.into(), writes)
-    };
-    races::lanes(access.fetching()).find_map(|lane| {
-        let work = works.iter().position(|work| conflicts(lane, work))?;
-        Some(Finding::Pending {
-            at: Spot::of(access, lane),
-            this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
-            work: work as u32,
-        })
-    })
-}
-
-/// The same of a bulk copy that a thread starts.
-pub(crate) fn pending_for_bulk(
-    works: &[Pending],
-    instruction: u32,
-    thread: Lanes,
-    start: &BulkStart,
-) -> Option<Finding> {
-    let touches = [(&start.reads, false), (&start.writes, true)];
-    let global = touches
-        .into_iter()
-        .filter(|(touch, _)| touch.space != Space::Shared);
-    let mut ranges =
-        global.flat_map(|(touch, writes)| touch.ranges.iter().map(move |r| (r, writes)));
-    ranges.find_map(|(range, writes)| {
-        let n_bytes = range.end - range.start;
-        let conflicts = |work: &Pending| work.conflicts(range.start, n_bytes, writes);
-        let work = works.iter().position(conflicts)?;
-        let at = Spot {
-            space: Space::Global,
-            address: range.start,
-            bytes: n_bytes as u32,
-            owner: thread.block,
-        };
-        let this = Side {
-            instruction,
-            block: thread.block,
-            warp: thread.warp,
-            lane: thread.mask.trailing_zeros() % 32,
-            kind: AccessKind::AsyncCopy,
-        };
-        Some(Finding::Pending {
-            at,
-            this,
-            work: work as u32,
-        })
-    })
 }
 
 /// The access as remembered.

@@ -67,8 +67,8 @@ pub(crate) enum Finding {
         /// Whether it may be reading, rather than writing.
         is_reading: bool,
     },
-    /// An access to memory that others may still work on: which of the launch's pending work.
-    Pending { at: Spot, this: Side, work: u32 },
+    /// An access to memory that others may still work on.
+    Pending { at: Spot, this: Side, met: Met },
     /// A block ends while a bulk copy may still write, or read, its shared memory.
     OutlivesBlock { this: Side, is_reading: bool },
     /// An access to another block's shared memory that nothing orders before the end of
@@ -128,6 +128,15 @@ pub(crate) enum Finding {
         other: Side,
         other_threads: Option<u32>,
     },
+}
+
+/// Work that others do on the same memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    /// Which of the launch's pending work.
+    pub work: u32,
+    /// Whether that writes there.
+    pub writes: bool,
 }
 
 impl Finding {

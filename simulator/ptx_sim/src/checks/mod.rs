@@ -48,6 +48,7 @@ pub(crate) mod convergence;
 pub mod trace;
 pub(crate) mod tracer;
 mod undefined;
+mod uses;
 mod remote_shared;
 pub(crate) mod watch;
 pub(crate) mod written;

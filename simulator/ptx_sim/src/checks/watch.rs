@@ -10,7 +10,7 @@ use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::convergence::{Meetings, thread_at, warp_wide};
 use super::counters::Counters;
-use super::exact::{pending, pending_for_bulk, unwritten};
+use super::exact::unwritten;
 use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::{Events, Observer, ProductSeen};
@@ -21,10 +21,12 @@ use super::shadow::Mix;
 use super::stores::Stores;
 use super::tracer::Tracer;
 use super::undefined::Undefined;
+use super::uses::Uses;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
 use crate::numbering::Routes;
+use crate::pending::Footprint;
 use crate::program::{Order, Scope, Slot};
 use crate::trace::TraceKind;
 use crate::warp::FrameId;
@@ -82,6 +84,7 @@ pub(crate) struct Checks<'a, J: Judge> {
     depth: Depth,
     judge: J,
     stores: Stores,
+    uses: Uses<'a>,
     /// Whether a shuffle has given a lane an undefined value.
     follows: bool,
     /// Bulk copies that are not known to be done.
@@ -151,6 +154,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             depth: Depth::of(launch.among.n_blocks),
             judge,
             stores: Stores::default(),
+            uses: Uses::new(launch.pending, launch.keeps_footprint),
             follows: false,
             copies: Vec::new(),
             finding: None,
@@ -164,9 +168,10 @@ impl<'a, J: Judge> Checks<'a, J> {
         std::mem::swap(&mut self.order, &mut shared.1);
     }
 
-    /// The judge of accesses to memory, and the places where the launch has stored.
-    pub fn into_parts(self) -> (J, Stores) {
-        (self.judge, self.stores)
+    /// The judge of accesses to memory, the places where the launch has stored, and the global
+    /// memory that it has used, if that is kept.
+    pub fn into_parts(self) -> (J, Stores, Option<Box<Footprint>>) {
+        (self.judge, self.stores, self.uses.into_footprint())
     }
 
     /// Where the block's state is.
@@ -191,8 +196,8 @@ impl<'a, J: Judge> Checks<'a, J> {
         if self.finding.is_some() {
             return self.judge.may_write(access);
         }
-        if !self.launch.pending.is_empty()
-            && let Some(finding) = pending(self.launch.pending, instruction, access)
+        if !self.uses.are_ignored()
+            && let Some(finding) = self.uses.access(instruction, access)
         {
             return self.found(Some(finding));
         }
@@ -227,7 +232,7 @@ impl<'a, J: Judge> Checks<'a, J> {
         let is_plain = matches!(space, Space::Shared | Space::Global)
             && access.order == Order::Weak
             && access.owner == access.block;
-        if !is_plain || self.finding.is_some() || !self.launch.pending.is_empty() {
+        if !is_plain || self.finding.is_some() || !self.uses.are_ignored() {
             return false;
         }
         let Some(place) = self.place(access.block) else {
@@ -336,8 +341,10 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     #[cold]
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
-        let pending = pending_for_bulk(self.launch.pending, instruction, thread, &start);
-        self.found(pending);
+        if !self.uses.are_ignored() {
+            let pending = self.uses.bulk(instruction, thread, &start);
+            self.found(pending);
+        }
         if let Some(barrier) = start.barrier.filter(|_| start.owner == thread.block) {
             self.beside(thread, |beside, _, _, _| {
                 beside.counted_by(instruction, thread, barrier)

@@ -88,6 +88,8 @@ pub(crate) struct LaunchContext<'a> {
     pub checks: bool,
     /// Work of others that it does not come after.
     pub pending: &'a [Pending],
+    /// Whether the global memory that it uses is kept, if it is checked.
+    pub keeps_footprint: bool,
     /// Blocks that the device can hold at once.
     pub most_resident: u64,
     /// Bytes of shared memory that a block has.

@@ -2,9 +2,10 @@
 //! prefilter does not pass everything.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::memory::Heaps;
+use super::options::LaunchOptions;
 use super::prepared::Prepared;
 use super::workers;
 use crate::checks::counters::Counters;
@@ -22,6 +23,7 @@ use crate::memory::global::GlobalMemory;
 use crate::memory::journal::Bytes;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
+use crate::pending::{Footprint, Touches};
 use crate::report::Report;
 
 /// A launch with checks that ended badly.
@@ -57,8 +59,7 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back as well.
         && (plan.is_order_independent || !heaps.have_memory_of_the_host())
-        && !device.machine.has_peers()
-        && launch.options.options.pending.is_empty();
+        && !device.machine.has_peers();
     if is_for_the_prefilter {
         let had_waiting_blocks = plan.has_waiting_blocks.load(Ordering::Relaxed);
         let mut passed = prefiltered(launch, &written);
@@ -83,7 +84,8 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         }
         None => heaps.written_by_anyone(),
     }
-    if is_for_the_prefilter && report.is_ok() {
+    let pending = &launch.options.options.pending;
+    if is_for_the_prefilter && pending.is_empty() && report.is_ok() {
         plan.is_not_for_the_prefilter.store(true, Ordering::Relaxed);
     }
     report.map_err(|error| {
@@ -120,7 +122,12 @@ fn passed(
     // Blocks burn the launch's fuel in the order in which they run.
     let may_spread = plan.is_order_independent && launch.options.options.fuel.is_none();
     let n_workers = if may_spread { launch.n_workers() } else { 1 };
-    let context = launch.context(n_workers);
+    // The prefilter knows all that has been used.
+    let context = LaunchContext {
+        keeps_footprint: false,
+        pending: &[],
+        ..launch.context(n_workers)
+    };
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
     let (seen, result) = watched(&context, n_workers, prefilter, false);
     let prefilters = seen.judges;
@@ -132,8 +139,22 @@ fn passed(
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;
     }
-    let written_by = Prefilter::merged(prefilters)?;
+    let LaunchOptions {
+        pending, footprint, ..
+    } = &launch.options.options;
+    let (written_by, used) = Prefilter::merged(prefilters, *footprint || !pending.is_empty())?;
+    let used = used.map(Arc::new);
+    let meets = |used: &Arc<Footprint>| {
+        let touches = Touches::Parts(used.clone());
+        pending
+            .iter()
+            .any(|work| work.conflict_with(&touches).is_some())
+    };
+    if used.as_ref().is_some_and(meets) {
+        return None;
+    }
     let mut report = launch.report(seen.counters);
+    report.footprint = used.filter(|_| *footprint);
     report.printed = context.printed.into_lines();
     Some((report, written_by, seen.stores))
 }
@@ -159,11 +180,16 @@ fn exact(
         counters,
         mut judges,
         stores,
+        footprint,
         kept,
     } = seen;
     let written = judges.pop().map(Exact::into_written);
     let watched = written.map(|written| (written, stores));
-    let report = result.map(|()| launch.report(counters));
+    let report = result.map(|()| {
+        let mut report = launch.report(counters);
+        report.footprint = footprint.map(|footprint| Arc::new(*footprint));
+        report
+    });
     (launch.ended(context, report), watched, kept)
 }
 
@@ -174,6 +200,8 @@ struct Seen<J> {
     judges: Vec<J>,
     /// Where the launch has stored.
     stores: Stores,
+    /// The global memory that it has used, if one worker has kept that.
+    footprint: Option<Box<Footprint>>,
     /// What it has overwritten of the host's memory.
     kept: Vec<Bytes>,
 }
@@ -195,6 +223,7 @@ fn watched<'a, J: Judge>(
         counters: Vec::new(),
         judges: Vec::new(),
         stores: Stores::default(),
+        footprint: None,
         kept: Vec::new(),
     };
     for watch in watches {
@@ -202,9 +231,10 @@ fn watched<'a, J: Judge>(
         seen.kept
             .extend(watch.recorder.and_then(|r| r.into_bytes()));
         if let Some(checks) = watch.checks {
-            let (judge, of_worker) = checks.into_parts();
+            let (judge, stores, footprint) = checks.into_parts();
             seen.judges.push(judge);
-            seen.stores.join(of_worker);
+            seen.stores.join(stores);
+            seen.footprint = footprint;
         }
     }
     (seen, result)

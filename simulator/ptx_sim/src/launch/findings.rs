@@ -1,6 +1,6 @@
 //! The checks' findings as the error of a launch, with numbers looked up.
 
-use crate::checks::finding::{Finding, Side, Spot};
+use crate::checks::finding::{Finding, Met, Side, Spot};
 use crate::context::LaunchContext;
 use crate::diagnostics::{
     AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation, WrongBlock,
@@ -42,15 +42,15 @@ impl All<'_> {
     }
 
     /// An access to what others may still work on.
-    fn pending(&self, at: Spot, this: &Side, work: u32) -> FaultKind {
-        let work = &self.of(this.block).pending[work as usize];
+    fn pending(&self, at: Spot, this: &Side, met: Met) -> FaultKind {
+        let work = &self.of(this.block).pending[met.work as usize];
         FaultKind::Pending {
             access: this.kind,
             address: at.address,
             bytes: at.bytes,
             relation: self.relation(at, this.block),
             work: work.what.clone(),
-            writes: work.writes,
+            writes: met.writes,
         }
     }
 
@@ -104,7 +104,7 @@ impl All<'_> {
                 copy,
                 is_reading,
             } => self.in_flight(at, &this, &copy, is_reading),
-            Finding::Pending { at, this, work } => self.pending(at, &this, work),
+            Finding::Pending { at, this, met } => self.pending(at, &this, met),
             Finding::MayHaveEnded { at, this } => self.may_have_ended(at, &this),
             finding @ (Finding::MissingProxyFence { .. }
             | Finding::UnpublishedBarrier { .. }

@@ -51,6 +51,9 @@ pub struct LaunchOptions {
     /// Work of others that the launch does not come after: with [`check`](Self::check) a kernel that
     /// uses its memory is reported.
     pub pending: Vec<Pending>,
+    /// Whether to keep which global memory a launch with [`check`](Self::check) uses, for
+    /// [`Report::footprint`](crate::Report::footprint).
+    pub footprint: bool,
     /// Whether a launch goes on after a finding that only [`check`](Self::check) makes: its
     /// memory is put back, it runs again without checks, and
     /// [`Report::finding`](crate::Report::finding) says what was found. For programs that
@@ -89,6 +92,7 @@ impl Default for LaunchOptions {
             threads: None,
             check: false,
             pending: Vec::new(),
+            footprint: false,
             go_on: false,
             schedule: None,
             cluster: None,

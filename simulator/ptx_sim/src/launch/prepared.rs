@@ -155,6 +155,7 @@ impl<'a> Prepared<'a> {
             schedule: launch.options.schedule,
             checks: launch.options.check,
             pending: &launch.options.pending,
+            keeps_footprint: launch.options.footprint,
             most_resident: device.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
             fuel,

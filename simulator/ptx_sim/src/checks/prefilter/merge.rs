@@ -3,9 +3,10 @@
 use super::Prefilter;
 use super::cells::PAGE_BYTES;
 use super::cells::{Cells, Target};
-use super::global::Pages;
+use super::global::{Page, Pages};
 use super::met::Synchronised;
 use crate::memory::written::Written;
+use crate::pending::{Footprint, Usage};
 
 /// What a launch has written: the place of an allocation, and ranges of its bytes, in
 /// order.
@@ -30,9 +31,13 @@ impl WrittenBy {
 }
 
 impl<'a> Prefilter<'a> {
-    /// What a launch has written whose workers had these; none if blocks of two workers may
-    /// have met in global memory in a way that shows their order.
-    pub fn merged(prefilters: Vec<Self>) -> Option<WrittenBy> {
+    /// What a launch has written whose workers had these, and all that it has used, if that is asked
+    /// for; none if blocks of two workers may have met in global memory in a way that shows their
+    /// order.
+    pub fn merged(
+        prefilters: Vec<Self>,
+        wants_footprint: bool,
+    ) -> Option<(WrittenBy, Option<Footprint>)> {
         let finest = prefilters
             .iter()
             .map(|prefilter| prefilter.global.cell_shift)
@@ -47,7 +52,8 @@ impl<'a> Prefilter<'a> {
                 Some(all) => all.join(prefilter)?,
             }
         }
-        Some(all?.written_by())
+        let all = all?;
+        Some((all.written_by(), wants_footprint.then(|| all.footprint())))
     }
 
     /// Adds another worker's, if they agree.
@@ -67,6 +73,26 @@ impl<'a> Prefilter<'a> {
             }
         }
         Some(())
+    }
+
+    /// All global memory that has been used. What was written and read counts as written.
+    fn footprint(&self) -> Footprint {
+        let shift = self.global.cell_shift;
+        let mut footprint = Footprint::default();
+        for Pages { allocation, list } in self.global.allocations.iter().flatten() {
+            for (number, page) in list.iter().enumerate() {
+                let Some(Page { cells, .. }) = page.as_deref() else {
+                    continue;
+                };
+                let page = number as u64 * PAGE_BYTES;
+                let place = |at: usize| (page + ((at as u64) << shift)).min(allocation.size_bytes);
+                cells.uses(|first, past, usage| {
+                    let (first, past) = (place(first), place(past));
+                    footprint.add(allocation.base + first..allocation.base + past, usage);
+                });
+            }
+        }
+        footprint
     }
 
     fn written_by(&self) -> WrittenBy {
@@ -158,14 +184,42 @@ fn written_ranges(pages: &Pages<'_>, shift: u32) -> Vec<(u64, u64)> {
         match cells.are_all_written() {
             Some(true) => add(0, n),
             Some(false) => {}
-            None => {
-                let mut at = 0;
-                while let Some(first) = (at..n).find(|&at| cells.is_written(at)) {
-                    at = (first..n).find(|&at| !cells.is_written(at)).unwrap_or(n);
-                    add(first, at);
+            None => for_runs(n, |at| cells.is_written(at), add),
+        }
+    }
+    ranges
+}
+
+/// Calls `f` with the first cell, and the one past the last, of each run that `is_in` names.
+fn for_runs(n: usize, is_in: impl Fn(usize) -> bool, mut f: impl FnMut(usize, usize)) {
+    let mut at = 0;
+    while let Some(first) = (at..n).find(|&at| is_in(at)) {
+        at = (first..n).find(|&at| !is_in(at)).unwrap_or(n);
+        f(first, at);
+    }
+}
+
+impl Cells {
+    /// Calls `f` with the first cell, and the one past the last, of each run that was used in one way.
+    fn uses(&self, mut f: impl FnMut(usize, usize, Usage)) {
+        let n = self.write.len();
+        for (cells, usage) in [(&self.write, Usage::WRITE), (&self.read, Usage::READ)] {
+            for_runs(n, |at| cells[at] != 0, |first, past| f(first, past, usage));
+        }
+        if self.met.is_empty() {
+            return;
+        }
+        for at in 0..n {
+            let met = self.met.get(at);
+            for (stamp, writes) in [(met.write, true), (met.read, false)] {
+                let usage = Usage {
+                    writes,
+                    synchronises: !met.is_narrow,
+                };
+                if stamp != 0 {
+                    f(at, at + 1, usage);
                 }
             }
         }
     }
-    ranges
 }

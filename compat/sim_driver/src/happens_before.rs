@@ -1,0 +1,313 @@
+//! Uses of the same memory by operations of streams that nothing orders.
+//!
+//! Operations run in one of the orders that a GPU may choose, so what a program forgets to wait for
+//! is mostly done all the same. With checks on, each has a clock: the operations that it comes after,
+//! by stream. One that uses memory is held against those that it does not come after and that do not
+//! come after it.
+//!
+//! The host has one clock for all its threads: they may tell each other what they have waited for. A
+//! graph's nodes count as operations of its stream, in order. Left out: the host's own accesses to
+//! memory that devices use, too, and kernels that run together since they wait for each other.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ptx_sim::{Footprint, Pending, Touches, Usage};
+
+use crate::copies::{Copy, Fill};
+use crate::driver::driver;
+use crate::recorder::recorder;
+
+/// The memory that may be kept to tell what launches have used.
+const MOST_FOOTPRINT_BYTES: usize = 256 << 20;
+/// Operations that are remembered.
+const MOST_REMEMBERED: usize = 4096;
+
+/// How long one waits for those that were submitted earlier.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// By stream, the number of the last operation that comes before.
+type Clock = BTreeMap<u64, u64>;
+
+/// Where an operation is in the order of all.
+#[derive(Debug)]
+pub struct Moment {
+    stream: u64,
+    /// Later ones have higher numbers.
+    number: u64,
+    /// What it comes after, and itself.
+    clock: Clock,
+}
+
+impl Moment {
+    fn comes_after(&self, other: &Self) -> bool {
+        let last = self.clock.get(&other.stream);
+        last.is_some_and(|&last| last >= other.number)
+    }
+
+    fn is_ordered(&self, other: &Self) -> bool {
+        self.comes_after(other) || other.comes_after(self)
+    }
+}
+
+/// An operation that has been done.
+struct Done {
+    moment: Arc<Moment>,
+    uses: Vec<Pending>,
+}
+
+impl Done {
+    fn footprint_bytes(&self) -> usize {
+        let bytes = |work: &Pending| match &work.touches {
+            Touches::Parts(footprint) => footprint.size_bytes(),
+            Touches::All(..) => 0,
+        };
+        self.uses.iter().map(bytes).sum()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// What the host knows to be done.
+    host: Clock,
+    /// What has been done and may still meet others.
+    done: Vec<Done>,
+    /// Numbers of operations that use memory and are not done.
+    in_flight: HashSet<u64>,
+}
+
+impl State {
+    /// Forgets what nothing can meet any more, and the oldest if there is too much.
+    fn forget(&mut self) {
+        if self.in_flight.is_empty() {
+            let host = &self.host;
+            let is_known = |at: &Moment| host.get(&at.stream).is_some_and(|&n| n >= at.number);
+            self.done.retain(|done| !is_known(&done.moment));
+        }
+        let mut bytes = self.done.iter().map(Done::footprint_bytes).sum::<usize>();
+        let mut left = self.done.len();
+        self.done.retain(|done| {
+            let is_kept = bytes <= MOST_FOOTPRINT_BYTES && left <= MOST_REMEMBERED;
+            if !is_kept {
+                bytes -= done.footprint_bytes();
+                left -= 1;
+            }
+            is_kept
+        });
+    }
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+static ENDED: Condvar = Condvar::new();
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
+/// Whether there is more than a legacy stream.
+static HAS_STREAMS: AtomicBool = AtomicBool::new(false);
+
+fn state() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A stream other than the legacy one has been made.
+pub fn streams_exist() {
+    HAS_STREAMS.store(true, Ordering::Relaxed);
+}
+
+/// Whether operations have clocks.
+pub fn is_on() -> bool {
+    HAS_STREAMS.load(Ordering::Relaxed) && driver().is_ok_and(|driver| driver.settings.check)
+}
+
+/// The moment of an operation that is submitted to a stream now, after some others.
+pub fn moment<'m>(
+    stream: u64,
+    after: impl Iterator<Item = &'m Arc<Moment>>,
+    uses_memory: bool,
+) -> Option<Arc<Moment>> {
+    if !is_on() {
+        return None;
+    }
+    let mut state = state();
+    let state = state.get_or_insert_default();
+    let mut clock = state.host.clone();
+    after.for_each(|moment| join(&mut clock, &moment.clock));
+    let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+    clock.insert(stream, number);
+    if uses_memory {
+        state.in_flight.insert(number);
+    }
+    Some(Arc::new(Moment {
+        stream,
+        number,
+        clock,
+    }))
+}
+
+fn join(clock: &mut Clock, other: &Clock) {
+    for (&stream, &number) in other {
+        let last = clock.entry(stream).or_default();
+        *last = number.max(*last);
+    }
+}
+
+/// Lets what was submitted earlier and uses memory end first, unless that takes long: so the same is
+/// found in every run, and it is the later one that is told not to have waited.
+pub fn let_earlier_end(moment: &Moment) {
+    let is_behind = |state: &mut Option<State>| {
+        let mut in_flight = state.iter().flat_map(|state| &state.in_flight);
+        in_flight.any(|&number| number < moment.number)
+    };
+    drop(ENDED.wait_timeout_while(state(), PATIENCE, is_behind));
+}
+
+/// The host has waited for an operation, or has been told that it is done.
+pub fn known_to_host(moment: &Moment) {
+    let mut state = state();
+    let state = state.get_or_insert_default();
+    join(&mut state.host, &moment.clock);
+    state.forget();
+}
+
+/// What has been done of what was submitted before an operation that does not come after it. (Of what
+/// was submitted later, the operation is the one to be waited for.)
+pub fn unordered(moment: &Moment) -> Vec<Pending> {
+    let state = state();
+    let done = state.iter().flat_map(|state| &state.done);
+    let done =
+        done.filter(|done| done.moment.number < moment.number && !moment.comes_after(&done.moment));
+    let in_another = |work: &Pending| Pending {
+        what: format!("{} in another stream", work.what),
+        ..work.clone()
+    };
+    done.flat_map(|done| done.uses.iter().map(in_another))
+        .collect()
+}
+
+/// An operation has been done, and this is the memory that it has used, as far as that is known.
+pub fn ended(moment: &Arc<Moment>, uses: Vec<Pending>) {
+    let found = note(moment, uses);
+    if let (false, Ok(recorder)) = (found.is_empty(), recorder()) {
+        found.into_iter().for_each(|text| recorder.unordered(text));
+    }
+}
+
+/// Remembers what an operation has used; gives what it meets.
+fn note(moment: &Arc<Moment>, uses: Vec<Pending>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut state = state();
+    let state = state.get_or_insert_default();
+    state.in_flight.remove(&moment.number);
+    ENDED.notify_all();
+    let others = state.done.iter();
+    for other in others.filter(|done| !done.moment.is_ordered(moment)) {
+        // Told in the order in which they were submitted.
+        let is_later = moment.number > other.moment.number;
+        let (earlier, later) = match is_later {
+            true => (&other.uses, &uses),
+            false => (&uses, &other.uses),
+        };
+        let met = earlier.iter().find_map(|work| {
+            later.iter().find_map(|later| {
+                let usage = work.conflict_with(&later.touches)?;
+                Some(told(work, usage, later))
+            })
+        });
+        found.extend(met);
+    }
+    if !uses.is_empty() {
+        state.done.push(Done {
+            moment: Arc::clone(moment),
+            uses,
+        });
+    }
+    state.forget();
+    found
+}
+
+/// Two uses that nothing orders.
+fn told(earlier: &Pending, usage: Usage, later: &Pending) -> String {
+    format!(
+        "not waited for: {} uses memory that {}, in a stream that it does not wait for, may still be {}\n  what to do: put both in the same \
+         stream, let the later one's stream wait for an event that is recorded after the earlier \
+         one, or wait for the earlier one's stream on the host",
+        later.what,
+        earlier.what,
+        if usage.writes { "writing" } else { "reading" }
+    )
+}
+
+/// Memory has been allocated: what was there before was something else.
+pub fn allocated(addresses: &Range<u64>) {
+    if let Some(state) = state().as_mut() {
+        for work in state.done.iter_mut().flat_map(|done| &mut done.uses) {
+            match &mut work.touches {
+                Touches::All(used, _) if addresses.contains(&used.start) => used.end = used.start,
+                Touches::All(..) => {}
+                Touches::Parts(footprint) => Arc::make_mut(footprint).forget(addresses),
+            }
+        }
+    }
+}
+
+impl Copy {
+    /// The memory that it uses.
+    pub fn uses(&self) -> Vec<Pending> {
+        let [width, height, depth] = self.extent;
+        let what = format!(
+            "a copy of {} bytes {}",
+            width * height * depth,
+            self.direction()
+        );
+        let of = |rows: &dyn Fn(u64, u64) -> u64, usage| Pending {
+            touches: of_rows(
+                (0..depth).flat_map(|z| (0..height).map(move |y| (y, z))),
+                rows,
+                width,
+                usage,
+            ),
+            what: what.clone(),
+        };
+        vec![
+            of(&|y, z| self.from.row(y, z), Usage::READ),
+            of(&|y, z| self.to.row(y, z), Usage::WRITE),
+        ]
+    }
+}
+
+impl Fill {
+    /// The memory that it uses.
+    pub fn uses(&self) -> Vec<Pending> {
+        let [width, height] = self.extent;
+        let row_bytes = width * u64::from(self.element_bytes);
+        vec![Pending {
+            touches: of_rows(
+                (0..height).map(|y| (y, 0)),
+                &|y, _| self.row(y),
+                row_bytes,
+                Usage::WRITE,
+            ),
+            what: format!("a memset of {} bytes", row_bytes * height),
+        }]
+    }
+}
+
+/// The use of rows of bytes.
+fn of_rows(
+    mut rows: impl Iterator<Item = (u64, u64)>,
+    row: &dyn Fn(u64, u64) -> u64,
+    n_bytes: u64,
+    usage: Usage,
+) -> Touches {
+    let range = |(y, z)| row(y, z)..row(y, z) + n_bytes;
+    match (rows.next(), rows.next()) {
+        (first, None) => Touches::All(first.map_or(0..0, range), usage),
+        (first, second) => {
+            let mut all = Footprint::default();
+            let rows = first.into_iter().chain(second).chain(rows);
+            rows.for_each(|at| all.add(range(at), usage));
+            Touches::Parts(Arc::new(all))
+        }
+    }
+}
