@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use ptx_sim::diagnostics::Place;
+use ptx_sim::diagnostics::{FaultKind, Place};
 use ptx_sim::{LaunchError, NotSearched, Orders, Report, Schedule};
 
 use crate::context::Context;
@@ -132,6 +132,7 @@ impl Recorder {
             launch: record.n_launches,
             device: self.several.then_some(device),
             schedule: self.schedule.map(|schedule| schedule.to_string()),
+            streams: matches!(error, LaunchError::Fault(fault) if matches!(fault.kind, FaultKind::Pending { .. })),
             text: error.to_string(),
         };
         self.found(records, finding);
@@ -144,6 +145,7 @@ impl Recorder {
             launch: 0,
             device: None,
             schedule: None,
+            streams: true,
             text,
         };
         self.found(self.lock(), finding);
@@ -175,6 +177,7 @@ impl Recorder {
             launch,
             device: self.several.then_some(device),
             schedule: Some(schedule.to_string()),
+            streams: false,
             text,
         };
         let is_noted = records.notes.iter().any(|note| note.kernel == kernel);

@@ -79,7 +79,7 @@ pub struct Leak {
 /// A launch that ended badly, or in which checks or other orders found something.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// The kernel; none of a finding about streams.
+    /// The kernel; empty if only copies and fills, or several kernels, are told of.
     pub kernel: String,
     /// Which of its launches, from 1.
     pub launch: u64,
@@ -87,6 +87,8 @@ pub struct Finding {
     pub device: Option<u32>,
     /// The order in which it happened, if not the usual one.
     pub schedule: Option<String>,
+    /// Whether it takes work in several streams, so that it does not happen to the launch alone.
+    pub streams: bool,
     /// What happened, where, and what to do.
     pub text: String,
 }
@@ -100,6 +102,7 @@ impl Finding {
             device,
             schedule,
             text,
+            ..
         } = self;
         if kernel.is_empty() {
             return text.clone();

@@ -153,8 +153,8 @@ fn main() {
     assert!(said(turned(fitting, 384, 0)).starts_with("`output` has 0 elements"));
     assert_eq!(
         said(turned(geometry([3, 2, 1], [64, 1, 1]), 384, 384)),
-        "`output` does not fit 3×2×1 blocks of 64×1×1 threads: elements would have two threads, or none: a block must \
-         be as large as the tile"
+        "`output` does not fit 3×2×1 blocks of 64×1×1 threads: elements would have two threads, or none: the kernel \
+         is for blocks of 8×8×1 threads"
     );
     let larger = (input(0, 1 << 33), input(0, 8), output(0, 1 << 33), 1 << 16, 1 << 17, 1.0);
     let larger = turn::admit(fitting, 1, larger).map(|_| ());
@@ -169,8 +169,8 @@ fn main() {
     );
     assert_eq!(
         said(copied(geometry([2, 1, 1], [96, 1, 1]), 256)),
-        "`y` does not fit 2×1×1 blocks of 96×1×1 threads: elements would have two threads, or none: a block must be \
-         as long as the kernel says"
+        "`y` does not fit 2×1×1 blocks of 96×1×1 threads: elements would have two threads, or none: the kernel is \
+         for blocks of 64×1×1 threads"
     );
 
     // Several elements per thread: the grid is as large as one likes, and the block as the tiles are.
@@ -185,7 +185,7 @@ fn main() {
     assert!(said(met(line, 8, u32::MAX)).ends_with("more threads than 32-bit indices can count"));
     let in_rows = |launch| rows::admit(launch, 1, (output(256, 81), 9)).map(|_| ());
     assert_eq!(in_rows(line), Ok(()));
-    assert!(said(in_rows(geometry([9, 1, 1], [32, 1, 1]))).ends_with("as long as the kernel says"));
+    assert!(said(in_rows(geometry([9, 1, 1], [32, 1, 1]))).ends_with("none: the kernel is for blocks of 64×1×1 threads"));
 
     // The catalogue's are such kernels.
     let added = |launch| {

@@ -77,6 +77,7 @@ pub struct Finding {
     pub launch: u64,
     pub device: Option<u32>,
     pub schedule: Option<String>,
+    pub streams: bool,
     pub text: String,
 }
 
@@ -116,6 +117,15 @@ impl Found {
         format!("{text}; {leaks} never freed")
     }
 
+    /// The end of a command that runs the program again on as many devices.
+    fn program(&self) -> String {
+        let devices = match self.machine.n_devices {
+            0 | 1 => String::new(),
+            n => format!(" --devices {n}"),
+        };
+        format!("{devices} -- {}", self.run.in_words())
+    }
+
     /// The same with demangled names.
     pub fn demangled(mut self) -> Self {
         for (name, kernel) in std::mem::take(&mut self.kernels) {
@@ -137,6 +147,14 @@ impl Found {
     }
 }
 
+impl Run {
+    /// The program and its arguments, as a shell reads them.
+    pub fn in_words(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
+}
+
 impl Kernel {
     /// How many launches ran without checks, and why.
     pub fn unchecked(&self) -> String {
@@ -152,15 +170,10 @@ impl Finding {
     /// The launch, and its device and order.
     pub fn heading(&self) -> String {
         let Self { kernel, launch, .. } = self;
-        if self.is_of_streams() {
+        if kernel.is_empty() {
             return "between streams".to_owned();
         }
         format!("launch {launch} of `{kernel}`{}", self.where_and_how())
-    }
-
-    /// Whether it is about streams, and not about one launch.
-    pub fn is_of_streams(&self) -> bool {
-        self.kernel.is_empty()
     }
 
     /// Its device, if there are several, and its order, if not the usual one.
@@ -171,17 +184,32 @@ impl Finding {
         device.unwrap_or_default() + &order.unwrap_or_default()
     }
 
-    /// The command that halts launches in the debugger, which goes to what is found.
-    pub fn step(&self) -> String {
+    /// The command that halts launches in the debugger, which goes to what is found; none if that
+    /// takes work in several streams, which a debugger does one after the other.
+    pub fn step(&self, found: &Found) -> Option<String> {
         let order = self.schedule.as_ref();
         let order = order.map_or(String::new(), |order| format!(" --schedule {order}"));
-        format!("cargo xtask sim-run --debug{order} -- …, and there `finding`")
+        let program = found.program();
+        let command = format!("cargo xtask sim-run --debug{order}{program}");
+        (!self.streams).then(|| format!("{command}, and there `finding`"))
     }
 
     /// The command that runs all launches in its order.
-    pub fn again(&self) -> Option<String> {
+    pub fn again(&self, found: &Found) -> Option<String> {
         let schedule = self.schedule.as_ref()?;
-        Some(format!("cargo xtask sim-run --schedule {schedule} -- …"))
+        let program = found.program();
+        Some(format!(
+            "cargo xtask sim-run --schedule {schedule}{program}"
+        ))
+    }
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
     }
 }
 

@@ -98,7 +98,6 @@ fn faint(text: &str) -> Markup {
 
 fn summary(found: &Found) -> Markup {
     let (run, machine) = (&found.run, &found.machine);
-    let arguments: Vec<String> = run.command.iter().map(|a| quoted(a)).collect();
     let devices = plural(u64::from(machine.n_devices), "device", "devices");
     let gib = machine.memory_bytes as f64 / f64::from(1 << 30);
     let (name, compute) = (&machine.name, &machine.compute);
@@ -119,7 +118,7 @@ fn summary(found: &Found) -> Markup {
         looked_for.push("what is checked in every launch".to_owned());
     }
     let rows = [
-        ("command", arguments.join(" ")),
+        ("command", run.in_words()),
         ("exit status", run.status.to_string()),
         ("time", format!("{:.3} s", run.seconds)),
         (
@@ -143,7 +142,7 @@ fn findings(found: &Found, sources: &mut Sources) -> Markup {
                 span id="shown" class="faint" role="status" {}
             }
         }
-        (articles("finding", &found.findings, sources))
+        (articles("finding", &found.findings, found, sources))
         @if found.n_more_findings > 0 {
             @let n = plural(found.n_more_findings, "finding that is", "findings that are");
             (faint(&format!("And {n} the same as one above, or beyond what is kept.")))
@@ -157,17 +156,17 @@ fn notes(found: &Found, sources: &mut Sources) -> Markup {
         true => "There are none.",
         false => "Results that depend on the order of threads, as atomics may allow.",
     };
-    let content = html! { (faint(about)) (articles("note", &found.notes, sources)) };
+    let content = html! { (faint(about)) (articles("note", &found.notes, found, sources)) };
     section("notes", "Notes", content)
 }
 
-fn articles(what: &str, findings: &[Finding], sources: &mut Sources) -> Markup {
+fn articles(what: &str, findings: &[Finding], found: &Found, sources: &mut Sources) -> Markup {
     html! {
         @for (number, finding) in (1..).zip(findings) {
             @let id = format!("{what}-{number}");
             article id=(id) aria-labelledby=(format!("{id}-name")) {
                 h3 id=(format!("{id}-name")) {
-                    @if finding.is_of_streams() {
+                    @if finding.kernel.is_empty() {
                         "Between streams"
                     } @else {
                         "Launch " (finding.launch) " of " code { (finding.kernel) }
@@ -175,7 +174,7 @@ fn articles(what: &str, findings: &[Finding], sources: &mut Sources) -> Markup {
                     (finding.where_and_how())
                 }
                 pre { (finding.text) }
-                @if let Some(again) = finding.again() {
+                @if let Some(again) = finding.again(found) {
                     p { "All launches in that order: " code { (again) } }
                 }
                 @for excerpt in sources.excerpts(&finding.text) { (source(&excerpt)) }
@@ -377,15 +376,6 @@ fn leaks_of(frames: &[String], alike: &Alike<'_>) -> Markup {
                 ol class="frames" { @for frame in frames { li { code { (frame) } } } }
             }
         }
-    }
-}
-
-/// An argument as a shell takes it.
-fn quoted(argument: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !argument.is_empty() && argument.chars().all(is_plain) {
-        true => argument.to_owned(),
-        false => format!("'{}'", argument.replace('\'', r"'\''")),
     }
 }
 

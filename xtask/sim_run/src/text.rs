@@ -39,8 +39,8 @@ pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
         writeln!(out, "{text}")?;
     }
     and_more(found.not_loaded.len(), out)?;
-    tell_findings("note: ", &found.notes, out)?;
-    tell_findings("", &found.findings, out)?;
+    tell_findings("note: ", &found.notes, found, out)?;
+    tell_findings("", &found.findings, found, out)?;
     writeln!(out)?;
     writeln!(out, "lockstep: {}", found.in_short())
 }
@@ -52,14 +52,21 @@ fn and_more(n: usize, out: &mut impl Write) -> Result<()> {
     }
 }
 
-fn tell_findings(label: &str, findings: &[Finding], out: &mut impl Write) -> Result<()> {
+fn tell_findings(
+    label: &str,
+    findings: &[Finding],
+    found: &Found,
+    out: &mut impl Write,
+) -> Result<()> {
     for finding in findings.iter().take(MOST_SHOWN) {
         writeln!(out)?;
         writeln!(out, "{label}{}: {}", finding.heading(), finding.text)?;
-        if let Some(again) = finding.again() {
+        if let Some(again) = finding.again(found) {
             writeln!(out, "  all launches in that order: {again}")?;
         }
-        writeln!(out, "  to step through it: {}", finding.step())?;
+        if let Some(step) = finding.step(found) {
+            writeln!(out, "  to step through it: {step}")?;
+        }
     }
     and_more(findings.len(), out)
 }

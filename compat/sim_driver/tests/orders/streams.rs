@@ -259,6 +259,11 @@ fn what_streams_do_not_wait_for_is_found() {
         let is_expected = |start: &String| !start.is_empty() && text.starts_with(start);
         assert!(expected.iter().any(is_expected), "{text}");
     }
+    assert!(
+        findings(&found)
+            .iter()
+            .all(|finding| finding["streams"] == true)
+    );
     // The same words for the last three.
     assert_eq!(found["n_more_findings"], 2);
 }

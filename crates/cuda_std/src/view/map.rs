@@ -11,6 +11,7 @@
 //! Left out: maps that give neighbouring lanes distant elements.
 
 use crate::thread::{self, Vec3};
+use core::fmt;
 
 /// The grid and the block of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,38 @@ impl Ids {
     }
 }
 
-/// Why a map does not hold for a geometry: the requirement that the launch does not meet.
-pub type Reason = &'static str;
+/// Why a map or a tile does not hold for a geometry: the requirement that the launch does not meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    what: &'static str,
+    /// The threads that a block must have, by axis, if that is it.
+    block: Option<[u32; 3]>,
+}
+
+impl Reason {
+    const fn other(what: &'static str) -> Self {
+        Self { what, block: None }
+    }
+
+    /// A block must have these threads, or else this.
+    pub(super) const fn block(block: [u32; 3], what: &'static str) -> Self {
+        let block = Some(block);
+        Self { what, block }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, block } = self;
+        match block {
+            None => f.write_str(what),
+            Some([x, y, z]) => write!(f, "{what}: the kernel is for blocks of {x}×{y}×{z} threads"),
+        }
+    }
+}
+
+/// What happens in blocks of another size than a kernel's.
+const TWO_THREADS: &str = "elements would have two threads, or none";
 
 /// A way to give each thread of a launch elements of its own.
 ///
@@ -121,12 +152,12 @@ unsafe impl<const ROWS: u32, const COLUMNS: u32> Map for Tiles<ROWS, COLUMNS> {
 
     fn admits(launch: Geometry, _n_elements: u64) -> Result<(), Reason> {
         if launch.block != [COLUMNS, ROWS, 1] {
-            return Err(
-                "elements would have two threads, or none: a block must be as large as the tile",
-            );
+            return Err(Reason::block([COLUMNS, ROWS, 1], TWO_THREADS));
         }
         if launch.grid[2] != 1 {
-            return Err("two threads would write one element: the grid must be 1 along z");
+            return Err(Reason::other(
+                "two threads would write one element: the grid must be 1 along z",
+            ));
         }
         fits_in_32_bits(u64::from(launch.grid[0]) * u64::from(COLUMNS))?;
         fits_in_32_bits(u64::from(launch.grid[1]) * u64::from(ROWS))
@@ -194,19 +225,21 @@ unsafe impl<const BLOCK: u32> Stride for RowPerBlock<BLOCK> {
 /// that is 0.
 fn threads_in_line(launch: Geometry, block: u32) -> Result<u64, Reason> {
     let [[n_blocks, 1, 1], [n_threads, 1, 1]] = [launch.grid, launch.block] else {
-        return Err("two threads would write one element: grid and block must be 1 along y and z");
+        return Err(Reason::other(
+            "two threads would write one element: grid and block must be 1 along y and z",
+        ));
     };
     if block != 0 && n_threads != block {
-        return Err(
-            "elements would have two threads, or none: a block must be as long as the kernel says",
-        );
+        return Err(Reason::block([block, 1, 1], TWO_THREADS));
     }
     Ok(u64::from(n_blocks) * u64::from(n_threads))
 }
 
 fn fits_in_32_bits(n_indices: u64) -> Result<(), Reason> {
     if n_indices > 1 << 32 {
-        return Err("the grid has more threads than 32-bit indices can count");
+        return Err(Reason::other(
+            "the grid has more threads than 32-bit indices can count",
+        ));
     }
     Ok(())
 }

@@ -110,11 +110,10 @@ impl<T: DeviceCopy, L: TileLayout, const TILE: u32> Filling<T, L, TILE> {
     ///
     /// The requirement that the launch does not meet.
     pub fn admits(launch: Geometry) -> Result<(), Reason> {
-        if launch.block != [L::BLOCK[0], L::BLOCK[1], 1] {
-            return Err(
-                "elements of the tile would have two threads, or none: a block must be as large as the tile's layout \
-                 says",
-            );
+        let block = [L::BLOCK[0], L::BLOCK[1], 1];
+        if launch.block != block {
+            let what = "elements of the tile would have two threads, or none";
+            return Err(Reason::block(block, what));
         }
         Ok(())
     }
