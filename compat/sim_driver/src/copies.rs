@@ -27,6 +27,14 @@ impl Side {
         }
     }
 
+    /// Where it is, in words.
+    pub fn in_words(&self) -> &'static str {
+        match home(self.address) {
+            Some(_) => "a device",
+            None => "the host",
+        }
+    }
+
     pub fn row(&self, y: u64, z: u64) -> u64 {
         let rows = z.wrapping_mul(self.rows).wrapping_add(y);
         self.address.wrapping_add(rows.wrapping_mul(self.pitch))
@@ -107,14 +115,9 @@ impl Copy {
         self.extent.contains(&0)
     }
 
-    /// From where to where, in words.
-    pub fn direction(&self) -> &'static str {
-        match [self.from, self.to].map(|side| home(side.address).is_some()) {
-            [false, true] => "from the host to a device",
-            [true, false] => "from a device to the host",
-            [true, true] => "within a device or between two",
-            [false, false] => "within the host's memory",
-        }
+    /// Whether both sides are on devices.
+    pub fn is_within_devices(&self) -> bool {
+        home(self.to.address).is_some() && home(self.from.address).is_some()
     }
 
     /// Whether one side is host memory unknown to devices: such a copy is complete before the
@@ -220,6 +223,11 @@ impl Fill {
             element_bytes,
             extent: [n, 1],
         }
+    }
+
+    /// Whether it is of a device's memory.
+    pub fn is_on_device(&self) -> bool {
+        home(self.address).is_some()
     }
 
     fn row_bytes(&self) -> Outcome<u64> {

@@ -101,8 +101,17 @@ impl Event {
         }
     }
 
+    /// When it was completed, as the client asks: then it knows that it is.
+    pub fn known_time(&self) -> Outcome<Instant> {
+        let time = self.time()?;
+        if let State::Recorded { task, .. } = &*self.state() {
+            task.wait();
+        }
+        Ok(time)
+    }
+
     /// When it was completed.
-    pub fn time(&self) -> Outcome<Instant> {
+    fn time(&self) -> Outcome<Instant> {
         Status::INVALID_HANDLE.when(self.flags & DISABLE_TIMING != 0)?;
         match &*self.state() {
             State::Never => Err(Status::INVALID_HANDLE),

@@ -9,13 +9,13 @@
 //! graph's nodes count as operations of its stream, in order. Left out: the host's own accesses to
 //! memory that devices use, too, and kernels that run together since they wait for each other.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ptx_sim::{Footprint, Pending, Touches, Usage};
+use ptx_sim::{Clock, Footprint, Pending, Touches, Usage};
 
 use crate::copies::{Copy, Fill};
 use crate::driver::driver;
@@ -29,9 +29,6 @@ const MOST_REMEMBERED: usize = 4096;
 /// How long one waits for those that were submitted earlier.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// By stream, the number of the last operation that comes before.
-type Clock = BTreeMap<u64, u64>;
-
 /// Where an operation is in the order of all.
 #[derive(Debug)]
 pub struct Moment {
@@ -43,9 +40,9 @@ pub struct Moment {
 }
 
 impl Moment {
-    fn comes_after(&self, other: &Self) -> bool {
-        let last = self.clock.get(&other.stream);
-        last.is_some_and(|&last| last >= other.number)
+    /// Whether it comes after another one.
+    pub fn comes_after(&self, other: &Self) -> bool {
+        self.clock.has(other.stream, other.number)
     }
 
     fn is_ordered(&self, other: &Self) -> bool {
@@ -75,17 +72,33 @@ struct State {
     host: Clock,
     /// What has been done and may still meet others.
     done: Vec<Done>,
-    /// Numbers of operations that use memory and are not done.
-    in_flight: HashSet<u64>,
+    /// The operations that use memory and are not done: their streams, by number.
+    in_flight: HashMap<u64, u64>,
+    /// Numbers of those that one has waited for in vain.
+    blocked: HashSet<u64>,
 }
 
 impl State {
+    /// Leaves streams out of a clock, if it is long, in which nothing is left that anything could
+    /// meet: a program may make thousands.
+    fn drop_idle(&self, clock: &mut Clock) {
+        const LONG: usize = 64;
+        if clock.len() > LONG {
+            let done = self.done.iter().map(|done| done.moment.stream);
+            let live: HashSet<u64> = done.chain(self.in_flight.values().copied()).collect();
+            clock.retain(|stream| live.contains(&stream));
+        }
+    }
+
     /// Forgets what nothing can meet any more, and the oldest if there is too much.
     fn forget(&mut self) {
         if self.in_flight.is_empty() {
             let host = &self.host;
-            let is_known = |at: &Moment| host.get(&at.stream).is_some_and(|&n| n >= at.number);
+            let is_known = |at: &Moment| host.has(at.stream, at.number);
             self.done.retain(|done| !is_known(&done.moment));
+            let mut host = std::mem::take(&mut self.host);
+            self.drop_idle(&mut host);
+            self.host = host;
         }
         let mut bytes = self.done.iter().map(Done::footprint_bytes).sum::<usize>();
         let mut left = self.done.len();
@@ -132,11 +145,12 @@ pub fn moment<'m>(
     let mut state = state();
     let state = state.get_or_insert_default();
     let mut clock = state.host.clone();
-    after.for_each(|moment| join(&mut clock, &moment.clock));
+    after.for_each(|moment| clock.join(&moment.clock));
+    state.drop_idle(&mut clock);
     let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-    clock.insert(stream, number);
+    clock.add(stream, number);
     if uses_memory {
-        state.in_flight.insert(number);
+        state.in_flight.insert(number, stream);
     }
     Some(Arc::new(Moment {
         stream,
@@ -145,28 +159,41 @@ pub fn moment<'m>(
     }))
 }
 
-fn join(clock: &mut Clock, other: &Clock) {
-    for (&stream, &number) in other {
-        let last = clock.entry(stream).or_default();
-        *last = number.max(*last);
+/// Lets what was submitted before a launch and uses memory end first, unless that takes long: then the
+/// launch finds it, and tells the line.
+pub fn let_earlier_end(moment: &Moment) {
+    let is_behind =
+        |state: &State, number: u64| number < moment.number && !state.blocked.contains(&number);
+    let is_anything_behind = |state: &mut Option<State>| {
+        let state = state.get_or_insert_default();
+        state
+            .in_flight
+            .keys()
+            .any(|&number| is_behind(state, number))
+    };
+    let waited = ENDED.wait_timeout_while(state(), PATIENCE, is_anything_behind);
+    let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+    if timeout.timed_out() {
+        let state = state.get_or_insert_default();
+        let behind = state.in_flight.keys().copied();
+        let behind: Vec<u64> = behind.filter(|&number| is_behind(state, number)).collect();
+        state.blocked.extend(behind);
     }
 }
 
-/// Lets what was submitted earlier and uses memory end first, unless that takes long: so the same is
-/// found in every run, and it is the later one that is told not to have waited.
-pub fn let_earlier_end(moment: &Moment) {
-    let is_behind = |state: &mut Option<State>| {
-        let mut in_flight = state.iter().flat_map(|state| &state.in_flight);
-        in_flight.any(|&number| number < moment.number)
-    };
-    drop(ENDED.wait_timeout_while(state(), PATIENCE, is_behind));
+/// Whether the host knows that an operation is done.
+pub fn is_known_to_host(moment: &Moment) -> bool {
+    let state = state();
+    state
+        .as_ref()
+        .is_some_and(|state| state.host.has(moment.stream, moment.number))
 }
 
 /// The host has waited for an operation, or has been told that it is done.
 pub fn known_to_host(moment: &Moment) {
     let mut state = state();
     let state = state.get_or_insert_default();
-    join(&mut state.host, &moment.clock);
+    state.host.join(&moment.clock);
     state.forget();
 }
 
@@ -199,6 +226,7 @@ fn note(moment: &Arc<Moment>, uses: Vec<Pending>) -> Vec<String> {
     let mut state = state();
     let state = state.get_or_insert_default();
     state.in_flight.remove(&moment.number);
+    state.blocked.remove(&moment.number);
     ENDED.notify_all();
     let others = state.done.iter();
     for other in others.filter(|done| !done.moment.is_ordered(moment)) {
@@ -216,11 +244,19 @@ fn note(moment: &Arc<Moment>, uses: Vec<Pending>) -> Vec<String> {
         });
         found.extend(met);
     }
-    if !uses.is_empty() {
-        state.done.push(Done {
-            moment: Arc::clone(moment),
-            uses,
-        });
+    // Whatever does not come after the same that was done before does not come after this.
+    let is_like = |a: &[Pending], b: &[Pending]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.touches == b.touches)
+    };
+    let is_repeated =
+        |done: &Done| done.moment.stream == moment.stream && is_like(&done.uses, &uses);
+    state.done.retain(|done| !is_repeated(done));
+    let done = Done {
+        moment: Arc::clone(moment),
+        uses,
+    };
+    if !done.uses.is_empty() && done.footprint_bytes() <= MOST_FOOTPRINT_BYTES {
+        state.done.push(done);
     }
     state.forget();
     found
@@ -256,9 +292,12 @@ impl Copy {
     pub fn uses(&self) -> Vec<Pending> {
         let [width, height, depth] = self.extent;
         let what = format!(
-            "a copy of {} bytes {}",
+            "a copy of {} bytes from {} at {:#x} to {} at {:#x}",
             width * height * depth,
-            self.direction()
+            self.from.in_words(),
+            self.from.address,
+            self.to.in_words(),
+            self.to.address
         );
         let of = |rows: &dyn Fn(u64, u64) -> u64, usage| Pending {
             touches: of_rows(
@@ -288,7 +327,11 @@ impl Fill {
                 row_bytes,
                 Usage::WRITE,
             ),
-            what: format!("a memset of {} bytes", row_bytes * height),
+            what: format!(
+                "a memset of {} bytes at {:#x}",
+                row_bytes * height,
+                self.address
+            ),
         }]
     }
 }

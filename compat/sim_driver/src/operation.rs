@@ -81,7 +81,7 @@ impl Operation {
                 happens_before::known_to_host(moment);
             }
             let moment = moment.filter(|_| self.uses_memory());
-            if let Some(moment) = &moment {
+            if let (Self::Launch(_), Some(moment)) = (&self, &moment) {
                 happens_before::let_earlier_end(moment);
             }
             self.run(&context, watched.as_ref(), moment.as_ref());
@@ -99,6 +99,16 @@ impl Operation {
     /// Whether it is one that uses memory.
     pub fn uses_memory(&self) -> bool {
         matches!(self, Self::Launch(_) | Self::Copy(_) | Self::Fill(_))
+    }
+
+    /// Whether a GPU may go on with it after a call that only seems to wait for it: memory is set, or
+    /// copied within devices, without the host.
+    pub fn outlasts_its_call(&self) -> bool {
+        match self {
+            Self::Fill(fill) => fill.is_on_device(),
+            Self::Copy(copy) => copy.is_within_devices(),
+            _ => false,
+        }
     }
 
     /// The memory that it uses; launches tell of it themselves.

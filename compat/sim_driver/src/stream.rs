@@ -9,7 +9,7 @@ use crate::capture::Capture;
 use crate::context::Context;
 use crate::each::Each;
 use crate::handles::{Kind, Table};
-use crate::happens_before;
+use crate::happens_before::{self, Moment};
 use crate::operation::Operation;
 use crate::session::{self, Session};
 use crate::status::{Outcome, Status};
@@ -87,8 +87,10 @@ impl Streams {
         happens_before::streams_exist();
         let mut others = self.others();
         if others.len() == others.capacity() {
+            let legacy = self.legacy.queue().tail.clone();
+            let legacy = legacy.as_ref().and_then(|task| task.moment());
             others.retain(|stream| {
-                let is_done = stream.is_idle() && stream.capture().is_none();
+                let is_done = stream.is_over(legacy) && stream.capture().is_none();
                 Arc::strong_count(stream) > 1 || !is_done
             });
         }
@@ -280,7 +282,8 @@ impl Stream {
     /// Submits an operation after everything that was submitted before it.
     pub fn submit(&self, context: &Arc<Context>, operation: Operation) -> Arc<Task> {
         if self.n_in_flight.load(Ordering::Relaxed) >= MOST_IN_FLIGHT {
-            self.wait();
+            let tail = self.queue().tail.clone();
+            tail.iter().for_each(|task| task.wait_quietly());
         }
         let mut after = self.others(context);
         let mut queue = self.queue();
@@ -309,14 +312,25 @@ impl Stream {
         if is_idle && self.others(context).is_empty() && !happens_before::is_on() {
             operation.run_here(context);
         } else {
-            self.submit(context, operation).wait();
+            let outlasts = operation.outlasts_its_call();
+            let task = self.submit(context, operation);
+            match outlasts {
+                true => task.wait_quietly(),
+                false => task.wait(),
+            }
         }
     }
 
     /// Makes what is submitted from now on wait for a task.
     pub fn wait_for(&self, task: Arc<Task>) {
         let mut queue = self.queue();
-        queue.waits.retain(|task| !is_over(task));
+        let is_covered = |old: &Arc<Task>| match (task.moment(), old.moment()) {
+            (Some(new), Some(old)) => new.comes_after(old),
+            _ => false,
+        };
+        queue
+            .waits
+            .retain(|old| !is_over(old) && !(old.is_done() && is_covered(old)));
         queue.waits.push(task);
     }
 
@@ -336,6 +350,18 @@ impl Stream {
         queue.tail.as_ref().is_none_or(is_done) && queue.waits.iter().all(is_done)
     }
 
+    /// The same, and nothing need know that it comes after any of it: at most what knows that it
+    /// comes after this moment.
+    fn is_over(&self, moment: Option<&Arc<Moment>>) -> bool {
+        let queue = self.queue();
+        let is_before = |task: &Arc<Task>| {
+            let both = moment.zip(task.moment());
+            task.is_done() && both.is_some_and(|(later, own)| later.comes_after(own))
+        };
+        let mut tasks = queue.tail.iter().chain(&queue.waits);
+        tasks.all(|task| is_over(task) || is_before(task))
+    }
+
     /// Waits until it is.
     pub fn wait(&self) {
         let (tail, waits) = {
@@ -348,5 +374,6 @@ impl Stream {
 
 /// Whether nothing need wait for a task any more, nor know that it comes after it.
 fn is_over(task: &Arc<Task>) -> bool {
-    task.is_done() && !happens_before::is_on()
+    let is_known = |moment| !happens_before::is_on() || happens_before::is_known_to_host(moment);
+    task.is_done() && task.moment().is_none_or(|moment| is_known(moment))
 }

@@ -1,8 +1,9 @@
 //! Events: points in a stream, to wait for and to measure the time between.
 
 use crate::engine::Machine;
-use crate::engine::pending::{self, Id};
+use crate::engine::pending;
 use crate::{Device, Error, driver};
+use ptx_sim::Clock;
 use std::fmt;
 
 /// A point in a stream, from [`Stream::record`](crate::Stream::record).
@@ -11,7 +12,7 @@ pub struct Event {
     /// `None` on the simulator, where everything before it has finished.
     on_device: Option<driver::Event>,
     /// On a simulator that checks, what comes before it.
-    pub(crate) known: Vec<Id>,
+    pub(crate) known: Clock,
 }
 
 impl fmt::Debug for Event {
@@ -25,11 +26,11 @@ impl Event {
         Self {
             device: device.clone(),
             on_device: Some(event),
-            known: Vec::new(),
+            known: Clock::default(),
         }
     }
 
-    pub(crate) fn on_simulator(device: &Device, known: Vec<Id>) -> Self {
+    pub(crate) fn on_simulator(device: &Device, known: Clock) -> Self {
         Self {
             device: device.clone(),
             on_device: None,

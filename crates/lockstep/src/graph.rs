@@ -3,7 +3,7 @@
 use crate::Device;
 use crate::driver::GraphExec;
 use crate::engine::{EngineError, Place};
-use crate::step::Step;
+use crate::step::Recorded;
 use std::cell::Cell;
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Debug for Graph {
 
 enum Kind {
     Gpu { exec: GraphExec, places: Vec<Place> },
-    Sim(Vec<Step>),
+    Sim(Vec<Recorded>),
 }
 
 impl Graph {
@@ -32,7 +32,7 @@ impl Graph {
         }
     }
 
-    pub(crate) fn on_simulator(device: &Device, steps: Vec<Step>) -> Self {
+    pub(crate) fn on_simulator(device: &Device, steps: Vec<Recorded>) -> Self {
         Self {
             device: device.clone(),
             kind: Kind::Sim(steps),
@@ -59,7 +59,7 @@ impl Graph {
     }
 
     /// Its steps, on the simulator.
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[Recorded] {
         match &self.kind {
             Kind::Gpu { .. } => &[],
             Kind::Sim(steps) => steps,

@@ -15,6 +15,9 @@ pub(crate) enum Step {
     Move(Move),
 }
 
+/// A step of a graph, and the call that recorded it.
+pub(crate) type Recorded = (Step, &'static Location<'static>);
+
 /// Bytes to be copied or set. Whoever enqueued the step has promised to keep the host memory that
 /// the pointers refer to, for this purpose alone, until it is done.
 #[derive(Clone, Copy, Debug)]

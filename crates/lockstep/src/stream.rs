@@ -3,7 +3,7 @@
 use crate::driver;
 use crate::engine::{EngineError, Machine, Place, pending};
 use crate::graph::{Graph, Recording};
-use crate::step::{Move, Step};
+use crate::step::{Move, Recorded, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
 use cuda_std::launch::{DeviceCopy, Kernel};
 use std::cell::RefCell;
@@ -36,10 +36,16 @@ impl fmt::Debug for Stream {
     }
 }
 
+impl Drop for Stream {
+    fn drop(&mut self) {
+        pending::dropped(self.id);
+    }
+}
+
 enum Kind {
     Gpu(driver::Stream),
     /// The steps recorded so far, while a graph is recorded.
-    Sim(RefCell<Option<Vec<Step>>>),
+    Sim(RefCell<Option<Vec<Recorded>>>),
 }
 
 impl Device {
@@ -131,6 +137,11 @@ impl Stream {
     /// Enqueues a step, or adds it to the graph that is being recorded.
     #[track_caller]
     fn put(&self, step: Step) -> Result<(), Error> {
+        self.put_by(step, Location::caller())
+    }
+
+    /// The same, for a call.
+    fn put_by(&self, step: Step, caller: &'static Location<'static>) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => match step {
                 Step::Launch(launch) => {
@@ -142,11 +153,11 @@ impl Stream {
             },
             (Kind::Sim(recording), Machine::Sim(sim)) => {
                 if let Some(steps) = recording.borrow_mut().as_mut() {
-                    steps.push(step);
+                    steps.push((step, caller));
                     return Ok(());
                 }
                 pending::check_met(self.id)?;
-                step.perform(sim, self.id, Location::caller())
+                step.perform(sim, self.id, caller)
             }
             _ => unreachable!("a stream matches its device"),
         }
@@ -325,11 +336,8 @@ impl Stream {
                 Ok(())
             }
             _ => {
-                // A closure would be the caller.
-                for step in graph.steps() {
-                    self.put(step.clone())?;
-                }
-                Ok(())
+                let mut steps = graph.steps().iter();
+                steps.try_for_each(|(step, caller)| self.put_by(step.clone(), caller))
             }
         }
     }
@@ -401,7 +409,7 @@ impl Stream {
                 pending::check_met(self.id)?;
                 Ok(Event::on_simulator(
                     &self.device,
-                    pending::known_to(self.id),
+                    pending::known_to(Some(self.id)),
                 ))
             }
         }
@@ -464,7 +472,7 @@ impl Stream {
 }
 
 /// A simulator's recording, which ends with this value: also after an error or a panic.
-struct Ends<'a>(&'a RefCell<Option<Vec<Step>>>);
+struct Ends<'a>(&'a RefCell<Option<Vec<Recorded>>>);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {

@@ -150,6 +150,7 @@ impl Together {
                 launch.prepared.place()
             )));
         }
+        // Each comes after what its stream has before it.
         let known = |launch: &Launch| {
             let id = pending::new_id();
             launch
@@ -163,6 +164,15 @@ impl Together {
             .map(|(sim, launch)| (*sim, &launch.prepared, known(launch)));
         let launches: Vec<_> = launches.collect();
         let counted = Sim::launch_together(&launches, self.schedule);
+        for (_, _, id) in &launches {
+            id.iter().for_each(|&id| {
+                if counted.is_ok() {
+                    // So does the host now.
+                    pending::waited(id);
+                }
+                pending::dropped(id);
+            });
+        }
         let counted = counted.map_err(|failed| {
             let (member, error) = *failed;
             sims[member].1.on_its_device(error)

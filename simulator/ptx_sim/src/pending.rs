@@ -19,7 +19,7 @@ pub struct Pending {
 }
 
 /// What some work does to global memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touches {
     /// It uses all of these addresses.
     All(Range<u64>, Usage),
@@ -98,9 +98,49 @@ impl Pending {
     }
 }
 
+/// What comes before some work: by stream, the number of the last of its pieces of work. Later ones of
+/// a stream have higher numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clock(BTreeMap<u64, u64>);
+
+impl Clock {
+    /// Whether a piece of work is among it.
+    pub fn has(&self, stream: u64, number: u64) -> bool {
+        self.0.get(&stream).is_some_and(|&last| last >= number)
+    }
+
+    /// All of a stream comes before, up to this number.
+    pub fn add(&mut self, stream: u64, number: u64) {
+        let last = self.0.entry(stream).or_default();
+        *last = number.max(*last);
+    }
+
+    /// All that comes before another comes before this one, too.
+    pub fn join(&mut self, other: &Self) {
+        for (&stream, &number) in &other.0 {
+            self.add(stream, number);
+        }
+    }
+
+    /// Streams in it.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing comes before.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Leaves streams out.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(u64) -> bool) {
+        self.0.retain(|&stream, _| is_kept(stream));
+    }
+}
+
 /// Global memory that is used, byte by byte: of a launch, its
 /// [`Report::footprint`](crate::Report::footprint).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// By number.
     pages: BTreeMap<u64, Box<Page>>,
@@ -110,11 +150,15 @@ pub struct Footprint {
 type Bits = [u64; PAGE_BYTES as usize / 64];
 
 /// The bytes that are used in each way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Page([Bits; Usage::ALL.len()]);
 
 impl Page {
     const UNUSED: Self = Self([[0; PAGE_BYTES as usize / 64]; Usage::ALL.len()]);
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().flatten().all(|&word| word == 0)
+    }
 
     /// How some of the bytes are used, if they must not be used so, too.
     fn conflict(&self, usage: Usage, mut uses: impl FnMut(&Bits) -> bool) -> Option<Usage> {
@@ -158,12 +202,19 @@ impl Footprint {
 
     /// Forgets what lies at these addresses: it has been freed.
     pub fn forget(&mut self, addresses: &Range<u64>) {
-        for (number, bytes) in pages(addresses.clone()) {
-            if let Some(page) = self.pages.get_mut(&number) {
-                for bits in &mut page.0 {
-                    words(bytes.clone()).for_each(|(word, mask)| bits[word] &= !mask);
-                }
+        let numbers = addresses.start / PAGE_BYTES..addresses.end.div_ceil(PAGE_BYTES);
+        let mut is_any_empty = false;
+        for (number, page) in self.pages.range_mut(numbers) {
+            let base = number * PAGE_BYTES;
+            let first = addresses.start.saturating_sub(base);
+            let bytes = first..(addresses.end - base).min(PAGE_BYTES);
+            for bits in &mut page.0 {
+                words(bytes.clone()).for_each(|(word, mask)| bits[word] &= !mask);
             }
+            is_any_empty |= page.is_empty();
+        }
+        if is_any_empty {
+            self.pages.retain(|_, page| !page.is_empty());
         }
     }
 

@@ -42,7 +42,7 @@ unsafe fn elapsed(out: *mut f32, from: usize, to: usize) -> Outcome {
     let (from, to) = (Event::of(from)?, Event::of(to)?);
     let device = |event: &Event| Context::of(event.context).map(|context| context.device.ordinal);
     Status::INVALID_HANDLE.when(device(&from)? != device(&to)?)?;
-    let (from, to) = (from.time()?, to.time()?);
+    let (from, to) = (from.known_time()?, to.known_time()?);
     let milliseconds = match to.checked_duration_since(from) {
         Some(span) => span.as_secs_f32() * 1e3,
         None => from.duration_since(to).as_secs_f32() * -1e3,

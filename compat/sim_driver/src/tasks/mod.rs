@@ -81,9 +81,17 @@ impl Task {
         self.state().is_done
     }
 
+    /// Waits until it is done, and lets it be known that the host knows.
+    pub fn wait(&self) {
+        self.wait_quietly();
+        self.moment()
+            .into_iter()
+            .for_each(|moment| happens_before::known_to_host(moment));
+    }
+
     /// Waits until it is done; does the work here if it has not begun, which is quicker than waking
     /// another thread.
-    pub fn wait(&self) {
+    pub fn wait_quietly(&self) {
         if self.n_before.load(Ordering::Acquire) == 0 {
             self.run().into_iter().for_each(executor::push);
         }
@@ -92,10 +100,6 @@ impl Task {
             let waited = self.finished.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        drop(state);
-        self.moment()
-            .into_iter()
-            .for_each(|moment| happens_before::known_to_host(moment));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -5,8 +5,9 @@
 //! that do not come after it are reported.
 
 use super::EngineError;
-use ptx_sim::{Pending, Touches};
+use ptx_sim::{Clock, Pending, Touches};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,9 @@ pub(crate) type Id = u64;
 /// The memory that may be kept to tell what launches have used.
 const MOST_FOOTPRINT_BYTES: usize = 256 << 20;
 
+/// Pieces of work that are remembered.
+const MOST_WORKS: usize = 4096;
+
 /// A new one.
 pub(crate) fn new_id() -> Id {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -25,16 +29,31 @@ pub(crate) fn new_id() -> Id {
 
 /// Something that a stream was given.
 struct Work {
-    id: Id,
     machine: Id,
+    stream: Id,
+    /// Later ones have higher numbers.
+    number: u64,
     pending: Pending,
-    /// The streams whose later work comes after it.
-    known_to: Vec<Id>,
+}
+
+impl Work {
+    fn is_in(&self, clock: &Clock) -> bool {
+        clock.has(self.stream, self.number)
+    }
+
+    fn footprint_bytes(&self) -> usize {
+        match &self.pending.touches {
+            Touches::Parts(footprint) => footprint.size_bytes(),
+            Touches::All(..) => 0,
+        }
+    }
 }
 
 thread_local! {
     // Devices and streams belong to their threads.
     static WORKS: RefCell<Vec<Work>> = const { RefCell::new(Vec::new()) };
+    /// By stream, what its next work comes after.
+    static CLOCKS: RefCell<BTreeMap<Id, Clock>> = const { RefCell::new(BTreeMap::new()) };
     static UNMET: RefCell<Vec<Unmet>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -42,13 +61,15 @@ thread_local! {
 /// same memory.
 pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(), EngineError> {
     let found = WORKS.with_borrow(|works| {
-        let mut unknown = works
+        let clock = known_to(stream);
+        let unknown = |work: &&Work| work.machine == machine && !work.is_in(&clock);
+        works
             .iter()
-            .filter(|work| is_unknown(work, machine, stream));
-        unknown.find_map(|Work { pending, .. }| {
-            let usage = pending.conflict_with(&of.touches)?;
-            Some((pending.what.clone(), usage))
-        })
+            .filter(unknown)
+            .find_map(|Work { pending, .. }| {
+                let usage = pending.conflict_with(&of.touches)?;
+                Some((pending.what.clone(), usage))
+            })
     });
     match found {
         None => Ok(()),
@@ -64,77 +85,80 @@ pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(),
     }
 }
 
-fn is_unknown(work: &Work, machine: Id, stream: Option<Id>) -> bool {
-    work.machine == machine && !stream.is_some_and(|stream| work.known_to.contains(&stream))
-}
-
 /// A stream was given this.
 pub(crate) fn begin(machine: Id, stream: Id, uses: Vec<Pending>) {
-    let work = |pending| Work {
-        id: new_id(),
-        machine,
-        pending,
-        known_to: vec![stream],
-    };
+    if uses.is_empty() {
+        return;
+    }
+    let number = new_id();
+    CLOCKS.with_borrow_mut(|clocks| clocks.entry(stream).or_default().add(stream, number));
     WORKS.with_borrow_mut(|works| {
-        works.extend(uses.into_iter().map(work));
+        // Whatever does not come after the same work that was done before does not come after this.
+        let is_repeated = |work: &Work| uses.iter().any(|new| new.touches == work.pending.touches);
+        works.retain(|work| work.stream != stream || !is_repeated(work));
+        let work = |pending| Work {
+            machine,
+            stream,
+            number,
+            pending,
+        };
+        let new = uses.into_iter().map(work);
+        works.extend(new.filter(|work| work.footprint_bytes() <= MOST_FOOTPRINT_BYTES));
         forget_oldest(works);
     });
 }
 
-/// Forgets the oldest launches if all of them take too much memory.
+/// Forgets the oldest if they are too many, or take too much memory.
 fn forget_oldest(works: &mut Vec<Work>) {
-    let size_bytes = |work: &Work| match &work.pending.touches {
-        Touches::Parts(footprint) => footprint.size_bytes(),
-        Touches::All(..) => 0,
-    };
-    let mut left = works.iter().map(size_bytes).sum::<usize>();
+    let mut n_left = works.len();
+    let mut n_bytes = works.iter().map(Work::footprint_bytes).sum::<usize>();
     works.retain(|work| {
-        let is_forgotten = left > MOST_FOOTPRINT_BYTES && size_bytes(work) > 0;
-        if is_forgotten {
-            left -= size_bytes(work);
+        let is_kept = n_left <= MOST_WORKS && n_bytes <= MOST_FOOTPRINT_BYTES;
+        if !is_kept {
+            n_left -= 1;
+            n_bytes -= work.footprint_bytes();
         }
-        !is_forgotten
+        is_kept
     });
 }
 
-/// What launches in a stream do not come after.
+/// What launches in a stream, or by the host, do not come after.
 pub(crate) fn unknown_to(machine: Id, stream: Option<Id>) -> Vec<Pending> {
     WORKS.with_borrow(|works| {
+        let clock = known_to(stream);
         let unknown = works
             .iter()
-            .filter(|work| is_unknown(work, machine, stream));
+            .filter(|work| work.machine == machine && !work.is_in(&clock));
         unknown.map(|work| work.pending.clone()).collect()
     })
 }
 
-/// What comes before an event that is recorded in a stream now.
-pub(crate) fn known_to(stream: Id) -> Vec<Id> {
-    WORKS.with_borrow(|works| {
-        let known = works.iter().filter(|work| work.known_to.contains(&stream));
-        known.map(|work| work.id).collect()
-    })
+/// What comes before an event that is recorded in a stream now, or before the host's next work:
+/// nothing that is still remembered.
+pub(crate) fn known_to(stream: Option<Id>) -> Clock {
+    let of = |stream| CLOCKS.with_borrow(|clocks| clocks.get(&stream).cloned());
+    stream.and_then(of).unwrap_or_default()
 }
 
 /// A stream waits for an event.
-pub(crate) fn learn(stream: Id, known: &[Id]) {
-    WORKS.with_borrow_mut(|works| {
-        for work in works.iter_mut().filter(|work| known.contains(&work.id)) {
-            if !work.known_to.contains(&stream) {
-                work.known_to.push(stream);
-            }
-        }
-    });
+pub(crate) fn learn(stream: Id, known: &Clock) {
+    CLOCKS.with_borrow_mut(|clocks| clocks.entry(stream).or_default().join(known));
 }
 
 /// The host has waited for a stream.
 pub(crate) fn waited(stream: Id) {
-    WORKS.with_borrow_mut(|works| works.retain(|work| !work.known_to.contains(&stream)));
+    passed(&known_to(Some(stream)));
 }
 
 /// The host knows that this has ended.
-pub(crate) fn passed(known: &[Id]) {
-    WORKS.with_borrow_mut(|works| works.retain(|work| !known.contains(&work.id)));
+pub(crate) fn passed(known: &Clock) {
+    WORKS.with_borrow_mut(|works| works.retain(|work| !work.is_in(known)));
+}
+
+/// A stream is gone, but not its work.
+pub(crate) fn dropped(stream: Id) {
+    // A thread that ends may have dropped the list first.
+    let _ = CLOCKS.try_with(|clocks| clocks.borrow_mut().remove(&stream));
 }
 
 /// Memory has been freed: what comes to lie there is something else.

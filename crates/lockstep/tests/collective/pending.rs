@@ -140,6 +140,9 @@ fn launches_together_come_after_a_stream_if_that_is_said() {
     };
     names_both(&add(false).expect_err("nobody has waited").to_string());
     add(true).expect("both come after it");
+    // They have ended, so that the host comes after it, too.
+    let numbers = buffers[1].read().expect("it has ended");
+    assert_eq!(numbers.len(), 64);
 }
 
 #[test]
