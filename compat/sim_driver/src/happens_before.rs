@@ -181,12 +181,19 @@ pub fn let_earlier_end(moment: &Moment) {
     }
 }
 
-/// Whether the host knows that an operation is done.
-pub fn is_known_to_host(moment: &Moment) -> bool {
+/// Whether nothing need know that it comes after an operation that is done: the host knows it, or
+/// nothing is left of its stream that anything could meet.
+pub fn is_over(moment: &Moment) -> bool {
     let state = state();
-    state
-        .as_ref()
-        .is_some_and(|state| state.host.has(moment.stream, moment.number))
+    state.as_ref().is_some_and(|state| {
+        let mut left = state.done.iter().map(|done| done.moment.stream);
+        let is_left = left.any(|stream| stream == moment.stream)
+            || state
+                .in_flight
+                .values()
+                .any(|&stream| stream == moment.stream);
+        !is_left || state.host.has(moment.stream, moment.number)
+    })
 }
 
 /// The host has waited for an operation, or has been told that it is done.
@@ -265,9 +272,9 @@ fn note(moment: &Arc<Moment>, uses: Vec<Pending>) -> Vec<String> {
 /// Two uses that nothing orders.
 fn told(earlier: &Pending, usage: Usage, later: &Pending) -> String {
     format!(
-        "not waited for: {} uses memory that {}, in a stream that it does not wait for, may still be {}\n  what to do: put both in the same \
-         stream, let the later one's stream wait for an event that is recorded after the earlier \
-         one, or wait for the earlier one's stream on the host",
+        "not waited for: {} uses memory that {}, in a stream that it does not wait for, may still be \
+         {}\n  what to do: put both in the same stream, let the later one's stream wait for an event \
+         that is recorded after the earlier one, or wait for the earlier one's stream on the host",
         later.what,
         earlier.what,
         if usage.writes { "writing" } else { "reading" }
@@ -279,7 +286,12 @@ pub fn allocated(addresses: &Range<u64>) {
     if let Some(state) = state().as_mut() {
         for work in state.done.iter_mut().flat_map(|done| &mut done.uses) {
             match &mut work.touches {
-                Touches::All(used, _) if addresses.contains(&used.start) => used.end = used.start,
+                // What lies behind it is forgotten as well.
+                Touches::All(used, _)
+                    if addresses.start < used.end && used.start < addresses.end =>
+                {
+                    used.end = addresses.start.max(used.start);
+                }
                 Touches::All(..) => {}
                 Touches::Parts(footprint) => Arc::make_mut(footprint).forget(addresses),
             }

@@ -330,7 +330,7 @@ impl Stream {
         };
         queue
             .waits
-            .retain(|old| !is_over(old) && !(old.is_done() && is_covered(old)));
+            .retain(|old| !(is_over(old) || old.is_done() && is_covered(old)));
         queue.waits.push(task);
     }
 
@@ -374,6 +374,6 @@ impl Stream {
 
 /// Whether nothing need wait for a task any more, nor know that it comes after it.
 fn is_over(task: &Arc<Task>) -> bool {
-    let is_known = |moment| !happens_before::is_on() || happens_before::is_known_to_host(moment);
-    task.is_done() && task.moment().is_none_or(|moment| is_known(moment))
+    let is_over = |moment| !happens_before::is_on() || happens_before::is_over(moment);
+    task.is_done() && task.moment().is_none_or(|moment| is_over(moment))
 }

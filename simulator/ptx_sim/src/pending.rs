@@ -78,7 +78,8 @@ impl Pending {
     pub fn conflict(&self, addresses: &Range<u64>, usage: Usage) -> Option<Usage> {
         match &self.touches {
             Touches::All(own, own_usage) => {
-                let meets = addresses.start < own.end && own.start < addresses.end;
+                let is_any = !addresses.is_empty() && !own.is_empty();
+                let meets = is_any && addresses.start < own.end && own.start < addresses.end;
                 (meets && usage.conflicts(*own_usage)).then_some(*own_usage)
             }
             Touches::Parts(footprint) => footprint.conflict(addresses, usage),
@@ -291,6 +292,20 @@ mod tests {
                 let found = footprint.conflict(&(66..67), other);
                 assert_eq!(found, expected.then_some(own), "{own:?} {other:?}");
             }
+        }
+    }
+
+    #[test]
+    fn an_empty_range_meets_nothing() {
+        for own in [5..5, 4..6] {
+            let touches = Touches::All(own.clone(), Usage::WRITE);
+            let work = Pending {
+                touches,
+                what: String::new(),
+            };
+            let expected = (!own.is_empty()).then_some(Usage::WRITE);
+            assert_eq!(work.conflict(&(0..9), Usage::READ), expected);
+            assert_eq!(work.conflict(&(5..5), Usage::READ), None);
         }
     }
 

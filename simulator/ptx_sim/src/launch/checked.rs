@@ -187,7 +187,13 @@ fn exact(
     let watched = written.map(|written| (written, stores));
     let report = result.map(|()| {
         let mut report = launch.report(counters);
-        report.footprint = footprint.map(|footprint| Arc::new(*footprint));
+        report.footprint = footprint.map(|mut footprint| {
+            // Another launch may be given what this one has freed.
+            let heap = launch.loaded.kernel_heap();
+            heap.into_iter()
+                .for_each(|heap| footprint.forget(&heap.addresses()));
+            Arc::new(*footprint)
+        });
         report
     });
     (launch.ended(context, report), watched, kept)

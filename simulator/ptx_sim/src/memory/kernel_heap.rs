@@ -8,6 +8,7 @@
 //! takes more than those 16 bytes, and fewer fit.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ranges::Ranges;
@@ -113,6 +114,14 @@ impl KernelHeap {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Where it is.
+    pub(crate) fn addresses(&self) -> Range<u64> {
+        let Inner {
+            base, size_bytes, ..
+        } = *self.0;
+        base..base + Self::storage_bytes(size_bytes)
+    }
+
     pub(super) fn base(&self) -> u64 {
         self.0.base
     }
@@ -148,10 +157,7 @@ impl KernelHeap {
 
     /// Whether an address is in it.
     pub(crate) fn has(&self, address: u64) -> bool {
-        let Inner {
-            base, size_bytes, ..
-        } = *self.0;
-        (base..base + Self::storage_bytes(size_bytes)).contains(&address)
+        self.addresses().contains(&address)
     }
 
     /// Frees what [`take`](Self::take) has returned.
