@@ -27,14 +27,15 @@ impl Side {
         }
     }
 
-    /// Where it is, in words.
-    pub fn in_words(&self) -> &'static str {
+    /// Where it is, in words that are the same in each run.
+    pub fn in_words(&self) -> String {
         match home(self.address) {
-            Some(_) => "a device",
-            None => "the host",
+            Some(_) => format!("a device at {:#x}", self.address),
+            None => "the host".to_owned(),
         }
     }
 
+    /// The address of a row's first byte.
     pub fn row(&self, y: u64, z: u64) -> u64 {
         let rows = z.wrapping_mul(self.rows).wrapping_add(y);
         self.address.wrapping_add(rows.wrapping_mul(self.pitch))
@@ -235,6 +236,7 @@ impl Fill {
         bytes.ok_or(Status::INVALID_VALUE)
     }
 
+    /// The address of a row's first byte.
     pub fn row(&self, y: u64) -> u64 {
         self.address.wrapping_add(y.wrapping_mul(self.pitch))
     }

@@ -304,12 +304,10 @@ impl Copy {
     pub fn uses(&self) -> Vec<Pending> {
         let [width, height, depth] = self.extent;
         let what = format!(
-            "a copy of {} bytes from {} at {:#x} to {} at {:#x}",
+            "a copy of {} bytes from {} to {}",
             width * height * depth,
             self.from.in_words(),
-            self.from.address,
-            self.to.in_words(),
-            self.to.address
+            self.to.in_words()
         );
         let of = |rows: &dyn Fn(u64, u64) -> u64, usage| Pending {
             touches: of_rows(

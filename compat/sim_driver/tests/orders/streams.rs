@@ -304,7 +304,7 @@ fn what_streams_do_not_wait_for_is_found() {
     // The line is told unless the kernel happens to run first.
     let (kernel, memset) = ("the kernel `add_one`", "a memset of 256 bytes at 0x");
     let to_host = "a copy of 256 bytes from a device at 0x";
-    let to_device = "a copy of 256 bytes from the host at 0x";
+    let to_device = "a copy of 256 bytes from the host to a device at 0x";
     let with_line = "add_one: not waited for: load of 4 bytes at global address";
     let expected = [
         (to_host, kernel, "writing", false),
