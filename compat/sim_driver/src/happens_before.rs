@@ -15,16 +15,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ptx_sim::{Clock, Footprint, Pending, Touches, Usage};
+use ptx_sim::{Clock, Footprint, Pending, Touches, Usage, remember};
 
 use crate::copies::{Copy, Fill};
 use crate::driver::driver;
 use crate::recorder::recorder;
-
-/// The memory that may be kept to tell what launches have used.
-const MOST_FOOTPRINT_BYTES: usize = 256 << 20;
-/// Operations that are remembered.
-const MOST_REMEMBERED: usize = 4096;
 
 /// How long one waits for those that were submitted earlier.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -57,12 +52,8 @@ struct Done {
 }
 
 impl Done {
-    fn footprint_bytes(&self) -> usize {
-        let bytes = |work: &Pending| match &work.touches {
-            Touches::Parts(footprint) => footprint.size_bytes(),
-            Touches::All(..) => 0,
-        };
-        self.uses.iter().map(bytes).sum()
+    fn size_bytes(&self) -> usize {
+        self.uses.iter().map(|work| work.touches.size_bytes()).sum()
     }
 }
 
@@ -90,7 +81,7 @@ impl State {
         }
     }
 
-    /// Forgets what nothing can meet any more, and the oldest if there is too much.
+    /// Forgets what nothing can meet any more.
     fn forget(&mut self) {
         if self.in_flight.is_empty() {
             let host = &self.host;
@@ -100,16 +91,6 @@ impl State {
             self.drop_idle(&mut host);
             self.host = host;
         }
-        let mut bytes = self.done.iter().map(Done::footprint_bytes).sum::<usize>();
-        let mut left = self.done.len();
-        self.done.retain(|done| {
-            let is_kept = bytes <= MOST_FOOTPRINT_BYTES && left <= MOST_REMEMBERED;
-            if !is_kept {
-                bytes -= done.footprint_bytes();
-                left -= 1;
-            }
-            is_kept
-        });
     }
 }
 
@@ -258,14 +239,12 @@ fn note(moment: &Arc<Moment>, uses: Vec<Pending>) -> Vec<String> {
     let is_repeated =
         |done: &Done| done.moment.stream == moment.stream && is_like(&done.uses, &uses);
     state.done.retain(|done| !is_repeated(done));
-    let done = Done {
+    let new = (!uses.is_empty()).then(|| Done {
         moment: Arc::clone(moment),
         uses,
-    };
-    if !done.uses.is_empty() && done.footprint_bytes() <= MOST_FOOTPRINT_BYTES {
-        state.done.push(done);
-    }
+    });
     state.forget();
+    remember(&mut state.done, new.into_iter(), Done::size_bytes);
     found
 }
 

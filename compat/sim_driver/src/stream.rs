@@ -374,6 +374,6 @@ impl Stream {
 
 /// Whether nothing need wait for a task any more, nor know that it comes after it.
 fn is_over(task: &Arc<Task>) -> bool {
-    let is_over = |moment| !happens_before::is_on() || happens_before::is_over(moment);
-    task.is_done() && task.moment().is_none_or(|moment| is_over(moment))
+    let is_over = |moment: &Arc<Moment>| happens_before::is_over(moment);
+    task.is_done() && task.moment().is_none_or(is_over)
 }

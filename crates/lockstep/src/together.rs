@@ -157,21 +157,19 @@ impl Together {
                 .after
                 .iter()
                 .for_each(|after| pending::learn(id, &after.known));
-            Some(id)
+            id
         };
         let launches = sims
             .iter()
             .map(|(sim, launch)| (*sim, &launch.prepared, known(launch)));
         let launches: Vec<_> = launches.collect();
         let counted = Sim::launch_together(&launches, self.schedule);
-        for (_, _, id) in &launches {
-            id.iter().for_each(|&id| {
-                if counted.is_ok() {
-                    // So does the host now.
-                    pending::waited(id);
-                }
-                pending::dropped(id);
-            });
+        for &(_, _, id) in &launches {
+            if counted.is_ok() {
+                // So does the host now.
+                pending::waited(id);
+            }
+            pending::dropped(id);
         }
         let counted = counted.map_err(|failed| {
             let (member, error) = *failed;

@@ -93,7 +93,7 @@ pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds, MAX_BLOCK_THREADS};
 pub use peers::{MAX_DEVICES, PeerError};
-pub use pending::{Clock, Footprint, Pending, Touches, Usage};
+pub use pending::{Clock, Footprint, Pending, Touches, Usage, remember};
 pub use ptx::{ir, parse};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;

@@ -27,6 +27,39 @@ pub enum Touches {
     Parts(Arc<Footprint>),
 }
 
+impl Touches {
+    /// Bytes of host memory that it takes to know the parts.
+    pub fn size_bytes(&self) -> usize {
+        match self {
+            Self::All(..) => 0,
+            Self::Parts(footprint) => footprint.pages.len() * size_of::<Page>(),
+        }
+    }
+}
+
+/// Remembers work, and forgets the oldest if it is too much: 4,096 pieces, or 256 MiB of host memory,
+/// of which `size_bytes` says how many one takes. A piece that takes more than that alone is not
+/// remembered.
+pub fn remember<T>(
+    works: &mut Vec<T>,
+    new: impl Iterator<Item = T>,
+    size_bytes: impl Fn(&T) -> usize,
+) {
+    const MOST_WORKS: usize = 4096;
+    const MOST_BYTES: usize = 256 << 20;
+    works.extend(new.filter(|work| size_bytes(work) <= MOST_BYTES));
+    let mut n_left = works.len();
+    let mut n_bytes = works.iter().map(&size_bytes).sum::<usize>();
+    works.retain(|work| {
+        let is_kept = n_left <= MOST_WORKS && n_bytes <= MOST_BYTES;
+        if !is_kept {
+            n_left -= 1;
+            n_bytes -= size_bytes(work);
+        }
+        is_kept
+    });
+}
+
 /// How memory is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
@@ -182,12 +215,20 @@ fn words(bytes: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
 
 /// The pages that addresses lie on, and which bytes of each.
 fn pages(addresses: Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> {
+    numbers(&addresses).map(move |number| (number, on_page(&addresses, number)))
+}
+
+/// The numbers of the pages that addresses lie on.
+fn numbers(addresses: &Range<u64>) -> Range<u64> {
     let end = addresses.end.max(addresses.start);
-    (addresses.start / PAGE_BYTES..end.div_ceil(PAGE_BYTES)).map(move |number| {
-        let base = number * PAGE_BYTES;
-        let first = addresses.start.saturating_sub(base);
-        (number, first..(end - base).min(PAGE_BYTES))
-    })
+    addresses.start / PAGE_BYTES..end.div_ceil(PAGE_BYTES)
+}
+
+/// Which bytes of one of these pages.
+fn on_page(addresses: &Range<u64>, number: u64) -> Range<u64> {
+    let base = number * PAGE_BYTES;
+    let end = addresses.end.max(addresses.start);
+    addresses.start.saturating_sub(base)..(end - base).min(PAGE_BYTES)
 }
 
 impl Footprint {
@@ -203,12 +244,9 @@ impl Footprint {
 
     /// Forgets what lies at these addresses: it has been freed.
     pub fn forget(&mut self, addresses: &Range<u64>) {
-        let numbers = addresses.start / PAGE_BYTES..addresses.end.div_ceil(PAGE_BYTES);
         let mut is_any_empty = false;
-        for (number, page) in self.pages.range_mut(numbers) {
-            let base = number * PAGE_BYTES;
-            let first = addresses.start.saturating_sub(base);
-            let bytes = first..(addresses.end - base).min(PAGE_BYTES);
+        for (&number, page) in self.pages.range_mut(numbers(addresses)) {
+            let bytes = on_page(addresses, number);
             for bits in &mut page.0 {
                 words(bytes.clone()).for_each(|(word, mask)| bits[word] &= !mask);
             }
@@ -217,11 +255,6 @@ impl Footprint {
         if is_any_empty {
             self.pages.retain(|_, page| !page.is_empty());
         }
-    }
-
-    /// Bytes of host memory that it takes.
-    pub fn size_bytes(&self) -> usize {
-        self.pages.len() * size_of::<Page>()
     }
 
     /// As [`Pending::conflict`].

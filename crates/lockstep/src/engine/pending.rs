@@ -5,7 +5,7 @@
 //! that do not come after it are reported.
 
 use super::EngineError;
-use ptx_sim::{Clock, Pending, Touches};
+use ptx_sim::{Clock, Pending, Touches, remember};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,12 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A stream, or a machine of simulators.
 pub(crate) type Id = u64;
-
-/// The memory that may be kept to tell what launches have used.
-const MOST_FOOTPRINT_BYTES: usize = 256 << 20;
-
-/// Pieces of work that are remembered.
-const MOST_WORKS: usize = 4096;
 
 /// A new one.
 pub(crate) fn new_id() -> Id {
@@ -41,11 +35,9 @@ impl Work {
         clock.has(self.stream, self.number)
     }
 
-    fn footprint_bytes(&self) -> usize {
-        match &self.pending.touches {
-            Touches::Parts(footprint) => footprint.size_bytes(),
-            Touches::All(..) => 0,
-        }
+    /// Whether a clock of a machine does not have it.
+    fn is_unknown(&self, machine: Id, clock: &Clock) -> bool {
+        self.machine == machine && !self.is_in(clock)
     }
 }
 
@@ -62,10 +54,9 @@ thread_local! {
 pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(), EngineError> {
     let found = WORKS.with_borrow(|works| {
         let clock = known_to(stream);
-        let unknown = |work: &&Work| work.machine == machine && !work.is_in(&clock);
         works
             .iter()
-            .filter(unknown)
+            .filter(|work| work.is_unknown(machine, &clock))
             .find_map(|Work { pending, .. }| {
                 let usage = pending.conflict_with(&of.touches)?;
                 Some((pending.what.clone(), usage))
@@ -103,22 +94,7 @@ pub(crate) fn begin(machine: Id, stream: Id, uses: Vec<Pending>) {
             pending,
         };
         let new = uses.into_iter().map(work);
-        works.extend(new.filter(|work| work.footprint_bytes() <= MOST_FOOTPRINT_BYTES));
-        forget_oldest(works);
-    });
-}
-
-/// Forgets the oldest if they are too many, or take too much memory.
-fn forget_oldest(works: &mut Vec<Work>) {
-    let mut n_left = works.len();
-    let mut n_bytes = works.iter().map(Work::footprint_bytes).sum::<usize>();
-    works.retain(|work| {
-        let is_kept = n_left <= MOST_WORKS && n_bytes <= MOST_FOOTPRINT_BYTES;
-        if !is_kept {
-            n_left -= 1;
-            n_bytes -= work.footprint_bytes();
-        }
-        is_kept
+        remember(works, new, |work| work.pending.touches.size_bytes());
     });
 }
 
@@ -126,9 +102,7 @@ fn forget_oldest(works: &mut Vec<Work>) {
 pub(crate) fn unknown_to(machine: Id, stream: Option<Id>) -> Vec<Pending> {
     WORKS.with_borrow(|works| {
         let clock = known_to(stream);
-        let unknown = works
-            .iter()
-            .filter(|work| work.machine == machine && !work.is_in(&clock));
+        let unknown = works.iter().filter(|work| work.is_unknown(machine, &clock));
         unknown.map(|work| work.pending.clone()).collect()
     })
 }

@@ -362,7 +362,7 @@ impl Sim {
 
     /// Runs launches on simulators at the same time. An error is about one of them.
     pub(crate) fn launch_together(
-        launches: &[(&Self, &Prepared, Option<pending::Id>)],
+        launches: &[(&Self, &Prepared, pending::Id)],
         schedule: Option<Schedule>,
     ) -> Result<Vec<Report>, Box<(usize, EngineError)>> {
         let load = |sim: &Self, launch: &Prepared| {
@@ -393,7 +393,7 @@ impl Sim {
                 let (sim, launch, stream) = launches[i];
                 let options = LaunchOptions {
                     schedule,
-                    ..sim.options_in(stream)
+                    ..sim.options_in(Some(stream))
                 };
                 Member {
                     device: &states[i].device,

@@ -16,14 +16,14 @@ pub(super) struct Uses<'a> {
     /// Work that the launch does not come after.
     pending: &'a [Pending],
     /// What it has used, if that is asked for.
-    footprint: Option<Box<Footprint>>,
+    footprint: Option<Footprint>,
 }
 
 impl<'a> Uses<'a> {
     pub fn new(pending: &'a [Pending], is_kept: bool) -> Self {
         Self {
             pending,
-            footprint: is_kept.then(Box::default),
+            footprint: is_kept.then(Footprint::default),
         }
     }
 
@@ -34,7 +34,7 @@ impl<'a> Uses<'a> {
     }
 
     /// What the launch has used.
-    pub fn into_footprint(self) -> Option<Box<Footprint>> {
+    pub fn into_footprint(self) -> Option<Footprint> {
         self.footprint
     }
 

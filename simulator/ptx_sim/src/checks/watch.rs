@@ -170,7 +170,7 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     /// The judge of accesses to memory, the places where the launch has stored, and the global
     /// memory that it has used, if that is kept.
-    pub fn into_parts(self) -> (J, Stores, Option<Box<Footprint>>) {
+    pub fn into_parts(self) -> (J, Stores, Option<Footprint>) {
         (self.judge, self.stores, self.uses.into_footprint())
     }
 

@@ -192,7 +192,7 @@ fn exact(
             let heap = launch.loaded.kernel_heap();
             heap.into_iter()
                 .for_each(|heap| footprint.forget(&heap.addresses()));
-            Arc::new(*footprint)
+            Arc::new(footprint)
         });
         report
     });
@@ -207,7 +207,7 @@ struct Seen<J> {
     /// Where the launch has stored.
     stores: Stores,
     /// The global memory that it has used, if one worker has kept that.
-    footprint: Option<Box<Footprint>>,
+    footprint: Option<Footprint>,
     /// What it has overwritten of the host's memory.
     kept: Vec<Bytes>,
 }
