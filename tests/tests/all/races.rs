@@ -10,6 +10,7 @@ use lockstep::engine::sim::Sim;
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use lockstep_tests::debugged::leads_to_the_line;
 use lockstep_tests::{ptx, results, simulator};
+use std::rc::Rc;
 
 /// Both accesses are named, with places in `file`.
 fn names_both(report: &str, file: &str) {
@@ -39,6 +40,36 @@ fn transpose_without_a_barrier() {
         results[0].reason.as_deref().unwrap_or_default(),
         "tests/broken-kernels/src/lib.rs",
     );
+}
+
+/// Runs the transposition without a barrier.
+fn without_a_barrier(engine: &Sim) -> Result<(), EngineError> {
+    let input = Buffer::of(engine, "input", &[1.0f32; 64 * 64]).expect("room");
+    let output = Buffer::<f32>::poisoned(engine, "output", 64 * 64).expect("room");
+    let args = (input.as_ptr(), output.as_mut_ptr(), 64, 64);
+    let config = LaunchConfig::new([2, 2, 1], [32, 32, 1]);
+    // SAFETY: both have 64 × 64 elements.
+    let launch = unsafe { Prepared::of::<broken_kernels::missing_barrier>(config, args) };
+    let launched = engine.launch(&launch.expect("it fits"), Observe::Nothing);
+    launched.map(drop)
+}
+
+/// A launch that somebody looked at passes or fails as any other.
+#[test]
+fn checks_judge_a_launch_in_the_debugger() {
+    for check in [true, false] {
+        let engine = simulator(ptx::broken()).with_check(check);
+        engine.launch_by(Some(Rc::new(|sim, launch| {
+            sim.debug(launch, None, |session| {
+                session.go_to(10);
+            })
+        })));
+        match (check, without_a_barrier(&engine)) {
+            (true, Err(error)) => names_both(&error.to_string(), "tests/broken-kernels/src/lib.rs"),
+            (true, Ok(())) => panic!("no race was found"),
+            (false, launched) => launched.expect("nobody looks for races"),
+        }
+    }
 }
 
 /// The report on a broken reduction by two blocks has these words.

@@ -152,17 +152,44 @@ impl Operations<'_> {
 
 /// Checks that nothing visible leaves the kernel.
 fn check_leaving(statements: &[Stmt]) -> Result<()> {
-    for statement in statements {
-        let leaves = |token: &TokenTree| is_word(token, "return") || is_punct(token, '?');
-        if count(quote!(#statement), &leaves) > 0 {
-            return Err(Error::new(
-                statement.span(),
-                "a thread may not leave the kernel before the block's last operation, where the others wait for it: put an \
-                 `if` around the code that it skips",
-            ));
+    let functions = |statement: &&Stmt| matches!(statement, Stmt::Item(_));
+    let mut others = statements.iter().filter(|statement| !functions(statement));
+    match others.find_map(|statement| leaving(statement.to_token_stream())) {
+        None => Ok(()),
+        Some(place) => Err(Error::new(
+            place,
+            "a thread may not leave the kernel before the block's last operation, where the others wait for it: put an \
+             `if` around the code that it skips",
+        )),
+    }
+}
+
+/// The first `return` or `?` that is not in a closure: those leave it alone.
+fn leaving(tokens: TokenStream) -> Option<Span> {
+    let mut tokens = tokens.into_iter();
+    let mut begins_expression = true;
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Punct(bar) if bar.as_char() == '|' && begins_expression => {
+                let is_bar = |token: &TokenTree| is_punct(token, '|');
+                let ends = |token: &TokenTree| is_punct(token, ',') || is_punct(token, ';');
+                tokens.by_ref().find(is_bar);
+                tokens.by_ref().find(ends);
+            }
+            TokenTree::Group(group) => {
+                if let Some(place) = leaving(group.stream()) {
+                    return Some(place);
+                }
+                begins_expression = false;
+            }
+            token if is_word(token, "return") || is_punct(token, '?') => return Some(token.span()),
+            token => {
+                begins_expression =
+                    is_word(token, "move") || ["=", ",", ";"].contains(&&*token.to_string());
+            }
         }
     }
-    Ok(())
+    None
 }
 
 /// Checks that nothing visible leaves a loop or skips a round. In a statement with a loop of its own

@@ -298,7 +298,7 @@ impl Sim {
     ///
     /// # Errors
     ///
-    /// As [`Engine::launch`].
+    /// As [`Engine::launch`]; what the checks find, if launches are checked.
     pub fn debug<R>(
         &self,
         launch: &Prepared,
@@ -312,8 +312,17 @@ impl Sim {
             ..options
         };
         self.launch_on_device(launch, options, |device, loaded, simulated| {
-            let debugged = device.debug(loaded, launch.entry(), simulated, f);
-            debugged.and_then(|(result, ended)| ended.map(|_| result))
+            let under_control = |session: &mut ptx_sim::debug::Session<'_, '_>| {
+                let result = f(session);
+                (
+                    result,
+                    (self.is_checked()).then(|| session.finding()).flatten(),
+                )
+            };
+            let debugged = device.debug(loaded, launch.entry(), simulated, under_control)?;
+            let ((result, found), ended) = debugged;
+            ended?;
+            found.map_or(Ok(result), |found| Err(found.error))
         })
     }
 

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use super::access::{AccessClass, WarpAccess};
 use super::bulk::{self, BulkAccess, DoneBy};
-use super::finding::{Finding, Spot};
+use super::finding::{Finding, Side, Spot};
 use super::judge::{Judge, Running};
 use super::order::{BlockOrder, GridOrder, synchronises};
 use super::passed_on::PassedOn;
 use super::races;
 use super::shadow::{GlobalLines, Lines, SharedLines, Site, Sites};
 use super::written::{GlobalWritten, SharedWritten, WrittenBytes};
+use crate::diagnostics::AccessKind;
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
 use crate::program::Scope;
@@ -178,8 +179,10 @@ impl Judge for Exact<'_> {
             true => block.memory.races(order, site, access, remember),
             false => self.global.races(order, site, access, remember),
         };
-        if found.is_some() {
-            return found;
+        if let Some(found) = found {
+            let unwritten =
+                (block.memory.unwritten.take()).or_else(|| self.global.unwritten.take());
+            return Some(unwritten.filter(|_| is_of_stores(&found)).unwrap_or(found));
         }
         if is_copy(access) {
             block.copies.starts(instruction, access);
@@ -243,6 +246,13 @@ impl Judge for Exact<'_> {
     fn finished(&mut self) -> Option<Finding> {
         self.global.unwritten.take()
     }
+}
+
+/// Whether two stores race. If a read of unwritten memory came before, it is no part of that race:
+/// rather, what it gave may be where they store.
+fn is_of_stores(found: &Finding) -> bool {
+    let stores = |side: &Side| matches!(side.kind, AccessKind::Store | AccessKind::Atomic);
+    matches!(found, Finding::Race { this, other, .. } if stores(this) && stores(other))
 }
 
 /// Everything about an access that matters for races.

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use super::{AccessKind, AsyncFault, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
+use super::{
+    AccessKind, AccessSide, AsyncFault, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock,
+};
 use ptx::ir::Space;
 
 /// The names of functions in a language.
@@ -16,6 +18,7 @@ struct Names {
     warp_barrier: &'static str,
     atomic_add: &'static str,
     fence: &'static str,
+    grid_barrier: &'static str,
     no_dynamic_shared: &'static str,
 }
 
@@ -24,6 +27,7 @@ const RUST: Names = Names {
     warp_barrier: "sync_warp",
     atomic_add: "atomic::add",
     fence: "device_fence",
+    grid_barrier: "grid::sync",
     no_dynamic_shared: "give the launch dynamic shared memory, of which it has none: \
                         `LaunchConfig::with_shared`",
 };
@@ -32,6 +36,7 @@ const CUDA: Names = Names {
     warp_barrier: "__syncwarp()",
     atomic_add: "atomicAdd()",
     fence: "__threadfence()",
+    grid_barrier: "this_grid().sync()",
     no_dynamic_shared: "give the launch dynamic shared memory, of which it has none: `<<<…>>>`'s \
                         third parameter",
 };
@@ -97,6 +102,9 @@ impl Fault {
             if other.kind == AccessKind::AsyncCopy && other.place.opcode.contains(".bulk") {
                 return Some(AFTER_BULK.into());
             }
+            if let Some(advice) = self.about_atomics(*space, other) {
+                return Some(advice.into());
+            }
             let order = self.against_race(*space, *access, other.kind, &other.thread);
             let is_plain = |kind| matches!(kind, AccessKind::Load | AccessKind::Store);
             let are_plain = is_plain(*access) && is_plain(other.kind);
@@ -122,6 +130,45 @@ impl Fault {
             return Some(order);
         }
         self.usual_advice().map(Cow::Borrowed)
+    }
+
+    /// What to do if both accesses of a race are atomic: not enough for these threads, or of other
+    /// bytes.
+    fn about_atomics(&self, space: Space, other: &AccessSide) -> Option<String> {
+        let opcodes = [&*self.place.opcode, &*other.place.opcode];
+        let is_atomic = |opcode: &&str| {
+            let (first, words) = opcode.split_once('.').unwrap_or((opcode, ""));
+            let orders = |word: &str| ["relaxed", "acquire", "release"].contains(&word);
+            ["atom", "red"].contains(&first) || words.split('.').any(orders)
+        };
+        if !opcodes.iter().all(is_atomic) {
+            return None;
+        }
+        let (here, there) = (&self.thread, &other.thread);
+        let (too_narrow, enough): (&[&str], _) = if here.device != there.device {
+            (&["cta", "cluster", "gpu"], "the system (.sys)")
+        } else if here.block != there.block && space == Space::Shared {
+            (&["cta"], "the cluster (.cluster)")
+        } else if here.block != there.block {
+            (&["cta"], "the whole device (.gpu)")
+        } else {
+            (&[], "")
+        };
+        let scopes = opcodes.map(|opcode| {
+            let is_scope = |word: &&str| ["cta", "cluster", "gpu", "sys"].contains(word);
+            opcode.split('.').find(is_scope).unwrap_or("gpu")
+        });
+        Some(
+            match scopes.iter().find(|scope| too_narrow.contains(scope)) {
+                Some(scope) => format!(
+                    "both accesses are atomic, but .{scope} leaves out the other's thread: give both \
+                 the scope of {enough}"
+                ),
+                None => "both accesses are atomic, but not of the same bytes: give both the same \
+                     address and size"
+                    .to_owned(),
+            },
+        )
     }
 
     /// What to do where threads may take turns, which no barrier orders; or else this.
@@ -347,6 +394,7 @@ impl Fault {
         let Names {
             block_barrier: block,
             warp_barrier: warp,
+            grid_barrier: grid,
             ..
         } = Names::at(&self.place);
         let is_atomic = |kind| kind == AccessKind::Atomic;
@@ -365,18 +413,22 @@ impl Fault {
              second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
                 .into()
         } else if by.block != self.thread.block {
-            let advice = if is_atomic(access) || is_atomic(other) {
-                "make both accesses atomic, for the whole device (.gpu), or order them by a fence \
-                 and a flag, or leave the second to another launch"
-            } else {
-                "blocks are ordered by a fence and a flag (release, acquire) for the whole device, \
-                 or by another launch; or make both accesses atomic"
-            };
-            advice.into()
+            let launches = format!("by another launch, or by a barrier of the grid ({grid})");
+            match is_atomic(access) || is_atomic(other) {
+                true => format!(
+                    "make both accesses atomic, for the whole device (.gpu), or order them by a \
+                     fence and a flag, {launches}"
+                ),
+                false => format!(
+                    "blocks are ordered by a fence and a flag (release, acquire) for the whole \
+                     device, {launches}; or make both accesses atomic"
+                ),
+            }
+            .into()
         } else if by.warp == self.thread.warp {
             format!(
-                "lanes of a warp need not run in step: put a warp barrier ({warp}) or a block \
-                 barrier between the two"
+                "lanes of a warp need not run in step: put a warp barrier ({warp}) between the \
+                 two, or a block barrier ({block}) if other warps use this, too"
             )
             .into()
         } else if space == Space::Shared {

@@ -122,6 +122,14 @@ fn ranges(warps: &[u32]) -> String {
 }
 
 impl OutOfFuel {
+    /// Whether the thread is in the library's barrier of a grid.
+    fn is_at_grid_barrier(&self) -> bool {
+        const FILES: [&str; 2] = ["/src/grid/barrier.rs", "/cooperative_groups/details/sync.h"];
+        let sources = self.place.inside.iter().chain(&self.place.source);
+        let mut files = sources.map(|source| source.file.as_str());
+        files.any(|file| FILES.iter().any(|end| file.ends_with(end)))
+    }
+
     /// What may be wrong.
     pub fn advice(&self) -> String {
         let doing = |what: fn(&Doing) -> bool| self.doing.iter().any(|lanes| what(&lanes.what));
@@ -153,6 +161,9 @@ impl OutOfFuel {
         } else if asks(Asks::Atomic) {
             "nothing releases what the loop tries to take: check that it is released on every \
              path, and that its holder waits for none of these threads"
+        } else if asks(Asks::Flag) && self.is_at_grid_barrier() {
+            "a barrier of the grid waits for all threads of all blocks: let none of them end, or \
+             take another branch, before it"
         } else if asks(Asks::Flag) {
             "nothing sets the flag that the loop reads: check that the thread that sets it can \
              get there without waiting for any of these"
