@@ -1,11 +1,11 @@
 //! Streams: work that the device does in order while the host goes on.
 
 use crate::driver;
-use crate::engine::{EngineError, Machine, Place, pending};
+use crate::engine::{EngineError, Machine, Place, Prepared, pending};
 use crate::graph::{Graph, Recording};
 use crate::step::{Move, Recorded, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
-use cuda_std::launch::{DeviceCopy, Kernel};
+use cuda_std::launch::{DeviceCopy, Kernel, SafeKernel};
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
@@ -111,16 +111,47 @@ impl Stream {
         config: LaunchConfig,
         args: K::Args,
     ) -> Result<(), Error> {
-        if !self.device.is_same(module.device()) {
-            let what = format!(
-                "the module `{}` and the stream are on different devices",
-                module.source().name
-            );
-            return Err(EngineError::Stream(what));
-        }
+        self.check_module(module)?;
         // SAFETY: the caller's promise.
         let launch = unsafe { module.prepare(kernel, config, args) }?;
         self.put(Step::Launch(launch))
+    }
+
+    /// Enqueues a launch of a safe kernel, with the checks of lengths and geometry that
+    /// [`Module::run`] makes.
+    ///
+    /// # Safety
+    ///
+    /// The borrows of the buffers end here, and the launch does not: until it has finished, buffers
+    /// stay alive, nothing uses those that the kernel writes, and nothing writes the others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::launch`] and [`Module::run`].
+    #[track_caller]
+    pub unsafe fn run<K: SafeKernel>(
+        &self,
+        module: &Module,
+        _kernel: K,
+        config: LaunchConfig,
+        views: K::Views<'_>,
+    ) -> Result<(), Error> {
+        self.check_module(module)?;
+        let memory = self.device.engine().memory();
+        // SAFETY: the caller's promise.
+        let launch = unsafe { Prepared::admitted::<K>(config, memory, views) }?;
+        self.put(Step::Launch(launch.in_module(module.source())))
+    }
+
+    /// Refuses a module of another device.
+    fn check_module(&self, module: &Module) -> Result<(), Error> {
+        if self.device.is_same(module.device()) {
+            return Ok(());
+        }
+        Err(EngineError::Stream(format!(
+            "the module `{}` and the stream are on different devices",
+            module.source().name
+        )))
     }
 
     /// Refuses a buffer whose addresses mean other memory on this device, or none.

@@ -9,7 +9,7 @@ use std::cell::UnsafeCell;
 use std::collections::TryReserveError;
 use std::hash::{Hash, Hasher};
 
-use crate::lanes::{Lane, WARP_SIZE};
+use crate::lanes::{Lane, WARP_SIZE, has_wide_vectors};
 use crate::program::Slot;
 
 /// One cache line, so that frames are aligned for vector loads.
@@ -196,16 +196,47 @@ impl FramePtr {
     ///
     /// # Safety
     /// As [`FramePtr::get`].
+    #[inline(always)]
     pub unsafe fn splat(self, slot: Slot, bytes: u32, value: u64) {
         debug_assert!(matches!(bytes, 2 | 4 | 8 | 16));
         // SAFETY: The caller's promise.
         unsafe {
+            #[cfg(target_arch = "x86_64")]
+            if bytes <= 8 && has_wide_vectors() {
+                return splat_wide(self, slot, bytes, value);
+            }
             match bytes {
                 2 => *self.lanes_mut::<u16>(slot) = [value as u16; WARP_SIZE],
                 4 => *self.lanes_mut::<u32>(slot) = [value as u32; WARP_SIZE],
                 8 => *self.lanes_mut::<u64>(slot) = [value; WARP_SIZE],
                 _ => *self.lanes_mut::<u128>(slot) = [u128::from(value); WARP_SIZE],
             }
+        }
+    }
+}
+
+/// [`FramePtr::splat`] by vectors as instructions read them: one that was written in parts would
+/// have to wait until all of them are in the cache.
+///
+/// # Safety
+/// As [`FramePtr::get`], for up to 8 bytes; this machine has the vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn splat_wide(frame: FramePtr, slot: Slot, bytes: u32, value: u64) {
+    use std::arch::x86_64::{__m256i, _mm256_set1_epi64x, _mm256_storeu_si256};
+    let repeated = match bytes {
+        2 => u64::from(value as u16) * 0x0001_0001_0001_0001,
+        4 => u64::from(value as u32) * 0x0000_0001_0000_0001,
+        _ => value,
+    };
+    // SAFETY: The caller's promise: a register has 32 lanes, that many bytes for each byte of one.
+    unsafe {
+        let to = frame
+            .bytes(slot, bytes as usize * WARP_SIZE)
+            .cast::<__m256i>();
+        for vector in 0..bytes as usize {
+            _mm256_storeu_si256(to.add(vector), _mm256_set1_epi64x(repeated as i64));
         }
     }
 }

@@ -248,8 +248,8 @@ impl Judge for Exact<'_> {
     }
 }
 
-/// Whether two stores race. If a read of unwritten memory came before, it is no part of that race:
-/// rather, what it gave may be where they store.
+/// Whether two stores race. A read of unwritten memory that came before has another cause, and what
+/// it gave may be why they store to one place.
 fn is_of_stores(found: &Finding) -> bool {
     let stores = |side: &Side| matches!(side.kind, AccessKind::Store | AccessKind::Atomic);
     matches!(found, Finding::Race { this, other, .. } if stores(this) && stores(other))

@@ -229,6 +229,9 @@ impl<'a, J: Judge> Checks<'a, J> {
     #[inline(always)]
     fn row(&mut self, instruction: u32, access: &RowAccess) -> bool {
         let space = access.row.space;
+        if let Space::Const | Space::Param = space {
+            return self.uses.are_ignored();
+        }
         let is_plain = matches!(space, Space::Shared | Space::Global)
             && access.order == Order::Weak
             && access.owner == access.block;

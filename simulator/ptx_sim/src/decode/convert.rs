@@ -2,6 +2,7 @@
 
 use crate::lanes::{LaneFn, binary, ternary, unary};
 use crate::numeric::convert::{Conversion, Int, Number, narrow_f64, pack_saturated, widen_f32};
+use crate::numeric::float::{Float, canonical_f32, saturate};
 use crate::numeric::{Rounding, half};
 use crate::program::{Convert, Op};
 use ptx::ir::{Operand, Type};
@@ -107,11 +108,20 @@ impl Modifiers {
     /// The dedicated loop of a frequent conversion.
     fn usual(self, to: Type, from: Type) -> Option<LaneFn> {
         use Type::{Bf16, F16, F32, F64, S32, S64, U16, U32, U64};
-        if self.ftz || self.saturate || self.relu || self.finite {
+        if self.relu || self.finite {
+            return None;
+        }
+        if self.saturate {
+            let is_plain = !self.ftz && self.rounding.is_none();
+            return (is_plain && (to, from) == (F32, F32)).then(|| unary(saturate::<f32>));
+        }
+        if let Some(run) = self.integral(to, from) {
+            return Some(run);
+        }
+        if self.ftz {
             return None;
         }
         let nearest = self.rounding == Some(Rounding::NearestEven);
-        let zero = self.rounding == Some(Rounding::Zero);
         if self.rounding.is_none()
             && let Some(run) = direct(to, from)
         {
@@ -127,10 +137,6 @@ impl Modifiers {
             (F64, U32) => unary(|a: u32| f64::from(a)),
             (F64, S64) if nearest => unary(|a: i64| a as f64),
             (F64, U64) if nearest => unary(|a: u64| a as f64),
-            // `as` rounds towards zero, limits to the type and makes a NaN
-            // zero, which is what PTX says of 32-bit targets.
-            (S32, F32) if zero => unary(|a: f32| a as i32),
-            (U32, F32) if zero => unary(|a: f32| a as u32),
             (F64, F32) if self.rounding.is_none() => unary(widen_f32),
             (F32, F64) if nearest && !self.to_integral => unary(narrow_f64),
             (F32, F16) if self.rounding.is_none() => unary(half::F16::to_f32),
@@ -138,6 +144,45 @@ impl Modifiers {
             (F16, F32) if nearest && !self.to_integral => unary(half::F16::from_f32),
             (Bf16, F32) if nearest && !self.to_integral => unary(half::Bf16::from_f32),
             _ => return None,
+        })
+    }
+
+    /// The dedicated loop of a conversion of a floating-point number to an integer, or to a whole
+    /// number of the same type.
+    fn integral(self, to: Type, from: Type) -> Option<LaneFn> {
+        use Type::{F32, F64, S32, S64, U32, U64};
+        macro_rules! rounded {
+            ($round:ident) => {
+                match (to, from) {
+                    (F32, F32) => unary(|a: f32| canonical_f32(f32::$round(a))),
+                    (F64, F64) => {
+                        unary(|a: f64| unless_nan(a, f64::$round(a), f64::nan_result(&[a])))
+                    }
+                    // `as` limits to the type and makes a NaN zero, as PTX does from `f32` to 32
+                    // bits.
+                    (S32, F32) => unary(|a: f32| f32::$round(a) as i32),
+                    (U32, F32) => unary(|a: f32| f32::$round(a) as u32),
+                    (S64, F32) => unary(|a: f32| unless_nan(a, f32::$round(a) as i64, i64::MIN)),
+                    (U64, F32) => unary(|a: f32| unless_nan(a, f32::$round(a) as u64, 1 << 63)),
+                    (S32, F64) => unary(|a: f64| unless_nan(a, f64::$round(a) as i32, i32::MIN)),
+                    (U32, F64) => unary(|a: f64| unless_nan(a, f64::$round(a) as u32, 1 << 31)),
+                    (S64, F64) => unary(|a: f64| unless_nan(a, f64::$round(a) as i64, i64::MIN)),
+                    (U64, F64) => unary(|a: f64| unless_nan(a, f64::$round(a) as u64, 1 << 63)),
+                    _ => return None,
+                }
+            };
+        }
+        if !is_integer(to) && !self.to_integral {
+            return None;
+        }
+        Some(match self.rounding? {
+            // What is subnormal becomes zero, with or without `.ftz`.
+            Rounding::Zero => rounded!(trunc),
+            Rounding::NearestEven => rounded!(round_ties_even),
+            _ if self.ftz => return None,
+            Rounding::Down => rounded!(floor),
+            Rounding::Up => rounded!(ceil),
+            Rounding::NearestAway => return None,
         })
     }
 
@@ -170,7 +215,12 @@ impl Modifiers {
     }
 }
 
-/// The NaN that a conversion to f64 gives.
+/// A number that is made of `a`, or another one if that is a NaN.
+#[inline(always)]
+fn unless_nan<F: Float, T>(a: F, number: T, of_nan: T) -> T {
+    if a.is_not_a_number() { of_nan } else { number }
+}
+
 #[inline(always)]
 fn is_integer(ty: Type) -> bool {
     use Type::{S8, S16, S32, S64, U8, U16, U32, U64};
@@ -319,5 +369,100 @@ impl Decoder<'_> {
             }
             other => Ok((self.source(other, ty)?, lane_bytes(ty))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{FULL_MASK, LaneOp, WARP_SIZE};
+    use Type::{F32, F64, S32, S64, U32, U64};
+
+    /// What a loop makes of lanes of `from`, cut to the bits of `to`.
+    fn converted(run: LaneFn, [to, from]: [Type; 2], lanes: &[u64; WARP_SIZE]) -> [u64; WARP_SIZE] {
+        #[repr(align(16))]
+        struct Frame([[u8; 8 * WARP_SIZE]; 2]);
+        let mut frame = Frame([[0; 8 * WARP_SIZE]; 2]);
+        let [source, _] = &mut frame.0;
+        let n_bytes = from.size_bytes() as usize;
+        for (to, lane) in source.chunks_exact_mut(n_bytes).zip(lanes) {
+            to.copy_from_slice(&lane.to_le_bytes()[..n_bytes]);
+        }
+        let op = LaneOp {
+            run: run.run,
+            d: 8 * WARP_SIZE as u32,
+            a: 0,
+            b: 0,
+            c: 0,
+            e: 0,
+        };
+        // SAFETY: Both registers have room for 32 lanes of 8 bytes.
+        unsafe { (run.run)((&raw mut frame).cast(), &op, FULL_MASK) };
+        let mut results = frame.0[1].chunks_exact(to.size_bytes() as usize);
+        std::array::from_fn(|_| {
+            let mut bytes = [0; 8];
+            let result = results.next().expect("32 lanes");
+            bytes[..result.len()].copy_from_slice(result);
+            u64::from_le_bytes(bytes)
+        })
+    }
+
+    /// Numbers at the edges of integers and of the formats, halves between integers, and no numbers.
+    fn hard(ty: Type) -> Vec<u64> {
+        let powers = (0..66).map(|exponent| f64::from(exponent).exp2());
+        let near = powers.flat_map(|power| {
+            let neighbours = [power.next_down(), power, power.next_up()];
+            let halves = [power - 0.5, power + 0.5, power + 1.5, power - 1.0];
+            neighbours.into_iter().chain(halves)
+        });
+        let small = [0.0, 0.25, 0.5, 0.75, 1e-40, 1e-310, 1e300, f64::INFINITY];
+        let positive: Vec<f64> = near.chain(small).chain([f64::NAN]).collect();
+        let bits = |number: f64| match ty {
+            F32 => u64::from((number as f32).to_bits()),
+            _ => number.to_bits(),
+        };
+        let sign = 1 << (8 * ty.size_bytes() - 1);
+        let both = |bits| [bits, bits | sign];
+        positive.into_iter().map(bits).flat_map(both).collect()
+    }
+
+    #[test]
+    fn dedicated_loops_convert_as_the_general_one() {
+        use Rounding::{Down, NearestEven, Up, Zero};
+        let modifiers = |rounding: Option<Rounding>, ftz, saturate| Modifiers {
+            rounding,
+            to_integral: rounding.is_some(),
+            ftz,
+            saturate,
+            relu: false,
+            finite: false,
+        };
+        let integral = [Zero, NearestEven, Down, Up]
+            .into_iter()
+            .flat_map(|rounding| [false, true].map(|ftz| modifiers(Some(rounding), ftz, false)));
+        let mut n_compared = 0;
+        for modifiers in integral.chain([modifiers(None, false, true)]) {
+            for (to, from) in [F32, F64, S32, U32, S64, U64]
+                .into_iter()
+                .flat_map(|to| [(to, F32), (to, F64)])
+            {
+                let Some(run) = modifiers.usual(to, from) else {
+                    continue;
+                };
+                let general = modifiers.conversion(to, from).expect("it exists");
+                for lanes in hard(from).as_chunks().0 {
+                    let found = converted(run, [to, from], lanes);
+                    for (bits, found) in lanes.iter().zip(found) {
+                        let expected =
+                            general.apply(*bits) & u64::MAX >> (64 - 8 * to.size_bytes());
+                        let rounding = modifiers.rounding;
+                        assert_eq!(found, expected, "{to} of {from} {bits:x}, {rounding:?}");
+                    }
+                }
+                n_compared += 1;
+            }
+        }
+        // With `.ftz` only where it does nothing.
+        assert_eq!(n_compared, 4 * 10 + 2 * 10 + 1);
     }
 }

@@ -21,13 +21,14 @@ use super::opcode::Opcode;
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Modifiers(u32);
 
+const RM: u32 = 2;
 const FTZ: u32 = 1 << 8;
 const SAT: u32 = 1 << 9;
 const RELU: u32 = 1 << 10;
 
 impl Modifiers {
     fn take(op: &mut Opcode<'_>) -> Self {
-        let rounding = op.choose(&[("rn", 0), ("rz", 1), ("rm", 2), ("rp", 3)]);
+        let rounding = op.choose(&[("rn", 0), ("rz", 1), ("rm", RM), ("rp", 3)]);
         let mut bits = rounding.unwrap_or(0);
         for (name, bit) in [("ftz", FTZ), ("sat", SAT), ("relu", RELU)] {
             if op.take(name) {
@@ -42,7 +43,7 @@ impl Modifiers {
         match self.0 & 3 {
             0 => Rounding::NearestEven,
             1 => Rounding::Zero,
-            2 => Rounding::Down,
+            RM => Rounding::Down,
             _ => Rounding::Up,
         }
     }
@@ -163,6 +164,8 @@ fn fma_single<F: Float + Lane>(m: Modifiers) -> LaneFn {
     match m.0 {
         0 => ternary(|a: F, b: F, c: F| float::fma(a, b, c, RN)),
         FTZ => ternary(|a: F, b: F, c: F| float::fma_ftz(a, b, c, RN)),
+        // In every `expf` of CUDA's.
+        RM => ternary(|a: F, b: F, c: F| float::fma(a, b, c, Rounding::Down)),
         _ => ternary_with(|a: F, b: F, c: F, m| fma_with(m, a, b, c)),
     }
 }
@@ -177,6 +180,9 @@ fn fma(ty: Type, m: Modifiers) -> Decoded<LaneFn> {
         (Type::F64, _) => ternary_with(|a: f64, b: f64, c: f64, m| fma_with(m, a, b, c)),
         (Type::F16, _) => ternary_with(|a: F16, b: F16, c: F16, m| fma_with(m, a, b, c)),
         (Type::Bf16, _) => ternary_with(|a: Bf16, b: Bf16, c: Bf16, m| fma_with(m, a, b, c)),
+        (Type::F16x2, 0) => ternary(|a: u32, b: u32, c: u32| {
+            packed3(a, b, c, |a: F16, b: F16, c: F16| a.fma_nearest(b, c))
+        }),
         (Type::F16x2, _) => ternary_with(|a: u32, b: u32, c: u32, m| {
             packed3(a, b, c, |a: F16, b: F16, c: F16| fma_with(m, a, b, c))
         }),
@@ -432,6 +438,7 @@ impl Decoder<'_> {
 mod tests {
     use super::*;
     use crate::lanes::{FULL_MASK, LaneOp, WARP_SIZE};
+    use crate::numeric::soft;
 
     /// A frame of four registers: three sources and a destination.
     #[repr(align(16))]
@@ -508,6 +515,23 @@ mod tests {
                         "{m:#x} {case:x?}: {fused:08x}, not {plain:08x}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn directed_sums_are_those_of_exact_arithmetic() {
+        for [a, b, c] in cases() {
+            for rounding in [Rounding::Zero, Rounding::Down, Rounding::Up] {
+                let sum = float::fma(
+                    f32::from_bits(a),
+                    f32::from_bits(b),
+                    f32::from_bits(c),
+                    rounding,
+                );
+                let (a, b, c) = (a.into(), b.into(), c.into());
+                let exact = soft::fma(soft::F32, a, b, c, rounding);
+                assert_eq!(sum.bits(), exact, "{rounding:?} {a:08x} {b:08x} {c:08x}");
             }
         }
     }

@@ -12,10 +12,38 @@ use super::Rounding;
 use super::float::{self, Float, canonical_f32};
 use super::half::{Bf16, Half};
 
-/// `ex2.approx.f32`
+/// ln(2)ⁿ/n!, from n = 13 down: 2ʳ for r up to 1/2, to the last bits of an `f64`.
+const POWERS_OF_LN_2: [f64; 14] = [
+    1.3691488853904128e-12,
+    2.5678435993488206e-11,
+    4.4455382718708116e-10,
+    7.054911620801123e-09,
+    1.01780860092397e-07,
+    1.321548679014431e-06,
+    1.5252733804059841e-05,
+    0.0001540353039338161,
+    0.0013333558146428443,
+    0.009618129107628477,
+    0.05550410866482158,
+    0.24022650695910072,
+    0.6931471805599453,
+    1.0,
+];
+
+/// `ex2.approx.f32`. Without branches and calls, for vectors.
 #[inline]
 pub fn ex2(a: f32) -> f32 {
-    canonical_f32(f64::from(a).exp2() as f32)
+    // To it a number is added to round it to an integer, which the lowest bits then hold.
+    const ROUND: f64 = (3_u64 << 51) as f64;
+    // Beyond, `f32` has only infinity and zero.
+    let x = f64::from(a).max(-200.0).min(200.0);
+    let shifted = x + ROUND;
+    let r = x - (shifted - ROUND);
+    let [first, rest @ ..] = &POWERS_OF_LN_2;
+    let power = rest.iter().fold(*first, |sum, &term| sum * r + term);
+    let result = f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52));
+    let result = if a.is_nan() { f32::NAN } else { result as f32 };
+    canonical_f32(result)
 }
 
 /// `lg2.approx.f32`; of a negative number NaN, of zero minus infinity.

@@ -36,6 +36,28 @@ pub trait Float: Copy {
     /// `a * b + c`, rounded once, to nearest.
     fn fma_nearest(self, factor: Self, addend: Self) -> Self;
 
+    /// `a + b`, not to nearest.
+    #[inline]
+    fn add_directed(self, other: Self, rounding: Rounding) -> Self {
+        let bits = soft::add(Self::FORMAT, self.bits(), other.bits(), rounding);
+        checked(&[other, self], bits)
+    }
+
+    /// `a * b`, not to nearest.
+    #[inline]
+    fn mul_directed(self, other: Self, rounding: Rounding) -> Self {
+        let bits = soft::mul(Self::FORMAT, self.bits(), other.bits(), rounding);
+        checked(&[other, self], bits)
+    }
+
+    /// `a * b + c`, rounded once, not to nearest.
+    #[inline]
+    fn fma_directed(self, factor: Self, addend: Self, rounding: Rounding) -> Self {
+        let (a, b, c) = (self.bits(), factor.bits(), addend.bits());
+        let bits = soft::fma(Self::FORMAT, a, b, c, rounding);
+        checked(&[factor, addend, self], bits)
+    }
+
     /// `a / b`, to nearest.
     #[inline]
     fn div_nearest(self, divisor: Self) -> Self {
@@ -116,6 +138,23 @@ impl Float for f32 {
     }
 
     #[inline]
+    fn add_directed(self, other: Self, rounding: Rounding) -> Self {
+        let sum = sum_directed(f64::from(self), f64::from(other), rounding);
+        narrow_directed(sum, rounding)
+    }
+
+    #[inline]
+    fn mul_directed(self, other: Self, rounding: Rounding) -> Self {
+        narrow_directed(f64::from(self) * f64::from(other), rounding)
+    }
+
+    #[inline]
+    fn fma_directed(self, factor: Self, addend: Self, rounding: Rounding) -> Self {
+        let product = f64::from(self) * f64::from(factor);
+        narrow_directed(sum_directed(product, f64::from(addend), rounding), rounding)
+    }
+
+    #[inline]
     fn div_nearest(self, divisor: Self) -> Self {
         canonical_f32(self / divisor)
     }
@@ -161,6 +200,11 @@ impl Float for FusedF32 {
     #[inline]
     fn fma_nearest(self, factor: Self, addend: Self) -> Self {
         Self(canonical_f32(self.0.mul_add(factor.0, addend.0)))
+    }
+
+    #[inline]
+    fn fma_directed(self, factor: Self, addend: Self, rounding: Rounding) -> Self {
+        Self(self.0.fma_directed(factor.0, addend.0, rounding))
     }
 }
 
@@ -266,12 +310,47 @@ pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
     })
 }
 
+/// [`add_to_odd`], with the sign that a sum of zero has with this rounding.
+#[inline]
+fn sum_directed(a: f64, b: f64, rounding: Rounding) -> f64 {
+    let sum = add_to_odd(a, b);
+    let is_of_positive_zeros = a.to_bits() | b.to_bits() == 0;
+    if sum == 0.0 && rounding == Rounding::Down && !is_of_positive_zeros {
+        -0.0
+    } else {
+        sum
+    }
+}
+
+/// To `f32`, not to nearest: a number that is exact, or rounded to odd.
+#[inline]
+fn narrow_directed(value: f64, rounding: Rounding) -> f32 {
+    let nearest = value as f32;
+    let (back, bits) = (f64::from(nearest), nearest.to_bits());
+    let (is_above, is_below) = (back > value, back < value);
+    let is_negative = (bits as i32) < 0;
+    // Which of the two must go, and whether it is the larger in magnitude.
+    let (is_wrong, is_larger) = match rounding {
+        Rounding::Down => (is_above, !is_negative),
+        Rounding::Up => (is_below, is_negative),
+        Rounding::Zero if is_negative => (is_below, true),
+        Rounding::Zero => (is_above, true),
+        Rounding::NearestEven | Rounding::NearestAway => (false, false),
+    };
+    let neighbour = if is_larger {
+        bits.wrapping_sub(1)
+    } else {
+        bits.wrapping_add(1)
+    };
+    canonical_f32(f32::from_bits(if is_wrong { neighbour } else { bits }))
+}
+
 /// `add`
 #[inline]
 pub fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.add_nearest(b),
-        _ => checked(&[b, a], soft::add(F::FORMAT, a.bits(), b.bits(), rounding)),
+        _ => a.add_directed(b, rounding),
     }
 }
 
@@ -287,7 +366,7 @@ pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.mul_nearest(b),
-        _ => checked(&[b, a], soft::mul(F::FORMAT, a.bits(), b.bits(), rounding)),
+        _ => a.mul_directed(b, rounding),
     }
 }
 
@@ -296,10 +375,7 @@ pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 pub fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.fma_nearest(b, c),
-        _ => checked(
-            &[b, c, a],
-            soft::fma(F::FORMAT, a.bits(), b.bits(), c.bits(), rounding),
-        ),
+        _ => a.fma_directed(b, c, rounding),
     }
 }
 
@@ -315,10 +391,7 @@ pub fn div<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 /// `rcp` with a rounding mode: correctly rounded.
 #[inline]
 pub fn rcp<F: Float>(a: F, rounding: Rounding) -> F {
-    checked(
-        &[a],
-        soft::div(F::FORMAT, F::FORMAT.one(), a.bits(), rounding),
-    )
+    div(F::of_bits(F::FORMAT.one()), a, rounding)
 }
 
 /// `sqrt` with a rounding mode: correctly rounded.

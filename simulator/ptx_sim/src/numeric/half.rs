@@ -121,8 +121,26 @@ fn to_odd_f32(value: f64) -> f32 {
     nearest
 }
 
-macro_rules! float_through_f64 {
-    ($($half:ty, $format:expr;)*) => {$(
+/// `a + b` of `f32`, as [`add_to_odd`].
+#[inline]
+fn add_to_odd_f32(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let bits = sum.to_bits();
+    let is_away = (error.to_bits() ^ bits) >> 31 == 0;
+    let neighbour = if is_away {
+        bits.wrapping_add(1)
+    } else {
+        bits.wrapping_sub(1)
+    };
+    let is_cut_off = error.abs() > 0.0 && bits & 1 == 0;
+    f32::from_bits(if is_cut_off { neighbour } else { bits })
+}
+
+/// Arithmetic in a wider format.
+macro_rules! float_through {
+    ($($half:ty, $format:expr, $mul:expr, $fma:expr;)*) => {$(
         impl Half for $half {
             #[inline]
             fn widen(self) -> f32 {
@@ -157,21 +175,27 @@ macro_rules! float_through_f64 {
 
             #[inline]
             fn mul_nearest(self, other: Self) -> Self {
-                Self::narrow_f64(f64::from(self.widen()) * f64::from(other.widen()))
+                $mul(self.widen(), other.widen())
             }
 
             #[inline]
             fn fma_nearest(self, factor: Self, addend: Self) -> Self {
-                let product = f64::from(self.widen()) * f64::from(factor.widen());
-                Self::narrow_f64(add_to_odd(product, f64::from(addend.widen())))
+                $fma(self.widen(), factor.widen(), addend.widen())
             }
         }
     )*};
 }
 
-float_through_f64! {
-    F16, soft::F16;
-    Bf16, soft::BF16;
+float_through! {
+    // A product has 22 bits at the most, and its exponent is one of `f32`.
+    F16, soft::F16,
+        |a: f32, b: f32| Self::narrow(a * b),
+        |a: f32, b: f32, c: f32| Self::narrow(add_to_odd_f32(a * b, c));
+    Bf16, soft::BF16,
+        |a: f32, b: f32| Self::narrow_f64(f64::from(a) * f64::from(b)),
+        |a: f32, b: f32, c: f32| {
+            Self::narrow_f64(add_to_odd(f64::from(a) * f64::from(b), f64::from(c)))
+        };
 }
 
 /// The two numbers of a packed register, lower half first.

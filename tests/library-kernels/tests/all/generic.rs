@@ -61,6 +61,31 @@ fn launches_run_in_the_order_that_a_simulator_is_given() {
     assert!(error.contains("under schedule 3"), "{error}");
 }
 
+/// A launch in a stream is checked as any other, and recorded in a graph.
+#[test]
+fn a_safe_kernel_runs_in_a_stream() {
+    let device = lockstep::Device::simulator();
+    let module = device.load(ptx("library")).expect("it is PTX");
+    let stream = device.stream().expect("there is one");
+    let x = device.upload("x", &[1.5f32; 64]).expect("there is room");
+    let mut y = device.alloc::<f32>("y", 64).expect("there is room");
+    let config = LaunchConfig::new([1, 1, 1], [96, 1, 1]);
+    let mut put = |n| {
+        // SAFETY: both buffers live until the stream is waited for, and nothing else uses them.
+        unsafe {
+            let views = (x.input(), y.output(), n);
+            stream.run(&module, kernels::double_floats, config, views)
+        }
+    };
+    let error = put(65).expect_err("there are 64 values").to_string();
+    assert!(error.contains("`x`"), "{error}");
+    let graph = stream.record_graph(|| put(64)).expect("it is recorded");
+    // SAFETY: as above.
+    unsafe { stream.launch_graph(&graph) }.expect("it is put in");
+    stream.synchronize().expect("it ran");
+    assert_eq!(read(&y), [3.0; 64]);
+}
+
 /// Simulators have the same addresses: another's buffer would be taken for one of the module's own.
 #[test]
 fn a_safe_kernel_gets_no_buffers_of_another_simulator() {

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use super::super::Rounding;
 use super::super::compare::{Extremum, Property, max, min};
 use super::super::float::{
-    Float, abs, add, copysign, div, flush, fma, mul, neg, rcp, relu, saturate, sqrt, sub,
+    Float, abs, add, canonical_f32, copysign, div, flush, fma, mul, neg, rcp, relu, saturate, sqrt,
+    sub,
 };
 use super::super::soft::{self, F32, F64};
 use super::{doubles, singles};
@@ -58,6 +59,21 @@ proptest! {
         prop_assert_eq!(soft::div(F64, x, y, nearest), canonical_f64(a / b));
         prop_assert_eq!(soft::sqrt(F64, x, nearest), canonical_f64(a.sqrt()));
         prop_assert_eq!(soft::convert(F64, F32, x, nearest), canonical(a as f32));
+    }
+
+    #[test]
+    fn directed_modes_in_single_are_those_of_exact_arithmetic(a in singles(), b in singles(), c in singles()) {
+        let (x, y, z) = (a.bits(), b.bits(), c.bits());
+        for rounding in DIRECTED {
+            prop_assert_eq!(add(a, b, rounding).bits(), soft::add(F32, x, y, rounding));
+            prop_assert_eq!(add(a, -a, rounding).bits(), soft::add(F32, x, (-a).bits(), rounding));
+            prop_assert_eq!(mul(a, b, rounding).bits(), soft::mul(F32, x, y, rounding));
+            prop_assert_eq!(fma(a, b, c, rounding).bits(), soft::fma(F32, x, y, z, rounding));
+            // What is left of a product beside its nearest number, and nothing where it is exact.
+            let rest = -canonical_f32(a * b);
+            let expected = soft::fma(F32, x, y, rest.bits(), rounding);
+            prop_assert_eq!(fma(a, b, rest, rounding).bits(), expected);
+        }
     }
 
     /// Sums and products of `f32` are exact as a sum of two `f64`, whose sign relative to a

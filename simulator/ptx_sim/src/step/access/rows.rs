@@ -239,11 +239,7 @@ unsafe fn load_one(view: &PathView<'_>, op: &Access, memory: *mut u8) {
         unsafe {
             let value = read_element(memory.add(i * op.element_bytes as usize), op.element_bytes);
             let value = extend(value, op.element_bytes, op.signed);
-            match op.register_bytes {
-                2 => *view.regs.lanes_mut(slot) = [value as u16; WARP_SIZE],
-                4 => *view.regs.lanes_mut(slot) = [value as u32; WARP_SIZE],
-                _ => *view.regs.lanes_mut(slot) = [value; WARP_SIZE],
-            }
+            view.regs.splat(slot, op.register_bytes, value);
         }
     }
 }
