@@ -304,12 +304,13 @@ fn frames(text: &str) -> Vec<String> {
         }
     }
     let own = |frame: &String| {
-        let ours = ["sim_driver::", "sim_runtime::", "/library/"];
+        let ours = ["sim_driver::", "sim_runtime::"];
         ours.iter().any(|part| frame.contains(part))
     };
     let past = frames.iter().rposition(own).map_or(0, |last| last + 1);
     frames.drain(..past.min(frames.len()));
-    frames.retain(|frame| frame != "<unknown>");
+    // Rust's own library: where this one was called through it, and around the client's `main`.
+    frames.retain(|frame| frame != "<unknown>" && !frame.contains(" at /rustc/"));
     frames.truncate(8);
     frames
 }
@@ -323,5 +324,14 @@ mod tests {
         let text = "   0: sim_driver::api::memory::allocate\n             at ./memory.rs:3\n   \
                     1: sim_driver::api::call\n   2: sim_runtime::api::call\n   3: make_buffers\n             at a.cu:7\n   4: main";
         assert_eq!(frames(text), ["make_buffers at a.cu:7", "main"]);
+        let text = "0: sim_driver::api::call\n1: core::ops::function::FnOnce::call_once\n   at /rustc/abc/library/core/src/ops/function.rs:250:5\n\
+                    2: client::leak\n   at src/main.rs:7:5\n3: client::main\n   at src/main.rs:3:5\n\
+                    4: std::rt::lang_start\n   at /rustc/abc/library/std/src/rt.rs:206:5\n5: main";
+        let expected = [
+            "client::leak at src/main.rs:7:5",
+            "client::main at src/main.rs:3:5",
+            "main",
+        ];
+        assert_eq!(frames(text), expected);
     }
 }

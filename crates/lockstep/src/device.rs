@@ -155,7 +155,8 @@ impl Device {
     }
 
     /// Halts every launch of this simulator from now on in a debugger, which goes forwards and
-    /// backwards. It talks in the terminal, or as the variable `LOCKSTEP_DEBUG` says.
+    /// backwards. It talks in the terminal, or as the variable `LOCKSTEP_DEBUG` says. With
+    /// [`Simulator::check`], a launch then fails for what the checks find, as any other.
     ///
     /// ```no_run
     /// let device = lockstep::Device::simulator();
@@ -231,7 +232,7 @@ pub struct Simulator {
     pub fuel: Option<u64>,
     /// Whether reports contain the events of a launch's first block, in
     /// [`Report::simulated`](crate::Report::simulated): each access with its addresses, and what
-    /// warps wait for.
+    /// warps wait for. Not together with `check`.
     pub trace: bool,
     /// The order of blocks, warps and diverged lanes that launches run in, if not the usual one: a GPU
     /// promises none, so what is right passes in each. Counts are then those of that order.

@@ -80,7 +80,9 @@ pub(super) fn assemble(text: &str) -> Result<Sections, String> {
         sections.bytes.insert((*name).to_owned(), bytes);
     }
     if sections.get(".debug_info").is_empty() {
-        return Err("the PTX has no debug information".into());
+        let what = "the PTX does not describe variables: compile kernels with \
+                    `CudaBuilder::debug(DebugInfo::Full)`, or by `nvcc -G`";
+        return Err(what.into());
     }
     Ok(sections)
 }
