@@ -197,7 +197,10 @@ fn ptx_without_debug_information_has_no_variables_and_says_so() {
     let module = ptx::parse::parse(RUST).unwrap();
     let variables = Variables::of(code, &module);
     let why = variables.missing();
-    assert!(why.is_some_and(|why| why.contains("DebugInfo::Full")), "{why:?}");
+    assert!(
+        why.is_some_and(|why| why.contains("DebugInfo::Full")),
+        "{why:?}"
+    );
     assert!(variables.at("largest", 0).is_empty());
 }
 
