@@ -6,8 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cluster::depends_on_rank;
 use crate::decode::{
-    self, cfg::successors, layout::SharedLayout, layout::reachable, liveness::most_live,
-    order_dependence::is_order_independent,
+    self,
+    cfg::successors,
+    layout::SharedLayout,
+    layout::reachable,
+    liveness::most_live,
+    order_dependence::{is_order_independent, may_meet_host},
 };
 use crate::numbering::{Numbering, Routes};
 use crate::program::{Function, Init, Op, Program, Slot, Terminator, WarpgroupOp};
@@ -58,6 +62,8 @@ pub(crate) struct KernelPlan {
     pub has_loops: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub is_order_independent: bool,
+    /// Whether it may wait for the host, or tell it something.
+    pub may_meet_host: bool,
     /// Whether it can reach a call of `malloc` or `free`.
     pub takes_memory: bool,
     /// Whether the prefilter was useless for a launch that had no defect, as it will be for
@@ -273,6 +279,7 @@ impl Module {
                 shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
                 has_loops: has_loops(program, &reachable),
                 is_order_independent: is_order_independent(program, &reachable),
+                may_meet_host: may_meet_host(program, &reachable, has_loops(program, &reachable)),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),

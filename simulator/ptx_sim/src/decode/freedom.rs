@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::order_dependence::reduction_of;
+use super::order_dependence::{code, reduction_of};
 use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
 use ptx::ir::Space;
 
@@ -33,11 +33,7 @@ impl Freedom {
     /// For a kernel that can reach these functions.
     pub fn of(program: &Program, reachable: &BTreeSet<u32>) -> Self {
         let mut freedom = Self::default();
-        let functions = reachable.iter().filter_map(|&index| {
-            let function = program.functions.get(index as usize);
-            function?.as_ref()
-        });
-        for insn in functions.flat_map(|function| &function.code) {
+        for insn in code(program, reachable) {
             match &insn.op {
                 Op::Load(access) => freedom.polls |= polls(access),
                 Op::Atomic(atomic) => freedom.atomic(atomic),
@@ -87,16 +83,39 @@ fn polls(access: &Access) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::order_dependence::may_meet_host;
     use crate::module::Module;
 
-    fn freedom(body: &str) -> Freedom {
+    fn module(body: &str) -> Module {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a) {{\n\
              .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<2>;\n\
              ld.param.u64 %rd1, [a];\n{body}\nret;\n}}"
         );
-        let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
-        Freedom::of(module.program(), &BTreeSet::from([0]))
+        Module::parse(&text).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn freedom(body: &str) -> Freedom {
+        Freedom::of(module(body).program(), &BTreeSet::from([0]))
+    }
+
+    /// What may be put back and done again although the host writes meanwhile.
+    #[test]
+    fn kernels_that_may_wait_for_the_host_or_tell_it_something() {
+        let meets = |body: &str, has_loops| {
+            may_meet_host(module(body).program(), &BTreeSet::from([0]), has_loops)
+        };
+        let ticket = "atom.global.add.u32 %r1, [%rd1], 1;\nst.global.u32 [%rd1+4], %r1;";
+        assert!(!meets("red.global.add.f32 [%rd1], 0f3F800000;", true));
+        assert!(!meets(
+            "mov.u64 %rd2, %clock64;\nst.global.u64 [%rd1], %rd2;",
+            true
+        ));
+        assert!(!meets(ticket, false));
+        assert!(meets(ticket, true));
+        assert!(meets("red.sys.global.add.u32 [%rd1], 1;", false));
+        assert!(meets("ld.volatile.global.u32 %r1, [%rd1];", false));
+        assert!(meets("st.release.sys.global.u32 [%rd1], 1;", false));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(super) fn run(heaps: &mut Heaps<'_>, launch: &Prepared<'_>) -> Result<Report
         // What it allocates or frees is not put back.
         && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back as well.
-        && (plan.is_order_independent || !heaps.have_memory_of_the_host())
+        && (plan.is_order_independent || !plan.may_meet_host || !heaps.have_memory_of_the_host())
         && !device.machine.has_peers();
     if is_for_the_prefilter {
         let had_waiting_blocks = plan.has_waiting_blocks.load(Ordering::Relaxed);
