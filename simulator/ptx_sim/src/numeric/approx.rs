@@ -6,7 +6,7 @@
 //!
 //! `.ftz` is the caller's, as in [`float`].
 
-use std::f64::consts::TAU;
+use std::f64::consts::{LN_2, TAU};
 
 use super::Rounding;
 use super::float::{self, Float, canonical_f32};
@@ -26,7 +26,7 @@ const POWERS_OF_LN_2: [f64; 14] = [
     0.009618129107628477,
     0.05550410866482158,
     0.24022650695910072,
-    0.6931471805599453,
+    LN_2,
     1.0,
 ];
 
@@ -36,7 +36,7 @@ pub fn ex2(a: f32) -> f32 {
     // To it a number is added to round it to an integer, which the lowest bits then hold.
     const ROUND: f64 = (3_u64 << 51) as f64;
     // Beyond, `f32` has only infinity and zero.
-    let x = f64::from(a).max(-200.0).min(200.0);
+    let x = f64::from(a).clamp(-200.0, 200.0);
     let shifted = x + ROUND;
     let r = x - (shifted - ROUND);
     let [first, rest @ ..] = &POWERS_OF_LN_2;
