@@ -180,9 +180,11 @@ impl Judge for Exact<'_> {
             false => self.global.races(order, site, access, remember),
         };
         if let Some(found) = found {
-            let unwritten =
-                (block.memory.unwritten.take()).or_else(|| self.global.unwritten.take());
-            return Some(unwritten.filter(|_| is_of_stores(&found)).unwrap_or(found));
+            let earlier = match is_of_stores(&found) {
+                true => (block.memory.unwritten.take()).or_else(|| self.global.unwritten.take()),
+                false => None,
+            };
+            return earlier.or(Some(found));
         }
         if is_copy(access) {
             block.copies.starts(instruction, access);

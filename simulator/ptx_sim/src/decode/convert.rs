@@ -423,7 +423,12 @@ mod tests {
         };
         let sign = 1 << (8 * ty.size_bytes() - 1);
         let both = |bits| [bits, bits | sign];
-        positive.into_iter().map(bits).flat_map(both).collect()
+        let payloads = match ty {
+            F32 => [0x7f80_0001, 0x7fc0_1234],
+            _ => [0x7ff0_0000_0000_0001, 0x7ff8_0000_0000_1234],
+        };
+        let all = positive.into_iter().map(bits).chain(payloads);
+        all.flat_map(both).collect()
     }
 
     #[test]

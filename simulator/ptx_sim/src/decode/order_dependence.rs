@@ -35,8 +35,8 @@ pub(super) fn code<'p>(
     functions.flat_map(|function| &function.code)
 }
 
-/// Whether a kernel may have to do with the host while it runs: it can wait for what that writes, or tell
-/// it something.
+/// Whether a kernel may have to do with the host while it runs: it can wait for what that writes, if only
+/// by an atomic in a loop, or tell it something. Such a kernel cannot be run a second time.
 pub(crate) fn may_meet_host(program: &Program, reachable: &BTreeSet<u32>, has_loops: bool) -> bool {
     code(program, reachable).any(|insn| match &insn.op {
         Op::Load(access) | Op::Store(access) => !cannot_meet_others(access),
