@@ -14,7 +14,7 @@ use crate::decode::{
     order_dependence::{is_order_independent, may_meet_host},
 };
 use crate::numbering::{Numbering, Routes};
-use crate::program::{Function, Init, Op, Program, Slot, Terminator, WarpgroupOp};
+use crate::program::{Function, Init, Op, Program, Scope, Slot, Terminator, WarpgroupOp};
 use ptx::ir;
 
 /// What the device's runtime provides, so that no text has to.
@@ -62,6 +62,8 @@ pub(crate) struct KernelPlan {
     pub has_loops: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub is_order_independent: bool,
+    /// Whether its atomics and those of the host may meet (`.sys`).
+    pub has_atomics_for_host: bool,
     /// Whether it may wait for the host, or tell it something.
     pub may_meet_host: bool,
     /// Whether it can reach a call of `malloc` or `free`.
@@ -279,6 +281,10 @@ impl Module {
                 shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
                 has_loops: has_loops(program, &reachable),
                 is_order_independent: is_order_independent(program, &reachable),
+                has_atomics_for_host: any_insn(program, &reachable, |op| match op {
+                    Op::Atomic(op) => op.scope == Scope::System && op.space != ir::Space::Shared,
+                    _ => false,
+                }),
                 may_meet_host: may_meet_host(program, &reachable, has_loops(program, &reachable)),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))

@@ -34,6 +34,20 @@ WAIT:
 	@%p bra WAIT;
 	st.relaxed.sys.global.u32 [%rd + 4], 7;
 	ret;
+}
+.visible .entry count_up(.param .u64 counter)
+{
+	.reg .pred %p;
+	.reg .b32 %r<2>;
+	.reg .b64 %rd;
+	ld.param.u64 %rd, [counter];
+	mov.u32 %r1, 0;
+AGAIN:
+	red.relaxed.sys.global.add.u32 [%rd], 1;
+	add.u32 %r1, %r1, 1;
+	setp.lt.u32 %p, %r1, 2000;
+	@%p bra AGAIN;
+	ret;
 }";
 
 fn device(config: DeviceConfig) -> (Device, LoadedModule) {
@@ -103,6 +117,35 @@ fn the_host_goes_on_while_a_kernel_runs() {
     let freed = device.call(&loaded, "wait_for").arg(mapped).run();
     let text = freed.expect_err("freed").to_string();
     assert!(text.contains("freed"), "{text}");
+}
+
+/// The host and a kernel add to one number at the same time, and no addition is lost: with checks,
+/// which run one launch at a time, neither.
+#[test]
+fn atomics_meet_those_of_the_host() {
+    const ADDED: u32 = 256 * 2000;
+    let host = AtomicU32::new(0);
+    for check in [false, true] {
+        let (device, loaded) = device(DeviceConfig::default());
+        let pointer = NonNull::from(&host).cast();
+        // SAFETY: It lives longer than the device, and is accessed atomically.
+        let mapped = unsafe { device.map_host(pointer, 4, "host") }.expect("not mapped yet");
+        host.store(0, Ordering::Relaxed);
+        let by_the_host = std::thread::scope(|scope| {
+            let call = || device.call(&loaded, "count_up").arg(mapped);
+            let run = move || call().block([256, 1, 1]).check(check).run();
+            let launch = scope.spawn(run);
+            let mut n_added = 0_u32;
+            while !launch.is_finished() {
+                host.fetch_add(1, Ordering::Relaxed);
+                n_added += 1;
+            }
+            launch.join().expect("no panic").expect("it runs");
+            n_added
+        });
+        let expected = ADDED.wrapping_add(by_the_host);
+        assert_eq!(host.load(Ordering::Relaxed), expected, "check: {check}");
+    }
 }
 
 #[test]

@@ -74,7 +74,8 @@ pub(crate) struct LaunchContext<'a> {
     pub among: Among,
     /// The heap that kernels allocate from.
     pub heap: Option<&'a KernelHeap>,
-    /// Whether one host thread does all the work, and nothing else uses the memory.
+    /// Whether one host thread does all the work, and nothing else uses the memory: nor may the
+    /// program's own atomics.
     pub exclusive: bool,
     /// Counts what launches of the machine do besides waiting, if others may run meanwhile: what
     /// this one waits for may come from them, or from the host.

@@ -149,7 +149,7 @@ impl<'a> Prepared<'a> {
             has_peers: device.machine.has_peers(),
             among,
             heap: loaded.kernel_heap(),
-            exclusive: n_workers == 1 && alone,
+            exclusive: n_workers == 1 && alone && !plan.has_atomics_for_host,
             beside: (!alone).then(|| device.machine.progress()),
             repeats: false,
             schedule: launch.options.schedule,
