@@ -14,7 +14,7 @@ use crate::decode::{
     order_dependence::{is_order_independent, may_meet_host},
 };
 use crate::numbering::{Numbering, Routes};
-use crate::program::{Function, Init, Op, Program, Scope, Slot, Terminator, WarpgroupOp};
+use crate::program::{Init, Op, Program, Scope, Slot, Terminator, WarpgroupOp};
 use ptx::ir;
 
 /// What the device's runtime provides, so that no text has to.
@@ -266,6 +266,7 @@ impl Module {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         plans[kernel.0 as usize].get_or_init(|| {
             let reachable = reachable(ir, program, kernel);
+            let has_loops = has_loops(program, &reachable);
             KernelPlan {
                 shared: SharedLayout::of(ir, program, kernel),
                 numbering: Numbering::new(program, &reachable),
@@ -279,13 +280,13 @@ impl Module {
                     op => matches!(op, Op::Bulk(_)),
                 }),
                 shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
-                has_loops: has_loops(program, &reachable),
+                has_loops,
                 is_order_independent: is_order_independent(program, &reachable),
                 has_atomics_for_host: any_insn(program, &reachable, |op| match op {
                     Op::Atomic(op) => op.scope == Scope::System && op.space != ir::Space::Shared,
                     _ => false,
                 }),
-                may_meet_host: may_meet_host(program, &reachable, has_loops(program, &reachable)),
+                may_meet_host: may_meet_host(program, &reachable, has_loops),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
@@ -302,27 +303,18 @@ fn takes_memory(function: &ir::Function) -> bool {
     function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
 }
 
-/// Functions that have a body.
-fn functions_of<'p>(
-    program: &'p Program,
-    reachable: &BTreeSet<u32>,
-) -> impl Iterator<Item = &'p Function> {
-    let function = |&index| program.functions.get(index as usize)?.as_ref();
-    reachable.iter().filter_map(function)
-}
-
 /// Whether one of these functions jumps back.
 fn has_loops(program: &Program, reachable: &BTreeSet<u32>) -> bool {
     let jumps_back = |(i, block)| successors(block).iter().any(|&next| next <= i);
-    functions_of(program, reachable)
+    program
+        .functions_of(reachable)
         .flat_map(|function| function.blocks.iter().enumerate())
         .any(jumps_back)
 }
 
 /// Whether a kernel that can reach these functions has such an instruction.
 fn any_insn(program: &Program, reachable: &BTreeSet<u32>, is_it: impl Fn(&Op) -> bool) -> bool {
-    let mut code = functions_of(program, reachable).flat_map(|function| &function.code);
-    code.any(|insn| is_it(&insn.op))
+    program.code_of(reachable).any(|insn| is_it(&insn.op))
 }
 
 /// The values of a kernel that change from block to block.
@@ -357,6 +349,8 @@ fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::
 
 /// Whether one of the functions that a kernel can reach has a cluster barrier.
 fn meets_in_cluster(program: &Program, reachable: &BTreeSet<u32>) -> bool {
-    let mut blocks = functions_of(program, reachable).flat_map(|function| &function.blocks);
+    let mut blocks = program
+        .functions_of(reachable)
+        .flat_map(|function| &function.blocks);
     blocks.any(|block| matches!(block.terminator, Terminator::ClusterBarrier(_)))
 }

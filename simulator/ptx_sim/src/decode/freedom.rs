@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::order_dependence::{code, reduction_of};
+use super::order_dependence::reduction_of;
 use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
 use ptx::ir::Space;
 
@@ -33,7 +33,7 @@ impl Freedom {
     /// For a kernel that can reach these functions.
     pub fn of(program: &Program, reachable: &BTreeSet<u32>) -> Self {
         let mut freedom = Self::default();
-        for insn in code(program, reachable) {
+        for insn in program.code_of(reachable) {
             match &insn.op {
                 Op::Load(access) => freedom.polls |= polls(access),
                 Op::Atomic(atomic) => freedom.atomic(atomic),

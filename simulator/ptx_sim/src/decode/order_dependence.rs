@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::program::{
-    Access, Atomic, AtomicKind, AtomicType, BulkOp, Direction, Insn, Op, Order, Program, Scope,
+    Access, Atomic, AtomicKind, AtomicType, BulkOp, Direction, Op, Order, Program, Scope,
 };
 use ptx::ir::Space;
 
@@ -13,7 +13,8 @@ use ptx::ir::Space;
 /// meant to meet others are sums and similar operations whose result is not used.
 /// `reachable` are the functions that the kernel can reach.
 pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>) -> bool {
-    code(program, reachable).all(|insn| match &insn.op {
+    let mut code = program.code_of(reachable);
+    code.all(|insn| match &insn.op {
         Op::Load(access) | Op::Store(access) => cannot_meet_others(access),
         Op::Atomic(atomic) => atomic.space == Space::Shared || commutes(atomic),
         Op::Bulk(op) => reduction_of(op).is_none_or(reduction_commutes),
@@ -23,22 +24,11 @@ pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>)
     })
 }
 
-/// The instructions that can be reached.
-pub(super) fn code<'p>(
-    program: &'p Program,
-    reachable: &BTreeSet<u32>,
-) -> impl Iterator<Item = &'p Insn> {
-    let functions = reachable.iter().filter_map(|&index| {
-        let function = program.functions.get(index as usize);
-        function?.as_ref()
-    });
-    functions.flat_map(|function| &function.code)
-}
-
 /// Whether a kernel may have to do with the host while it runs: it can wait for what that writes, if only
 /// by an atomic in a loop, or tell it something. Such a kernel cannot be run a second time.
 pub(crate) fn may_meet_host(program: &Program, reachable: &BTreeSet<u32>, has_loops: bool) -> bool {
-    code(program, reachable).any(|insn| match &insn.op {
+    let mut code = program.code_of(reachable);
+    code.any(|insn| match &insn.op {
         Op::Load(access) | Op::Store(access) => !cannot_meet_others(access),
         Op::Atomic(atomic) if atomic.space == Space::Shared => false,
         Op::Atomic(atomic) => atomic.scope == Scope::System || has_loops && !atomic.is_reduction,

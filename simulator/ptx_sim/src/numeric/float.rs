@@ -282,32 +282,46 @@ pub fn canonical_f32(value: f32) -> f32 {
     })
 }
 
-/// `a + b` rounded to odd: towards zero, with the lowest bit set where that
-/// cut something off. Exact sums and infinities are unchanged.
-///
-/// Not for operands whose sum overflows or that are not exact multiples of the
-/// smallest f64; products and sums of narrower formats never are.
-#[inline]
-pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
-    let sum = a + b;
-    // Knuth's error term, exact: `a + b = sum + error`.
-    let b_part = sum - a;
-    let error = (a - (sum - b_part)) + (b - b_part);
-    let bits = sum.to_bits();
-    let is_inexact = error.abs() > 0.0;
-    let is_even = bits & 1 == 0;
-    // Away from zero where the error has the sum's sign, else towards it.
-    let is_away = (error.to_bits() ^ bits) >> 63 == 0;
-    let neighbour = if is_away {
-        bits.wrapping_add(1)
-    } else {
-        bits.wrapping_sub(1)
+/// Declares [`add_to_odd`] for a type of so many bits.
+macro_rules! add_to_odd {
+    ($(#[$doc:meta])* $name:ident, $float:ty, $n_bits:literal) => {
+        $(#[$doc])*
+        #[inline]
+        pub(super) fn $name(a: $float, b: $float) -> $float {
+            let sum = a + b;
+            // Knuth's error term, exact: `a + b = sum + error`.
+            let b_part = sum - a;
+            let error = (a - (sum - b_part)) + (b - b_part);
+            let bits = sum.to_bits();
+            let is_inexact = error.abs() > 0.0;
+            let is_even = bits & 1 == 0;
+            // Away from zero where the error has the sum's sign, else towards it.
+            let is_away = (error.to_bits() ^ bits) >> ($n_bits - 1) == 0;
+            let neighbour = if is_away {
+                bits.wrapping_add(1)
+            } else {
+                bits.wrapping_sub(1)
+            };
+            <$float>::from_bits(if is_inexact && is_even {
+                neighbour
+            } else {
+                bits
+            })
+        }
     };
-    f64::from_bits(if is_inexact && is_even {
-        neighbour
-    } else {
-        bits
-    })
+}
+
+add_to_odd! {
+    /// `a + b` rounded to odd: towards zero, with the lowest bit set where that
+    /// cut something off. Exact sums and infinities are unchanged.
+    ///
+    /// Not for operands whose sum overflows or that are not exact multiples of the
+    /// smallest f64; products and sums of narrower formats never are.
+    add_to_odd, f64, 64
+}
+add_to_odd! {
+    /// The same in `f32`, for products and sums of `f16`.
+    add_to_odd_f32, f32, 32
 }
 
 /// [`add_to_odd`], with the sign that a sum of zero has with this rounding.

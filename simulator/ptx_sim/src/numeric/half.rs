@@ -3,7 +3,7 @@
 //! Arithmetic is rounded once, fused multiply-add included: it is computed
 //! exactly, or rounded to odd, in a wider format, and rounded from there.
 
-use super::float::{Float, add_to_odd};
+use super::float::{Float, add_to_odd, add_to_odd_f32};
 use super::soft::{self, Format};
 use crate::lanes::Lane;
 
@@ -119,23 +119,6 @@ fn to_odd_f32(value: f64) -> f32 {
         return f32::from_bits(neighbour);
     }
     nearest
-}
-
-/// `a + b` of `f32`, as [`add_to_odd`].
-#[inline]
-fn add_to_odd_f32(a: f32, b: f32) -> f32 {
-    let sum = a + b;
-    let b_part = sum - a;
-    let error = (a - (sum - b_part)) + (b - b_part);
-    let bits = sum.to_bits();
-    let is_away = (error.to_bits() ^ bits) >> 31 == 0;
-    let neighbour = if is_away {
-        bits.wrapping_add(1)
-    } else {
-        bits.wrapping_sub(1)
-    };
-    let is_cut_off = error.abs() > 0.0 && bits & 1 == 0;
-    f32::from_bits(if is_cut_off { neighbour } else { bits })
 }
 
 /// Arithmetic in a wider format.

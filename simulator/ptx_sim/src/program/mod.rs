@@ -43,6 +43,8 @@ pub(crate) use tensor::{Tensor, TensorKind};
 pub(crate) use warpgroup::{LeftOperand, SetRegisters, WarpgroupOp, Wgmma};
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
+use std::collections::BTreeSet;
+
 use crate::lanes::LaneOp;
 use ptx::ir::{FuncId, VarId};
 
@@ -50,6 +52,20 @@ use ptx::ir::{FuncId, VarId};
 pub(crate) struct Program {
     /// In the order of `ir::Module::functions`; `None` for declarations.
     pub functions: Vec<Option<Function>>,
+}
+
+impl Program {
+    /// Those of these functions that have a body.
+    pub fn functions_of(&self, reachable: &BTreeSet<u32>) -> impl Iterator<Item = &Function> {
+        let function = |&index| self.functions.get(index as usize)?.as_ref();
+        reachable.iter().filter_map(function)
+    }
+
+    /// Their instructions.
+    pub fn code_of(&self, reachable: &BTreeSet<u32>) -> impl Iterator<Item = &Insn> {
+        let functions = self.functions_of(reachable);
+        functions.flat_map(|function| &function.code)
+    }
 }
 
 /// A decoded function.
