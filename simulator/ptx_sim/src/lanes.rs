@@ -199,7 +199,13 @@ macro_rules! shape {
                 unsafe {
                     let f = Pure::<F>::get();
                     $(let $source = source::<$lane>(frame, op.$source);)*
-                    $store::<$ret, WIDE>(frame, op.d, mask, |l| f($($source[l],)* $(op.$constant)?));
+                    $store::<$ret, WIDE>(
+                        frame,
+                        op.d,
+                        mask,
+                        #[inline(always)]
+                        |l| f($($source[l],)* $(op.$constant)?),
+                    );
                 }
             }
             #[cfg(target_arch = "x86_64")]

@@ -88,6 +88,20 @@ macro_rules! one_source {
     };
 }
 
+/// The loop of an operation on numbers of 16 bits, alone or in pairs. It becomes one of vectors
+/// only if the operation is a part of it, which the compiler finds too large.
+macro_rules! of_halves {
+    ($shape:ident($($a:ident),*): $half:ty => $f:expr) => {
+        $shape(#[inline(always)] |$($a: $half),*| $f)
+    };
+    ($shape:ident($($a:ident),*): $packed:ident $half:ty => $f:expr) => {
+        $shape(
+            #[inline(always)]
+            |$($a: u32),*| $packed($($a,)* #[inline(always)] |$($a: $half),*| $f),
+        )
+    };
+}
+
 /// The loop of an operation with two sources, on any type; `$flushing` is its
 /// `.ftz` form.
 macro_rules! two_sources {
@@ -96,10 +110,10 @@ macro_rules! two_sources {
             (Type::F32, 0) => binary(|a: f32, b: f32| $f(a, b, RN)),
             (Type::F64, 0) => binary(|a: f64, b: f64| $f(a, b, RN)),
             (Type::F32, FTZ) => binary(|a: f32, b: f32| $flushing(a, b, RN)),
-            (Type::F16, 0) => binary(|a: F16, b: F16| $f(a, b, RN)),
-            (Type::F16x2, 0) => {
-                binary(|a: u32, b: u32| packed2(a, b, |a: F16, b: F16| $f(a, b, RN)))
-            }
+            (Type::F16, 0) => of_halves!(binary(a, b): F16 => $f(a, b, RN)),
+            (Type::Bf16, 0) => of_halves!(binary(a, b): Bf16 => $f(a, b, RN)),
+            (Type::F16x2, 0) => of_halves!(binary(a, b): packed2 F16 => $f(a, b, RN)),
+            (Type::Bf16x2, 0) => of_halves!(binary(a, b): packed2 Bf16 => $f(a, b, RN)),
             (Type::F32, _) => binary_with(|a: f32, b: f32, m| with2(m, a, b, $f, $flushing)),
             (Type::F64, _) => binary_with(|a: f64, b: f64, m| with2(m, a, b, $f, $flushing)),
             (Type::F16, _) => binary_with(|a: F16, b: F16, m| with2(m, a, b, $f, $flushing)),
@@ -178,11 +192,12 @@ fn fma(ty: Type, m: Modifiers) -> Decoded<LaneFn> {
         (Type::F32, _) => fma_single::<f32>(m),
         (Type::F64, 0) => ternary(|a: f64, b: f64, c: f64| float::fma(a, b, c, RN)),
         (Type::F64, _) => ternary_with(|a: f64, b: f64, c: f64, m| fma_with(m, a, b, c)),
+        (Type::F16, 0) => of_halves!(ternary(a, b, c): F16 => a.fma_nearest(b, c)),
+        (Type::Bf16, 0) => of_halves!(ternary(a, b, c): Bf16 => a.fma_nearest(b, c)),
+        (Type::F16x2, 0) => of_halves!(ternary(a, b, c): packed3 F16 => a.fma_nearest(b, c)),
+        (Type::Bf16x2, 0) => of_halves!(ternary(a, b, c): packed3 Bf16 => a.fma_nearest(b, c)),
         (Type::F16, _) => ternary_with(|a: F16, b: F16, c: F16, m| fma_with(m, a, b, c)),
         (Type::Bf16, _) => ternary_with(|a: Bf16, b: Bf16, c: Bf16, m| fma_with(m, a, b, c)),
-        (Type::F16x2, 0) => ternary(|a: u32, b: u32, c: u32| {
-            packed3(a, b, c, |a: F16, b: F16, c: F16| a.fma_nearest(b, c))
-        }),
         (Type::F16x2, _) => ternary_with(|a: u32, b: u32, c: u32, m| {
             packed3(a, b, c, |a: F16, b: F16, c: F16| fma_with(m, a, b, c))
         }),

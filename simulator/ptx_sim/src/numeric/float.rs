@@ -286,7 +286,7 @@ pub fn canonical_f32(value: f32) -> f32 {
 macro_rules! add_to_odd {
     ($(#[$doc:meta])* $name:ident, $float:ty, $n_bits:literal) => {
         $(#[$doc])*
-        #[inline]
+        #[inline(always)]
         pub(super) fn $name(a: $float, b: $float) -> $float {
             let sum = a + b;
             // Knuth's error term, exact: `a + b = sum + error`.

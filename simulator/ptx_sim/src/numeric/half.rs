@@ -23,66 +23,70 @@ unsafe impl Lane for F16 {}
 unsafe impl Lane for Bf16 {}
 
 impl F16 {
-    /// As an `f32`, exactly.
-    #[inline]
+    /// As an `f32`, exactly. Without branches, so that the loops over lanes become vectors.
+    #[inline(always)]
     pub fn to_f32(self) -> f32 {
         let sign = u32::from(self.0 & 0x8000) << 16;
         let magnitude = u32::from(self.0 & 0x7fff);
-        let bits = if magnitude >= 0x7c00 {
-            // Infinity, or the canonical NaN.
-            if magnitude == 0x7c00 {
-                0x7f80_0000
-            } else {
-                return f32::from_bits(0x7fff_ffff);
-            }
-        } else if magnitude >= 0x0400 {
-            (magnitude << 13) + (112 << 23)
+        let normal = (magnitude << 13) + (112 << 23);
+        // A multiple of 2^-24.
+        let subnormal = magnitude as i32 as f32 * f32::from_bits(0x3380_0000);
+        let number = if magnitude >= 0x0400 {
+            normal
         } else {
-            // A multiple of 2^-24.
-            (magnitude as f32 * f32::from_bits(0x3380_0000)).to_bits()
+            subnormal.to_bits()
         };
-        f32::from_bits(sign | bits)
+        let number = if magnitude == 0x7c00 {
+            0x7f80_0000
+        } else {
+            number
+        };
+        let is_nan = magnitude > 0x7c00;
+        f32::from_bits(if is_nan { 0x7fff_ffff } else { sign | number })
     }
 
-    /// The nearest to an `f32`.
-    #[inline]
+    /// The nearest to an `f32`. Without branches, too.
+    #[inline(always)]
     pub fn from_f32(value: f32) -> Self {
-        let sign = (value.to_bits() >> 16 & 0x8000) as u16;
+        let sign = value.to_bits() >> 16 & 0x8000;
         let magnitude = value.to_bits() & 0x7fff_ffff;
-        let bits = if magnitude >= 0x4780_0000 {
-            // 2^16 or more.
-            if magnitude > 0x7f80_0000 {
-                return Self(0x7fff);
-            }
-            0x7c00
-        } else if magnitude >= 0x3880_0000 {
-            let tie_to_even = magnitude >> 13 & 1;
-            (magnitude + 0xfff + tie_to_even - (112 << 23)) >> 13
+        let tie_to_even = magnitude >> 13 & 1;
+        let normal = (magnitude + 0xfff + tie_to_even).wrapping_sub(112 << 23) >> 13;
+        // Less than 2^-14: adding one half makes the host round to a multiple of 2^-24, the
+        // smallest f16.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits();
+        let subnormal = subnormal.wrapping_sub(0.5_f32.to_bits());
+        let number = if magnitude >= 0x3880_0000 {
+            normal
         } else {
-            // Less than 2^-14: adding one half makes the host round to a
-            // multiple of 2^-24, the smallest f16.
-            (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5_f32.to_bits()
+            subnormal
         };
-        Self(sign | bits as u16)
+        // 2^16 or more.
+        let number = if magnitude >= 0x4780_0000 {
+            0x7c00
+        } else {
+            number
+        };
+        let is_nan = magnitude > 0x7f80_0000;
+        Self(if is_nan { 0x7fff } else { sign | number } as u16)
     }
 }
 
 impl Bf16 {
     /// As an `f32`, exactly, NaNs with their bits.
-    #[inline]
+    #[inline(always)]
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 
     /// The nearest to an `f32`.
-    #[inline]
+    #[inline(always)]
     pub fn from_f32(value: f32) -> Self {
-        if value.is_nan() {
-            return Self(0x7fff);
-        }
         let bits = value.to_bits();
         let tie_to_even = bits >> 16 & 1;
-        Self((bits.wrapping_add(0x7fff + tie_to_even) >> 16) as u16)
+        let nearest = bits.wrapping_add(0x7fff + tie_to_even) >> 16;
+        let is_nan = bits & 0x7fff_ffff > 0x7f80_0000;
+        Self(if is_nan { 0x7fff } else { nearest } as u16)
     }
 }
 
@@ -95,7 +99,7 @@ pub trait Half: Float + PartialEq + std::fmt::Debug {
     fn narrow(value: f32) -> Self;
 
     /// The nearest to an `f64`.
-    #[inline]
+    #[inline(always)]
     fn narrow_f64(value: f64) -> Self {
         Self::narrow(to_odd_f32(value))
     }
@@ -103,34 +107,37 @@ pub trait Half: Float + PartialEq + std::fmt::Debug {
 
 /// An `f64` rounded to odd in `f32`: a second rounding from there is as good as a single
 /// one.
-#[inline]
+#[inline(always)]
 fn to_odd_f32(value: f64) -> f32 {
     let nearest = value as f32;
     let difference = value - f64::from(nearest);
     let bits = nearest.to_bits();
+    let is_away = difference.is_sign_negative() == nearest.is_sign_negative();
+    let neighbour = if is_away {
+        bits.wrapping_add(1)
+    } else {
+        bits.wrapping_sub(1)
+    };
     let is_even = bits & 1 == 0;
-    if difference.abs() > 0.0 && is_even && nearest.is_finite() {
-        let is_away = difference.is_sign_negative() == nearest.is_sign_negative();
-        let neighbour = if is_away {
-            bits + 1
-        } else {
-            bits.wrapping_sub(1)
-        };
-        return f32::from_bits(neighbour);
-    }
-    nearest
+    // Of an infinite one there is no difference that is a number, or it is infinite, too.
+    let is_inexact = difference.abs() > 0.0 && nearest.abs() < f32::INFINITY;
+    f32::from_bits(if is_inexact && is_even {
+        neighbour
+    } else {
+        bits
+    })
 }
 
 /// Arithmetic in a wider format.
 macro_rules! float_through {
     ($($half:ty, $format:expr, $mul:expr, $fma:expr;)*) => {$(
         impl Half for $half {
-            #[inline]
+            #[inline(always)]
             fn widen(self) -> f32 {
                 self.to_f32()
             }
 
-            #[inline]
+            #[inline(always)]
             fn narrow(value: f32) -> Self {
                 Self::from_f32(value)
             }
@@ -139,29 +146,29 @@ macro_rules! float_through {
         impl Float for $half {
             const FORMAT: Format = $format;
 
-            #[inline]
+            #[inline(always)]
             fn bits(self) -> u64 {
                 u64::from(self.0)
             }
 
-            #[inline]
+            #[inline(always)]
             fn of_bits(bits: u64) -> Self {
                 Self(bits as u16)
             }
 
-            #[inline]
+            #[inline(always)]
             fn add_nearest(self, other: Self) -> Self {
                 // An f32 has more than twice the precision: rounding there
                 // first does no harm, and loses nothing at the small end.
                 Self::narrow(self.widen() + other.widen())
             }
 
-            #[inline]
+            #[inline(always)]
             fn mul_nearest(self, other: Self) -> Self {
                 $mul(self.widen(), other.widen())
             }
 
-            #[inline]
+            #[inline(always)]
             fn fma_nearest(self, factor: Self, addend: Self) -> Self {
                 $fma(self.widen(), factor.widen(), addend.widen())
             }
@@ -182,7 +189,7 @@ float_through! {
 }
 
 /// The two numbers of a packed register, lower half first.
-#[inline]
+#[inline(always)]
 pub fn unpack<H: Half>(word: u32) -> [H; 2] {
     [
         H::of_bits(u64::from(word & 0xffff)),
@@ -191,27 +198,27 @@ pub fn unpack<H: Half>(word: u32) -> [H; 2] {
 }
 
 /// A packed register from its two numbers.
-#[inline]
+#[inline(always)]
 pub fn pack<H: Half>(low: H, high: H) -> u32 {
     low.bits() as u32 | (high.bits() as u32) << 16
 }
 
 /// `neg.f16x2` and similar.
-#[inline]
+#[inline(always)]
 pub fn packed1<H: Half>(a: u32, operation: impl Fn(H) -> H) -> u32 {
     let [low, high] = unpack(a).map(operation);
     pack(low, high)
 }
 
 /// `add.f16x2` and similar.
-#[inline]
+#[inline(always)]
 pub fn packed2<H: Half>(a: u32, b: u32, operation: impl Fn(H, H) -> H) -> u32 {
     let ([a_low, a_high], [b_low, b_high]) = (unpack(a), unpack(b));
     pack(operation(a_low, b_low), operation(a_high, b_high))
 }
 
 /// `fma.f16x2` and similar.
-#[inline]
+#[inline(always)]
 pub fn packed3<H: Half>(a: u32, b: u32, c: u32, operation: impl Fn(H, H, H) -> H) -> u32 {
     let ([a_low, a_high], [b_low, b_high], [c_low, c_high]) = (unpack(a), unpack(b), unpack(c));
     pack(
