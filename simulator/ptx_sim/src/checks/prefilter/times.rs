@@ -9,7 +9,7 @@ pub(super) const END: u32 = 1 << 20;
 /// The latest time at which a block begins; it has as much time again until it ends.
 const LATEST: u32 = END / 2;
 /// The time that each block has that runs together with others: less where there are many.
-const TOGETHER: RangeInclusive<u32> = 1 << 11..=1 << 13;
+const TOGETHER: RangeInclusive<u32> = 1 << 6..=1 << 13;
 
 /// When a block began.
 #[derive(Clone, Copy)]
