@@ -1,9 +1,10 @@
 //! Records of a program's run, as they appear in a report.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ptx_sim::{Counts, Report};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::settings::Settings;
 
@@ -140,16 +141,19 @@ pub struct KernelRecord {
     pub not_tried: Option<String>,
     /// What it did to memory, by name, if counted.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Lines with bank conflicts or more sectors than needed.
-    pub lines: BTreeMap<String, LineRecord>,
+    /// Accesses with bank conflicts or more sectors than needed, by place and instruction.
+    #[serde(serialize_with = "costliest_first")]
+    pub lines: BTreeMap<(String, String), LineRecord>,
     /// The counts before zeros are left out.
     #[serde(skip)]
     pub total: Counts,
 }
 
-/// A line with bank conflicts or more sectors than needed.
+/// A line's accesses by one kind of instruction, with bank conflicts or more sectors than needed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LineRecord {
+    /// Where it is: `file:line`, or its line of the PTX.
+    pub place: String,
     /// The instruction.
     pub opcode: String,
     /// Wavefronts of shared memory beyond those needed.
@@ -158,6 +162,18 @@ pub struct LineRecord {
     pub sectors: u64,
     /// Sectors that would have been enough.
     pub ideal_sectors: u64,
+}
+
+/// As a list, what wastes most first.
+fn costliest_first<K, S: Serializer>(
+    lines: &BTreeMap<K, LineRecord>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut lines: Vec<_> = lines.values().collect();
+    let wasted =
+        |line: &LineRecord| line.conflicts + line.sectors.saturating_sub(line.ideal_sectors);
+    lines.sort_by_key(|line| Reverse(wasted(line)));
+    lines.serialize(to)
 }
 
 impl Records {
@@ -186,11 +202,72 @@ impl KernelRecord {
                 Some(loc) => format!("{}:{}", loc.file, loc.line),
                 None => format!("line {} of the PTX", line.ptx_line),
             };
-            let record = self.lines.entry(place).or_default();
-            record.opcode.clone_from(&line.opcode);
+            let key = (place, line.opcode.clone());
+            let record = self
+                .lines
+                .entry(key)
+                .or_insert_with_key(|(place, opcode)| LineRecord {
+                    place: place.clone(),
+                    opcode: opcode.clone(),
+                    ..LineRecord::default()
+                });
             record.conflicts += line.conflicts;
             record.sectors += line.sectors;
             record.ideal_sectors += line.ideal_sectors;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx_sim::{Device, Module};
+
+    /// A column of words is stored to shared memory, and one to global memory, on the same line.
+    const KERNEL: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.file 1 \"a.cu\"
+.visible .entry k(.param .u64 to)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<4>;
+	.shared .align 4 .b8 tile[4096];
+	.loc 1 7 3
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 7;
+	mov.u32 %r3, tile;
+	add.u32 %r3, %r3, %r2;
+	st.shared.u32 [%r3], %r1;
+	ld.param.u64 %d1, [to];
+	cvt.u64.u32 %d2, %r2;
+	add.u64 %d3, %d1, %d2;
+	st.global.u32 [%d3], %r1;
+	ret;
+}
+";
+
+    #[test]
+    fn instructions_of_one_line_are_told_apart() {
+        let device = Device::default();
+        let module = Module::parse(KERNEL).unwrap();
+        let loaded = device.load(&module).unwrap();
+        let to = device.zeros::<u32>(1024, "to").unwrap();
+        let call = device.call(&loaded, "k").block(32).arg(to);
+        let report = call.run().unwrap();
+        let mut kernel = KernelRecord::default();
+        kernel.count(&report);
+        kernel.count(&report);
+        let found = serde_json::to_value(&kernel).unwrap();
+        let line = |opcode, conflicts, sectors, ideal| {
+            serde_json::json!({"place": "a.cu:7", "opcode": opcode, "conflicts": conflicts,
+                "sectors": sectors, "ideal_sectors": ideal})
+        };
+        let expected = [
+            line("st.shared.u32", 62, 0, 0),
+            line("st.global.u32", 0, 64, 8),
+        ];
+        assert_eq!(found["lines"], serde_json::json!(expected));
     }
 }

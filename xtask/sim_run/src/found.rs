@@ -56,13 +56,14 @@ pub struct Kernel {
     pub seconds_tried: f64,
     pub not_tried: Option<String>,
     pub counts: BTreeMap<String, u64>,
-    pub lines: BTreeMap<String, Line>,
+    pub lines: Vec<Line>,
 }
 
-/// A line with bank conflicts or more sectors than needed.
+/// A line's accesses by one kind of instruction, with bank conflicts or more sectors than needed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Line {
+    pub place: String,
     pub opcode: String,
     pub conflicts: u64,
     pub sectors: u64,

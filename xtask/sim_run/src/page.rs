@@ -307,10 +307,7 @@ fn lines(found: &Found, sources: &mut Sources) -> Markup {
     section("lines", name, content)
 }
 
-fn lines_of(kernel: &str, lines: &BTreeMap<String, Line>, sources: &mut Sources) -> Markup {
-    let mut costliest: Vec<(&String, &Line)> = lines.iter().collect();
-    let wasted = |line: &Line| line.conflicts + line.sectors.saturating_sub(line.ideal_sectors);
-    costliest.sort_by_key(|(_, line)| std::cmp::Reverse(wasted(line)));
+fn lines_of(kernel: &str, lines: &[Line], sources: &mut Sources) -> Markup {
     let names = ["line", "instruction", "bank conflicts", "sectors", "needed"];
     html! {
         details open[lines.len() <= MOST_OPEN] {
@@ -318,11 +315,11 @@ fn lines_of(kernel: &str, lines: &BTreeMap<String, Line>, sources: &mut Sources)
             table class="many" {
                 (headings(2, &names))
                 tbody {
-                    @for (place, line) in costliest {
+                    @for line in lines {
                         tr {
                             th class="left" scope="row" {
-                                (place)
-                                @if let Some(code) = sources.line(place) { br; code { (code.trim()) } }
+                                (line.place)
+                                @if let Some(code) = sources.line(&line.place) { br; code { (code.trim()) } }
                             }
                             td class="left" { code { (line.opcode) } }
                             (marked("bank conflicts", line.conflicts))
@@ -394,7 +391,7 @@ mod tests {
     fn text_is_no_markup() {
         let bad = "<script>alert('\"&')</script>";
         let finding = json!({"kernel": bad, "launch": 1, "schedule": bad, "text": bad});
-        let lines = json!({bad: {"opcode": bad, "conflicts": 1}});
+        let lines = json!([{"place": bad, "opcode": bad, "conflicts": 1}]);
         let page = page_of(json!({
             "run": {"command": [bad, bad], "status": 1, "seconds": 0.5},
             "machine": {"name": bad, "compute": bad, "schedule": bad},
@@ -416,9 +413,9 @@ mod tests {
         let page = page_of(json!({
             "run": {"command": ["./a", "-n", "b's c"], "status": 3, "seconds": 1.5},
             "machine": {"n_devices": 2, "memory_bytes": 1_u64 << 30, "check": true, "schedules": 9},
-            "kernels": {"k": {"n_launches": 12345, "n_unchecked": 3, "counts": {"warp_instructions": 77}, "lines": {
-                "a.cu:7": {"opcode": "ld.shared.f32", "conflicts": 31},
-            }}},
+            "kernels": {"k": {"n_launches": 12345, "n_unchecked": 3, "counts": {"warp_instructions": 77}, "lines": [
+                {"place": "a.cu:7", "opcode": "ld.shared.f32", "conflicts": 31},
+            ]}},
             "findings": [{"kernel": "k", "launch": 2, "device": 7, "schedule": "3/warps", "text": "it differs"}],
             "n_more_findings": 4,
             "not_loaded": ["a module cannot be loaded: only machine code"],

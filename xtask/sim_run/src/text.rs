@@ -28,8 +28,8 @@ pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
         if let Some(why) = &kernel.not_tried {
             writeln!(out, "    not tried in other orders: {why}")?;
         }
-        for (place, line) in kernel.lines.iter().take(MOST_SHOWN) {
-            tell_line(place, line, out)?;
+        for line in kernel.lines.iter().take(MOST_SHOWN) {
+            tell_line(line, out)?;
         }
         and_more(kernel.lines.len(), out)?;
     }
@@ -72,8 +72,8 @@ fn tell_findings(
 }
 
 /// A line with conflicts or more sectors than needed.
-fn tell_line(place: &str, line: &Line, out: &mut impl Write) -> Result<()> {
-    write!(out, "    {place}: {}", line.opcode)?;
+fn tell_line(line: &Line, out: &mut impl Write) -> Result<()> {
+    write!(out, "    {}: {}", line.place, line.opcode)?;
     if line.conflicts > 0 {
         let conflicts = plural(line.conflicts, "bank conflict", "bank conflicts");
         write!(out, ", {conflicts}")?;
@@ -108,10 +108,10 @@ mod tests {
     #[test]
     fn findings_lines_and_leaks_are_told() {
         let found = serde_json::json!({
-            "kernels": {"k": {"n_launches": 1, "n_failed": 1, "n_unchecked": 2, "seconds": 0.5, "lines": {
-                "a.cu:7": {"opcode": "ld.shared.f32", "conflicts": 31, "sectors": 0, "ideal_sectors": 0},
-                "a.cu:9": {"opcode": "ld.global.f32", "conflicts": 0, "sectors": 8, "ideal_sectors": 4},
-            }}},
+            "kernels": {"k": {"n_launches": 1, "n_failed": 1, "n_unchecked": 2, "seconds": 0.5, "lines": [
+                {"place": "a.cu:7", "opcode": "ld.shared.f32", "conflicts": 31},
+                {"place": "a.cu:9", "opcode": "ld.global.f32", "sectors": 8, "ideal_sectors": 4},
+            ]}},
             "findings": [
                 {"kernel": "k", "launch": 1, "device": 7, "text": "a race"},
                 {"kernel": "k", "launch": 2, "schedule": "3/warps", "text": "it differs"},
