@@ -78,7 +78,7 @@ impl Operations<'_> {
                 (Some(place), _) => self.rewrite_operation(statement).ok_or_else(|| {
                     let block = self.block;
                     let message = format!(
-                        "not all threads of the block would get here, or not as often: an operation of `{block}` \
+                        "it must be visible that all threads of the block get here, and equally often: an operation of `{block}` \
                          (`sync`, `sync_for_adding`, `sum`, `reduce`, `scan`) is a statement of its own, \
                          `let … = {block}.…;`, at the outermost level of the kernel or of a `for` loop there"
                     );
