@@ -487,11 +487,6 @@ impl<'w> Session<'w, '_> {
         shared_bytes(self.block_run(block)?.shared(), address, n_bytes)
     }
 
-    /// Bytes of a block's shared memory.
-    pub fn shared_size(&self) -> u32 {
-        self.launch.shared_bytes
-    }
-
     /// Variables in shared memory.
     pub fn shared_variables(&self) -> Vec<SharedVariable> {
         state::shared_variables(self.launch)
