@@ -43,7 +43,7 @@ pub fn among(
 pub fn parse(text: &str) -> Result<Shape, String> {
     let extents: Result<Vec<NonZeroU32>, _> = text.split(['x', '×']).map(str::parse).collect();
     let extents = extents
-        .map_err(|_| "numbers above 0, separated by x, are expected: 1024x1024".to_owned())?;
+        .map_err(|_| "numbers from 1 to 4294967295, separated by x, are expected: 1024x1024".to_owned())?;
     Ok(Shape::of(
         &extents.into_iter().map(u32::from).collect::<Vec<_>>(),
     ))

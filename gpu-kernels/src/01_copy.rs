@@ -3,8 +3,7 @@
 //! `output[n] = input[n]` for `n_elements` values of `f32`. There is nothing to
 //! compute and nothing to reuse: a copy of `n` elements moves `8 n` bytes and
 //! cannot take less time than the memory needs for them. The driver has a copy of
-//! its own (`cuMemcpyDtoD`); a kernel that matches it shows how many bytes must be
-//! in flight.
+//! its own (`cuMemcpyDtoD`). Matching it takes many bytes in flight at once.
 //!
 //! | kernel | bytes per access | bytes per access of a warp |
 //! |---|---|---|
@@ -91,8 +90,8 @@ pub unsafe fn copy_vectorized(input: *const f32, output: *mut f32, n_elements: u
     }
 }
 
-/// [`copy`] as a safe function: the compiler guarantees that no two threads write the same element,
-/// and the launch that the arrays are as long as their types say. The PTX does the same work.
+/// [`copy`] as a safe function: the compiler makes sure that no two threads write the same element,
+/// and the launch checks that the arrays are as long as their types say. The PTX does the same work.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub fn copy_safe(
     input: Global<[f32; n_elements]>,

@@ -40,7 +40,7 @@ pub fn lockstep_early(words: &[OsString]) -> anyhow::Result<(PathBuf, Option<War
         let style = anstyle::Style::new().dimmed();
         anstream::eprintln!(
             "{style}building the program; the first time this takes minutes (to read meanwhile: \
-             gpu-kernels/src/lib.rs or exercises/01_index/exercise.rs){style:#}"
+             book/src/words.md or exercises/01_index/exercise.rs){style:#}"
         );
     }
     let view = fresh::view();

@@ -91,7 +91,8 @@ impl Options {
             return format!("goto end\nlast-write {element}\n");
         }
         if let Some(place) = &self.at {
-            return format!("break {place}\ncontinue\n");
+            // Once: whoever wants to halt there again says so.
+            return format!("break {place}\ncontinue\ndelete 1\n");
         }
         let first = match (self.finding, self.at_end) {
             (true, _) => "finding\n",

@@ -2,9 +2,13 @@
 //! host as a type; a generic function has several. The specifics of a safe one are
 //! in `view`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream};
 use quote::quote;
-use syn::{Error, FnArg, ItemFn, Result, ReturnType, Type, parse_quote, spanned::Spanned};
+use syn::parse::{ParseStream, Parser};
+use syn::{
+    Attribute, Error, FnArg, ItemFn, Result, ReturnType, Signature, Type, Visibility, parse_quote,
+    spanned::Spanned,
+};
 
 use crate::instance::{Instance, is_generic, is_unsafe};
 use crate::options::Options;
@@ -13,12 +17,8 @@ use crate::{device_errors, entry, host, view};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
-    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
-        Error::new(
-            error.span(),
-            format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}"),
-        )
-    })?;
+    let mut function: ItemFn =
+        syn::parse2(item.clone()).map_err(|error| not_a_function(item, &error))?;
     if is_unsafe(&function) {
         // The guarantees of the launch cover every access and every barrier of the body.
         let allow = parse_quote!(#[allow(unsafe_op_in_unsafe_fn)]);
@@ -50,6 +50,24 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let device = entry::of_function(&function, &parameters, &options);
     let host = host::of_function(&function, &parameters, &options);
     Ok(quote! { #errors #device #host })
+}
+
+/// What to say of something that is no function, or of a function whose body has a mistake that the
+/// compiler has told already.
+fn not_a_function(item: TokenStream, error: &Error) -> Error {
+    let has_body = |input: ParseStream<'_>| {
+        Attribute::parse_outer(input)?;
+        input.parse::<Visibility>()?;
+        input.parse::<Signature>()?;
+        input.parse::<Group>()
+    };
+    let message = match has_body.parse2(item) {
+        Ok(_) => format!("#[kernel] cannot read the function's body: {error}"),
+        Err(_) => {
+            format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}")
+        }
+    };
+    Error::new(error.span(), message)
 }
 
 /// A generic function, which is kept as it is, and its instances.

@@ -10,7 +10,7 @@ use cuda_std::view::{Block, Disjoint, Filling, Global, Tiles};
 
 /// Side of a square tile, in elements, and of a square block, in threads.
 pub const TILE: u32 = 32;
-/// Threads in a block of every kernel but the last.
+/// Threads in a block of every kernel but `transpose_vectorized`.
 pub const BLOCK_THREADS: u32 = TILE * TILE;
 /// Length of a padded tile row, in elements.
 pub const PADDED_PITCH: u32 = TILE + 1;
@@ -18,7 +18,7 @@ pub const PADDED_PITCH: u32 = TILE + 1;
 const TILE_ELEMENTS: usize = (TILE * TILE) as usize;
 const PADDED_ELEMENTS: usize = (TILE * PADDED_PITCH) as usize;
 
-// A warp is one row of the block: the swizzle spreads it over all the banks.
+// A warp is one row of the block, and takes a column of the tile: the swizzle spreads it over all banks.
 const _: () = assert!(TILE == 32);
 
 // ---------------------------------------------------------------------------

@@ -452,7 +452,7 @@ fn describe(sum: f32, bound: f64, truth: &StraightSums) -> String {
     } = *truth;
     let error = (f64::from(sum) - exact).abs();
     format!(
-        "sum {sum:.1}, error {error:.1} of at most {bound:.1}; one after the other, f32 gives {in_f32:.1} and f64 {in_f64:.6}"
+        "sum {sum:.1}, error {error:.1} of at most {bound:.1}; added up one by one, f32 gives {in_f32:.1} and f64 {in_f64:.6}"
     )
 }
 
@@ -518,7 +518,7 @@ mod tests {
         let bound = error_bound(tree_depth(N_FULL), sums.exact);
         assert_eq!(
             describe(123_000_000.0, bound, &sums),
-            "sum 123000000.0, error 1.9 of at most 205.3; one after the other, f32 gives 33554432.0 and f64 123000000.110771"
+            "sum 123000000.0, error 1.9 of at most 205.3; added up one by one, f32 gives 33554432.0 and f64 123000000.110771"
         );
     }
 }

@@ -147,6 +147,9 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let found = Found::deserialize(&all).context("the report cannot be read")?;
     let found = found.demangled();
     text::tell(&found, &mut std::io::stderr().lock())?;
+    if let Some(Report::Html(path) | Report::Json(path)) = &report {
+        eprintln!("lockstep: the report is in {}", path.display());
+    }
     Ok(match code {
         0 if found.is_bad() => ExitCode::FAILURE,
         _ => code.into(),

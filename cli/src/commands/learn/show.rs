@@ -35,7 +35,13 @@ pub(super) fn verdict(
     place: usize,
     verdict: &Verdict,
 ) -> io::Result<()> {
-    let manifest = &workplace.exercise(place).manifest;
+    let exercise = workplace.exercise(place);
+    let manifest = &exercise.manifest;
+    // A command for this exercise, which may not be the current one.
+    let of = |word: &str| match place == workplace.current() {
+        true => command(word),
+        false => command(&format!("{word} {}", exercise.name)),
+    };
     match verdict {
         Verdict::Passed(passed) => {
             let orders = match passed.n_orders {
@@ -60,7 +66,7 @@ pub(super) fn verdict(
             writeln!(
                 out,
                 "{FAINT}{}: a solution to compare with · {}: the next exercise{FAINT:#}",
-                command("solution"),
+                of("solution"),
                 command("next")
             )?;
         }
@@ -90,7 +96,7 @@ pub(super) fn verdict(
                 out,
                 "{FAINT}your file: {} · {}: a hint{FAINT:#}",
                 workplace.shown(place),
-                command("hint")
+                of("hint")
             )?;
         }
     }

@@ -114,6 +114,7 @@ impl LaunchContext<'_> {
             let at = self.lines(function, ptx..ptx + 1);
             return Doing::Run {
                 at,
+                is_loop: false,
                 asks: Asks::Nothing,
             };
         };
@@ -122,6 +123,7 @@ impl LaunchContext<'_> {
         let blocks = cycle.iter().map(|&block| &function.blocks[block as usize]);
         let asks = blocks.clone().map(|block| asks(function, block).0);
         Doing::Run {
+            is_loop: true,
             asks: asks
                 .max_by_key(|&asks| asks as u32)
                 .unwrap_or(Asks::Nothing),

@@ -122,8 +122,8 @@ impl Fault {
             if is_one_statement && are_plain {
                 let add = Names::at(&self.place).atomic_add;
                 let atomic = format!(
-                    "if threads update one element here (`+=`), make the update atomic ({add}); \
-                     otherwise, {order}"
+                    "if each thread is to have an element of its own, correct the index; if they \
+                     update one (`+=`), make the update atomic ({add}); otherwise, {order}"
                 );
                 return Some(atomic.into());
             }

@@ -720,6 +720,8 @@ pub enum Doing {
     Run {
         /// Where: from, to.
         at: Lines,
+        /// Whether that is a loop.
+        is_loop: bool,
         /// What the loop waits for, if that is clear.
         asks: Asks,
     },

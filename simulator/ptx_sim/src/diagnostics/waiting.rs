@@ -94,7 +94,9 @@ impl fmt::Display for LanesDo {
             ""
         };
         match &self.what {
-            Doing::Run { at, .. } if at.ptx.0 == at.ptx.1 => write!(f, ": run{s} at {at}"),
+            Doing::Run {
+                at, is_loop: false, ..
+            } => write!(f, ": run{s} at {at}"),
             Doing::Run { at, .. } => write!(f, ": run{s} in the loop at {at}"),
             Doing::WaitAtBarrier(at) => write!(f, ": wait{s} at the barrier at {at}"),
             Doing::WaitAtCluster(at) => {
@@ -170,7 +172,7 @@ impl OutOfFuel {
         } else if asks(Asks::Loads) {
             "the loop uses ordinary loads, which need not see what others write: use atomic or \
              volatile ones; or its condition never becomes true"
-        } else if doing(|what| matches!(what, Doing::Run { at, .. } if at.ptx.0 != at.ptx.1)) {
+        } else if doing(|what| matches!(what, Doing::Run { is_loop: true, .. })) {
             "the loop's condition never becomes true: check how the values that it compares change"
         } else {
             "it is not known to be in a loop"
