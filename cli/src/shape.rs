@@ -42,8 +42,9 @@ pub fn among(
 /// In words: these are not numbers above 0.
 pub fn parse(text: &str) -> Result<Shape, String> {
     let extents: Result<Vec<NonZeroU32>, _> = text.split(['x', '×']).map(str::parse).collect();
-    let extents = extents
-        .map_err(|_| "numbers from 1 to 4294967295, separated by x, are expected: 1024x1024".to_owned())?;
+    let extents = extents.map_err(|_| {
+        "numbers from 1 to 4294967295, separated by x, are expected: 1024x1024".to_owned()
+    })?;
     Ok(Shape::of(
         &extents.into_iter().map(u32::from).collect::<Vec<_>>(),
     ))

@@ -69,9 +69,11 @@ use cuda_std::view::{Disjoint, Global};
 
 use crate::warp::WARP_LANES;
 
-/// Threads in a block when sectors are counted: one warp.
+/// Threads in a block when sectors are counted: one warp, for which an offset of one element crosses
+/// into exactly one more sector.
 pub const COUNTED_BLOCK_THREADS: u32 = WARP_LANES;
-/// Blocks in the grid when sectors are counted.
+/// Blocks in the grid when sectors are counted; of one warp each, so that this is also the number of
+/// requests of a load.
 pub const COUNTED_BLOCKS: u32 = 128;
 /// Threads in a block when time is measured.
 pub const TIMED_BLOCK_THREADS: u32 = 256;

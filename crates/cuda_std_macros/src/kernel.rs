@@ -52,7 +52,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     Ok(quote! { #errors #device #host })
 }
 
-/// What to say of something that is no function, or of a function whose body has a mistake that the
+/// What to say of something that is not a function, or of a function whose body has a mistake that the
 /// compiler has told already.
 fn not_a_function(item: TokenStream, error: &Error) -> Error {
     let has_body = |input: ParseStream<'_>| {
