@@ -52,7 +52,10 @@
 //! - angles far from 0 (beyond 2²⁰ for `f64`, 2²⁸ for `f32`), which are reduced with arrays there;
 //! - `f64` angles beyond π/4, 24 bytes, where a kernel has more than one such call;
 //! - `exp_m1`, `sinh` and `tanh` of `f64`, which write 8 bytes that nobody reads;
-//! - other functions, where the result is next to nothing or too large: a word of that kind.
+//! - other functions, where the argument or the result is next to nothing, or the result too large: a
+//!   word of that kind. `exp(0)` is such a case, which each row of a softmax has.
+//!
+//! `exp` and others read small tables, from global memory; the `_approx` functions read none.
 //!
 //! If a crate of the host program links `std`, `x.sin()` is `std`'s on the host; write
 //! `GpuFloat::sin(x)` if the exact bits matter.

@@ -393,8 +393,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// An error of `work`; it did something that no graph can hold, such as waiting for the stream or
-    /// for an event; it launched a kernel by a [`Module`](crate::Module), which would run at once; or
+    /// An error of `work`; it did something that a graph recorded here cannot hold: that is a sequence,
+    /// without events, and nothing in it waits for the stream; it launched a kernel by a [`Module`](crate::Module), which would run at once; or
     /// a graph is already being recorded.
     pub fn record_graph(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         let _recording = Recording::begin();

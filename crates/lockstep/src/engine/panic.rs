@@ -25,8 +25,8 @@ pub(super) fn explain(
                 .unwrap_or_default();
             let message = match record.message() {
                 "" => {
-                    "\n  its message takes registers: it is here if the kernels' `cuda_std` has the \
-                       feature `panic-messages`"
+                    "\n  to see its message, which takes registers, enable the feature `panic-messages` of \
+                       the kernels' `cuda_std`"
                 }
                 _ => "",
             };

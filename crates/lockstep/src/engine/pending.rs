@@ -54,8 +54,10 @@ thread_local! {
 pub(crate) fn check(machine: Id, stream: Option<Id>, of: &Pending) -> Result<(), EngineError> {
     let found = WORKS.with_borrow(|works| {
         let clock = known_to(stream);
+        // The last one is the one to wait for.
         works
             .iter()
+            .rev()
             .filter(|work| work.is_unknown(machine, &clock))
             .find_map(|Work { pending, .. }| {
                 let usage = pending.conflict_with(&of.touches)?;

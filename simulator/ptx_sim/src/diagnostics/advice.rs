@@ -110,26 +110,31 @@ impl Fault {
             let are_plain = is_plain(*access) && is_plain(other.kind);
             let is_one_block = other.thread.block == self.thread.block
                 && other.thread.device == self.thread.device;
-            if *may_lock && is_one_block && other.kind != AccessKind::AsyncCopy {
-                return Some(self.about_lock(are_plain, &order).into());
-            }
             // `*sum += x` loads and stores at the same column; `a[i] = a[i + 1]` does not.
             let is_one_statement = self.place.source.is_some()
                 && !self.place.is_near
                 && !other.place.is_near
                 && self.place.source == other.place.source
                 && self.place.inlined_at == other.place.inlined_at;
-            if is_one_statement && are_plain {
-                let add = Names::at(&self.place).atomic_add;
-                let atomic = format!(
-                    "if each thread is to have an element of its own, correct the index; if they \
-                     update one (`+=`), make the update atomic ({add}); otherwise, {order}"
-                );
-                return Some(atomic.into());
+            let order = match is_one_statement && are_plain {
+                true => self.about_one_statement(&order).into(),
+                false => order,
+            };
+            if *may_lock && is_one_block && other.kind != AccessKind::AsyncCopy {
+                return Some(self.about_lock(are_plain, &order).into());
             }
             return Some(order);
         }
         self.usual_advice().map(Cow::Borrowed)
+    }
+
+    /// What to do if both accesses of a race are a statement's.
+    fn about_one_statement(&self, order: &str) -> String {
+        let add = Names::at(&self.place).atomic_add;
+        format!(
+            "if each thread is to have an element of its own, correct the index; if they update one \
+             (`+=`), make the update atomic ({add}); otherwise, {order}"
+        )
     }
 
     /// What to do if both accesses of a race are atomic: not enough for these threads, or of other
