@@ -3,6 +3,7 @@
 use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};
 use crate::lines::{self, Line};
+use std::cmp::Reverse;
 use std::fmt::{Display, Write};
 use std::ops::RangeToInclusive;
 
@@ -139,7 +140,8 @@ impl Report {
     pub fn expect_bank_conflicts(&self, n: impl Expected<u64>) {
         let counted = bank_conflicts(self.counted("bank conflicts"));
         if !n.holds(counted) {
-            self.fail("bank conflicts", n, counted, Work::Conflicts);
+            let numbers = (n.in_words(), counted.to_string());
+            self.fail("bank conflicts", numbers, Work::Conflicts, |_| false);
         }
     }
 
@@ -175,7 +177,8 @@ impl Report {
         let counts = self.counted("sectors of local memory");
         let sectors = counts.local_load_sectors + counts.local_store_sectors;
         if sectors != 0 {
-            self.fail("sectors of local memory", 0, sectors, Work::Local);
+            let numbers = ("0".to_owned(), sectors.to_string());
+            self.fail("sectors of local memory", numbers, Work::Local, |_| false);
         }
     }
 
@@ -200,7 +203,10 @@ impl Report {
         match metric.of(self.counted(&metric.to_string())) {
             // A quotient of whole numbers below 2^53 is exact if `n` is.
             Some(value) if n.holds(value) => {}
-            Some(value) => self.fail(&metric.to_string(), n, value, work),
+            Some(value) => {
+                let numbers = (n.in_words(), rounded(value));
+                self.fail(&metric.to_string(), numbers, work, |line| n.holds(line));
+            }
             None => panic!(
                 "{}: expected {} {metric}, but there was no request",
                 self.place,
@@ -220,26 +226,21 @@ impl Report {
         })
     }
 
+    /// Panics, and names the lines.
     #[track_caller]
-    fn fail<N: Display>(
+    fn fail(
         &self,
         what: &str,
-        expected: impl Expected<N>,
-        counted: N,
+        (expected, counted): (String, String),
         work: Work,
+        is_fine: impl Fn(f64) -> bool,
     ) -> ! {
         let mut message = format!(
-            "{}: expected {} {what}, counted {counted}",
-            self.place,
-            expected.in_words()
+            "{}: expected {expected} {what}, counted {counted}",
+            self.place
         );
         let lines = self.lines();
-        let mut offending: Vec<_> = lines
-            .iter()
-            .filter_map(|line| Some((line, work.of(line)?)))
-            .collect();
-        offending.sort_by_key(|(_, (weight, _))| std::cmp::Reverse(*weight));
-        for (line, (_, words)) in offending {
+        for (line, Does { words, .. }) in offending(&lines, work, is_fine) {
             // Writing to a string never fails.
             let _ = write!(message, "\n  {line}\n      {words}");
         }
@@ -251,14 +252,41 @@ fn plural(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
+/// The lines that do some work: first those whose own average is not fine either, and of these those
+/// that do most.
+fn offending(lines: &[Line], work: Work, is_fine: impl Fn(f64) -> bool) -> Vec<(&Line, Does)> {
+    let does = |line| Some((line, work.of(line)?));
+    let mut offending: Vec<_> = lines.iter().filter_map(does).collect();
+    offending.sort_by_key(|(_, does)| (is_fine(does.average), Reverse(does.n)));
+    offending
+}
+
+/// With as many decimals as tell something.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// How much of some work a line does: in all, for each request, and in words.
+struct Does {
+    n: u64,
+    average: f64,
+    words: String,
+}
+
 impl Work {
-    /// How much of it a line does, and the same in words; `None` if it does none.
-    fn of(self, line: &Line) -> Option<(u64, String)> {
+    /// How much of it a line does; `None` if it does none.
+    fn of(self, line: &Line) -> Option<Does> {
+        let per = |n: u64, requests: u64, words: String| Does {
+            n,
+            average: n as f64 / requests as f64,
+            words,
+        };
         let per_request = |sectors: u64, requests: u64| {
             let average = sectors as f64 / requests as f64;
             let (all, by) = (plural(sectors, "sector"), plural(requests, "request"));
             let words = format!("{all} in {by}, {average:.2} each");
-            (requests != 0).then_some((sectors, words))
+            (requests != 0).then(|| per(sectors, requests, words))
         };
         match self {
             Self::Conflicts => (line.conflicts != 0).then(|| {
@@ -268,12 +296,37 @@ impl Work {
                     plural(line.shared_requests, "request"),
                     line.ways
                 );
-                (line.conflicts, words)
+                per(line.conflicts, line.shared_requests, words)
             }),
             Self::GlobalLoads => per_request(line.load_sectors, line.load_requests),
             Self::GlobalStores => per_request(line.store_sectors, line.store_requests),
             Self::Local => (line.local_sectors != 0)
-                .then(|| (line.local_sectors, plural(line.local_sectors, "sector"))),
+                .then(|| per(line.local_sectors, 1, plural(line.local_sectors, "sector"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_fine_by_themselves_come_last() {
+        let stores = |line, store_requests, store_sectors| Line {
+            line,
+            store_requests,
+            store_sectors,
+            ..Line::default()
+        };
+        let lines = [stores(1, 2048, 32768), stores(2, 1, 1), stores(3, 512, 512)];
+        let found = offending(&lines, Work::GlobalStores, |average| average == 16.0);
+        let numbers: Vec<u32> = found.iter().map(|(line, _)| line.line).collect();
+        assert_eq!(numbers, [3, 2, 1]);
+    }
+
+    #[test]
+    fn averages_have_few_decimals() {
+        assert_eq!(rounded(11.006514657980455), "11.007");
+        assert_eq!((rounded(4.0), rounded(2.5)), ("4".into(), "2.5".into()));
     }
 }
