@@ -3,15 +3,15 @@
 //! function.
 //!
 //! The first time, the compiler's own library takes most of that time, for each architecture. Modules
-//! that are not compiled when the program is ready are compiled when the program needs them. So all
-//! but the first, which the first lesson needs, give way to cargo.
+//! that are not compiled when the program is ready are compiled when the program needs them. So where
+//! cargo has all processors to itself, only the one is compiled that the first lesson needs.
 
 use crate::workspace;
 use cuda_builder::toolchain::Quiet;
 use cuda_builder::{Arch, KernelCrate};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -32,19 +32,21 @@ pub struct WarmUp {
 type Modules = Vec<(String, &'static str)>;
 
 impl WarmUp {
-    /// Starts compiling all modules, one after another for each architecture. Errors are not
-    /// reported: the program that needs the module will meet them again.
+    /// Starts compiling all modules that there are processors for, one after another for each
+    /// architecture. Errors are not reported: the program that needs the module will meet them again.
     pub fn of_all() -> Self {
         Self::start(|kernels| {
-            let of = |arch, modules: Vec<&String>| -> Modules {
-                let modules = modules.into_iter();
-                modules.map(|module| (module.clone(), arch)).collect()
-            };
-            let all = kernels.modules().iter();
-            let needs_more = |module: &&String| mentions(&workspace::kernels(), module, NEEDS_MORE);
-            let [base, further] = ARCHES;
-            let more = of(further, all.clone().filter(needs_more).collect());
-            vec![(of(base, all.collect()), 1), (more, 0)]
+            let source = |module: &String| source(&workspace::kernels(), module);
+            let needs_more =
+                |module: &&String| source(module).is_some_and(|s| mentions(s, NEEDS_MORE));
+            let mut all = kernels.modules().to_vec();
+            all.sort_by_key(source);
+            if is_busy_with_cargo() {
+                all.truncate(1);
+                return vec![for_arch(ARCHES[0], all.iter())];
+            }
+            let more = for_arch(ARCHES[1], all.iter().filter(needs_more));
+            vec![for_arch(ARCHES[0], all.iter()), more]
         })
     }
 
@@ -52,26 +54,20 @@ impl WarmUp {
     pub fn of_kernels(names: &[OsString]) -> Self {
         Self::start(|kernels| {
             let names = names.iter().filter_map(|name| name.to_str());
-            let modules: Modules = names.filter_map(|name| module_of(kernels, name)).collect();
-            let all = modules.len();
-            vec![(modules, all)]
+            vec![names.filter_map(|name| module_of(kernels, name)).collect()]
         })
     }
 
-    /// Starts compiling what is chosen: lists of modules at the same time, of which the first so many
-    /// do not give way to cargo.
-    fn start(choose: impl FnOnce(&KernelCrate) -> Vec<(Modules, usize)>) -> Self {
+    /// Starts compiling what is chosen: lists of modules at the same time.
+    fn start(choose: impl FnOnce(&KernelCrate) -> Vec<Modules>) -> Self {
         let target = cuda_builder::target_dir_of(&workspace::root());
         let is_over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         if let Ok(kernels) = KernelCrate::open(workspace::kernels(), target).map(Arc::new) {
-            for (modules, n_urgent) in choose(&kernels) {
+            for modules in choose(&kernels) {
                 let (kernels, is_over) = (kernels.clone(), is_over.clone());
                 threads.push(std::thread::spawn(move || {
-                    for (i, (module, arch)) in modules.into_iter().enumerate() {
-                        if i == n_urgent {
-                            give_way();
-                        }
+                    for (module, arch) in modules {
                         let compiled = kernels.ptx(Some(&module), &Arch::new(arch), &Quiet);
                         if compiled.is_err() || is_over.load(Ordering::Relaxed) {
                             return;
@@ -102,26 +98,34 @@ impl WarmUp {
     }
 }
 
-/// Processes that this thread starts from now on get what others leave of the processors.
-fn give_way() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(10);
+/// Whether compiling the program alone keeps the processors busy.
+fn is_busy_with_cargo() -> bool {
+    std::thread::available_parallelism().is_ok_and(|n| n.get() <= 2)
 }
 
-/// Whether a source file of a topic contains a text: `src/10_tensor/…` or `src/01_copy.rs`.
-fn mentions(kernels: &Path, topic: &str, text: &str) -> bool {
-    let is_of = |path: &Path| {
+fn for_arch<'a>(arch: &'static str, modules: impl Iterator<Item = &'a String>) -> Modules {
+    modules.map(|module| (module.clone(), arch)).collect()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
+/// The source of a topic, numbered as its lesson: `src/10_tensor` or `src/01_copy.rs`.
+fn source(kernels: &Path, topic: &str) -> Option<PathBuf> {
+    entries(&kernels.join("src")).find(|path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         name.split_once('_').is_some_and(|(_, name)| name == topic)
-    };
-    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut todo: Vec<_> = entries(&kernels.join("src"))
-        .map(|entry| entry.path())
-        .filter(|path| is_of(path))
-        .collect();
+    })
+}
+
+/// Whether a source file, or one in a folder, contains a text.
+fn mentions(source: PathBuf, text: &str) -> bool {
+    let mut todo = vec![source];
     while let Some(path) = todo.pop() {
         if path.is_dir() {
-            todo.extend(entries(&path).map(|entry| entry.path()));
+            todo.extend(entries(&path));
         } else if fs::read_to_string(&path).is_ok_and(|source| source.contains(text)) {
             return true;
         }
@@ -152,9 +156,11 @@ mod tests {
 
     #[test]
     fn topics_are_known_that_need_more_than_the_first_architecture() {
-        let needs_more = |topic| mentions(&workspace::kernels(), topic, NEEDS_MORE);
+        let source = |topic| source(&workspace::kernels(), topic);
+        let needs_more = |topic| mentions(source(topic).expect("its source"), NEEDS_MORE);
         assert!(needs_more("tensor") && needs_more("sgemm") && needs_more("gemm"));
-        assert!(!needs_more("copy") && !needs_more("transpose") && !needs_more("no_such"));
+        assert!(!needs_more("copy") && !needs_more("transpose"));
+        assert!(source("no_such").is_none() && source("copy") < source("atomics"));
     }
 
     #[test]

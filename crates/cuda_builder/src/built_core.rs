@@ -158,7 +158,8 @@ fn is_of_package(entry: &str) -> bool {
 }
 
 /// Copies a file, or a folder with everything in it, with its modification times, which cargo
-/// judges by.
+/// judges by. Libraries, which make up nearly all of it and which rustc replaces and never changes,
+/// are shared where the file system can do that.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     let metadata = fs::metadata(from)?;
     if metadata.is_dir() {
@@ -169,7 +170,12 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
         }
         return Ok(());
     }
-    fs::copy(from, to)?;
+    let is_library = from
+        .extension()
+        .is_some_and(|e| e == "rlib" || e == "rmeta");
+    if !(is_library && fs::hard_link(from, to).is_ok()) {
+        fs::copy(from, to)?;
+    }
     let copy = File::options().write(true).open(to)?;
     copy.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
     // Its name alone marks it as complete, even after a power failure.

@@ -158,6 +158,8 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
         ("debug", debug.to_string()),
         ("strip", "false".to_string()),
         ("incremental", "false".to_string()),
+        // Else each has the debug information of `std`: 10 MB for a few lines.
+        ("build-override.strip", "\"debuginfo\"".to_string()),
         ("debug-assertions", (!optimised).to_string()),
         ("overflow-checks", (!optimised).to_string()),
     ];

@@ -33,6 +33,8 @@ fn cargo_apart(project: &Path, arguments: &[&str]) -> (bool, String, String) {
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target())
         .env("RUST_BACKTRACE", "0")
+        // Nothing of it is compiled a second time.
+        .env("CARGO_INCREMENTAL", "0")
         // Always the simulator, even with a GPU.
         .env("LOCKSTEP_LIBCUDA", "none")
         .env_remove("RUSTC_BOOTSTRAP")

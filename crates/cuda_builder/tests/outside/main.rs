@@ -91,6 +91,7 @@ impl Project {
             .args(["run", "--offline"])
             .current_dir(self.0.path())
             .env("CARGO_TARGET_DIR", target())
+            .env("CARGO_INCREMENTAL", "0")
             .env_remove("RUSTC_BOOTSTRAP")
             .output()
             .unwrap();
