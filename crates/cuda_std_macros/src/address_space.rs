@@ -49,7 +49,7 @@ fn shared(item: ItemStatic) -> Result<TokenStream> {
         expr,
         ..
     } = item;
-    let symbol = unique_symbol("shared_static");
+    let symbol = unique_symbol(Some(&ident.to_string()));
     let place = format_ident!("LOCKSTEP_PLACE_OF_{ident}");
     // An external variable: the compiler has no size for it, so that whoever uses its own address
     // leaves this name in the PTX, where `cuda_builder` finds it.

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Error, Expr, Ident, Result, Token, Type, TypeArray, parse::Parse, parse::ParseStream};
 
@@ -50,15 +50,35 @@ impl Parse for SharedArray {
     }
 }
 
-/// A name that no other use of the macro has: spans do not distinguish two uses that
-/// come from the same `macro_rules!` macro, but a count of expansions does.
-pub fn unique_symbol(kind: &str) -> String {
+/// A symbol for shared memory that no other use of the macro has: spans do not distinguish two uses
+/// that come from the same `macro_rules!` macro, but a count of expansions does. Reports call it by
+/// the name of its variable, if that is known.
+pub fn unique_symbol(variable: Option<&str>) -> String {
     static N_EXPANDED: AtomicU32 = AtomicU32::new(0);
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
-    format!(
-        "{crate_name}_{kind}_{}",
-        N_EXPANDED.fetch_add(1, Ordering::Relaxed)
-    )
+    let n = N_EXPANDED.fetch_add(1, Ordering::Relaxed);
+    match variable {
+        Some(name) if name.is_ascii() => format!("{crate_name}$shared${name}${n}"),
+        _ => format!("{crate_name}_shared_{n}"),
+    }
+}
+
+/// The variable that this use of the macro defines, by its source: `tile` of
+/// `let tile = shared_array![f32; 64];`.
+fn variable() -> Option<String> {
+    let here = Span::call_site();
+    let source = std::fs::read_to_string(here.local_file()?).ok()?;
+    let line = source.lines().nth(here.start().line.checked_sub(1)?)?;
+    let before: String = line.chars().take(here.start().column).collect();
+    defined(&before).map(str::to_owned)
+}
+
+/// The variable that a line up to its value defines.
+fn defined(line: &str) -> Option<&str> {
+    let name = line.trim_start().strip_prefix("let ")?;
+    let name = name.trim_start().trim_start_matches("mut ").trim_start();
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    (end > 0).then(|| &name[..end])
 }
 
 /// Assembly for the distance in bytes between a variable and the dynamic shared memory.
@@ -80,7 +100,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         n_elements,
         align_bytes,
     } = syn::parse2(input)?;
-    let symbol = unique_symbol("shared");
+    let symbol = unique_symbol(variable().as_deref());
     let declaration = format!(".shared .align {{align}} .b8 {symbol}[{{size}}];");
     let distance = distance(&symbol);
     let align_bytes = align_bytes.map_or_else(
@@ -138,4 +158,25 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         let pointer: *mut #element = ::cuda_std::shared::on_host();
         #array
     }})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::defined;
+
+    #[test]
+    fn variables_are_known_by_their_lines() {
+        assert_eq!(defined("    let tile = "), Some("tile"));
+        assert_eq!(defined("let mut b_2: *mut f32 = unsafe { "), Some("b_2"));
+        for line in [
+            "",
+            "let ",
+            "let (a, b) = (",
+            "    f(",
+            "letter = ",
+            "let $name = ",
+        ] {
+            assert_eq!(defined(line), None, "{line}");
+        }
+    }
 }

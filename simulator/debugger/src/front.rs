@@ -122,7 +122,7 @@ impl Front {
         let mut debugger = Debugger::new(session, Sources::new(self.folders.clone()));
         let is_script = matches!(self.way, Way::Script(_));
         if let Some(stop) = self.first_stop(&mut debugger, is_script) {
-            let kernel = crate::program::demangled(&kernel);
+            let kernel = ptx_sim::readable(&kernel);
             writeln!(output, "launch {}: {kernel}\n{stop}", self.n_launches)?;
             let talked = lines::talk(&mut debugger, &mut input, &mut output, prompt)?;
             self.is_detached = talked.has_detached;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use ptx::ir::{Operand, Space, Symbol};
 use ptx_sim::debug::{Moment, Position, Probe, Session, Touch};
+use ptx_sim::readable;
 
 use crate::element::Element;
-use crate::program::demangled;
 use crate::sources::Sources;
 
 /// Instructions that are looked at to find out how memory is accessed.
@@ -83,7 +83,7 @@ impl Names {
         }
         for variable in session.shared_variables() {
             let at = (Space::Shared, variable.address, variable.size_bytes);
-            all.push((last_part(&demangled(&variable.name)), at));
+            all.push((last_part(&readable(&variable.name)), at));
         }
         let mut names = Self::default();
         all.retain(|(_, (_, _, size_bytes))| *size_bytes > 0);
@@ -111,7 +111,7 @@ impl Names {
             let Some((name, element)) = declared(&line) else {
                 continue;
             };
-            let old = identifier(&last_part(&demangled(&variable)));
+            let old = identifier(&last_part(&readable(&variable)));
             let name = self.unused(name);
             if let Some(named) = self.0.iter_mut().find(|named| named.name == old) {
                 named.name = name;

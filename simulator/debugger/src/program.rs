@@ -75,7 +75,7 @@ impl Program {
             }
             functions.push(Function {
                 spots,
-                name: demangled(&function.name),
+                name: ptx_sim::readable(&function.name),
                 registers: (0..)
                     .zip(&function.registers)
                     .map(|(id, register)| (register.name.clone(), RegId(id)))
@@ -229,10 +229,4 @@ fn is_barrier(opcode: &str) -> bool {
         "mbarrier" => parts.any(|part| part.ends_with("wait") || part.starts_with("arrive")),
         _ => false,
     }
-}
-
-/// A function's name as in the source.
-pub fn demangled(name: &str) -> String {
-    let demangled = rustc_demangle::demangle(name);
-    format!("{demangled:#}")
 }

@@ -81,7 +81,7 @@ pub use cluster::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 pub use device::{
     AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
 };
-pub use diagnostics::LaunchError;
+pub use diagnostics::{LaunchError, readable};
 pub use gaps::Omission;
 pub use lanes::{has_wide_vectors, run_plainly};
 pub use launch::{

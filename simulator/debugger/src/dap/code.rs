@@ -31,7 +31,7 @@ impl Control<'_, '_, '_, '_> {
         let Some(function) = function else {
             return self.file(inner);
         };
-        let mut content = format!("// {}\n", crate::program::demangled(&function.name));
+        let mut content = format!("// {}\n", ptx_sim::readable(&function.name));
         for at in function.body.as_deref().unwrap_or_default() {
             content.push_str(&show::instruction(module, function, at));
             content.push('\n');

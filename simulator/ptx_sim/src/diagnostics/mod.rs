@@ -14,7 +14,9 @@ mod advice;
 mod parts;
 mod waiting;
 
-pub use parts::{AccessKind, AccessSide, Caller, Place, Relation, Source, ThreadPlace, WrongBlock};
+pub use parts::{
+    AccessKind, AccessSide, Caller, Place, Relation, Source, ThreadPlace, WrongBlock, readable,
+};
 
 pub(crate) use parts::DYNAMIC_SHARED;
 use parts::{

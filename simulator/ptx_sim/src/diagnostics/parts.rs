@@ -259,10 +259,14 @@ fn of(input: &Option<String>) -> String {
 }
 
 /// A name of a function or variable as it stands in Rust; names from elsewhere stay as they are.
-fn readable(name: &str) -> String {
+pub fn readable(name: &str) -> String {
+    // As the macros of `cuda_std` write it: crate, kind, variable, and a number.
+    if let [_, "shared", variable, _] = name.split('$').collect::<Vec<_>>()[..] {
+        return variable.to_owned();
+    }
     // LLVM tells variables apart by `.0`, in which PTX has no point.
     let plain = name.split("_$_").next().unwrap_or(name);
-    match name.starts_with("_R") {
+    match name.starts_with("_R") || name.starts_with("_ZN") {
         true => format!("{:#}", rustc_demangle::demangle(plain)),
         false => name.to_owned(),
     }
@@ -467,6 +471,7 @@ mod tests {
         let symbol = "_RNvNvCsiA70bVoo70l_4mine7statics1N_$_0";
         assert_eq!(quoted(symbol), "`mine::statics::N`");
         assert_eq!(quoted("gpu_kernels_shared_0"), "`gpu_kernels_shared_0`");
+        assert_eq!(quoted("gpu_kernels$shared$tile$12"), "`tile`");
     }
 
     #[test]
