@@ -1,7 +1,7 @@
 // CUDA C++ baseline of gpu-kernels/src/12_gemm/02_hopper/variants/by_mma.rs: mma.sync fed by TMA; see
 // gemm_hopper.cu.
 
-#include "hopper_roles.cuh"
+#include "hopper_warp_specialized.cuh"
 #include "mma.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

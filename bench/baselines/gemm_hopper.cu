@@ -2,7 +2,7 @@
 // geometry, so that one launch call drives either. The Rust kernels are timed against them.
 // The file is empty for architectures without wgmma.
 
-#include "hopper_roles.cuh"
+#include "hopper_warp_specialized.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -105,35 +105,35 @@ extern "C" __global__ void __launch_bounds__(WARPGROUP) gemm_wgmma(const __half*
 }
 
 extern "C" __global__ void __launch_bounds__(WARPGROUP, 1)
-    gemm_copied(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
+    gemm_tma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                 u32 k, u32 pitch) {
     copied(a, b, c, {m, n, k}, pitch);
 }
 
 // One block per tile.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    gemm_roles(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
+    gemm_warp_specialized(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                u32 k, u32 pitch, u32 group) {
-    roles<1, true, 128>(a, b, {m, n, k}, group, Direct{c, pitch, {m, n, k}});
+    warp_specialized<1, true, 128>(a, b, {m, n, k}, group, Direct{c, pitch, {m, n, k}});
 }
 
 // One block per SM.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_persistent(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m,
                     u32 n, u32 k, u32 pitch, u32 group) {
-    roles<1, true, 128>(a, b, {m, n, k}, group, Direct{c, pitch, {m, n, k}});
+    warp_specialized<1, true, 128>(a, b, {m, n, k}, group, Direct{c, pitch, {m, n, k}});
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    gemm_staged(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+    gemm_epilogue(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                 const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<1, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
+    warp_specialized<1, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_cluster(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                  const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) {
-    roles<2, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
+    warp_specialized<2, true, 128>(a, b, {m, n, k}, group, TmaEpilogue<false>{c});
 }
 
 #endif

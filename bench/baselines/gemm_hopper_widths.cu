@@ -1,7 +1,7 @@
 // CUDA C++ baselines of gpu-kernels/src/12_gemm/02_hopper, tiles of other widths; see gemm_hopper.cu.
 
 #include "device.cuh"
-#include "hopper_roles.cuh"
+#include "hopper_warp_specialized.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -12,7 +12,7 @@ __device__ __forceinline__ void width(const CUtensorMap& a, const CUtensorMap& b
                                       const Extents& s, u32 group) {
     let_next_start();
     wait_for_previous();
-    roles<BLOCKS, false, REGISTERS>(a, b, s, group, TmaEpilogue<false>{c});
+    warp_specialized<BLOCKS, false, REGISTERS>(a, b, s, group, TmaEpilogue<false>{c});
 }
 
 constexpr u32 WIDTH_THREADS = MULTIPLIERS * WARPGROUP + 32;

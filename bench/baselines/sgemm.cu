@@ -609,7 +609,7 @@ struct Multiplier {
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
-    sgemm_specialized(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    sgemm_warp_specialized(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
     extern __shared__ __align__(128) float ring[];
     const u32 shared = set_up(ring);
     const Part part = {blockIdx.x, 0, (k + DEPTH - 1) / DEPTH};
@@ -717,7 +717,7 @@ __device__ __forceinline__ void add_sums(float* left, u32* flags, u32 block, flo
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
-    sgemm_balanced(const float* a, const float* b, float* c, u32 m, u32 n, u32 k, float* left, u32* flags) {
+    sgemm_stream_k(const float* a, const float* b, float* c, u32 m, u32 n, u32 k, float* left, u32* flags) {
     extern __shared__ __align__(128) float ring[];
     const u32 shared = set_up(ring), block = blockIdx.x;
     const u32 across = (n + COLUMNS - 1) / COLUMNS, n_tiles = (m + 127) / 128 * across;

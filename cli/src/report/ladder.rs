@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn tables_name_the_fastest_by_time_and_say_what_all_make() {
-        let (turns, cube) = ("gemm_turns", [4096; 3]);
+        let (turns, cube) = ("gemm_ping_pong", [4096; 3]);
         let (quick, slow) = ((0.2, 0.2, 0.1), (1.4, 1.4, 0.4));
         let wide = (0.19, 0.19, 0.1);
         let report = report(vec![
@@ -335,7 +335,7 @@ mod tests {
         let text = cubes(Some(&report));
         let row = "| 4096³, f16 | `gemm_width_256` | 190.0 |";
         assert!(text.contains(row), "{text}");
-        assert!(!text.contains("gemm_turns"), "{text}");
+        assert!(!text.contains("gemm_ping_pong"), "{text}");
         let text = people(Some(&report));
         assert!(text.contains("4095 × 4097 × 4093"), "{text}");
         let whole = "Without a pause: geometric mean 0.950, the worst 0.950 (4096×4800×1600). \

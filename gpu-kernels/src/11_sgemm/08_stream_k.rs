@@ -1,6 +1,6 @@
 //! Stream-K: every SM works to the end.
 //!
-//! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives each block one tile.
+//! [`sgemm_warp_specialized`](super::warp_specialized::sgemm_warp_specialized) gives each block one tile.
 //! At 4096³ that is 512 tiles on 132 SMs: three waves and 0.88 of a
 //! fourth, in which some SMs are idle. And at the start of every tile nothing
 //! is multiplied until the first copies arrive.
@@ -16,10 +16,10 @@ use cuda_std::vector::Float4;
 use super::copies::{TILE_ROWS, has_chunks, n_tiles};
 use super::fragments::{Place, Sums, store_sums};
 use super::partition::{Part, StreamK};
-use super::specialized::{
+use super::unrolled;
+use super::warp_specialized::{
     self, Copier, Multiplier, N_MULTIPLIERS, Product, TILE_COLUMNS, TILE_K, is_copier, n_tiles_of_c,
 };
-use super::unrolled;
 
 /// Elements of a tile of C.
 const TILE_ELEMENTS: u32 = TILE_ROWS * TILE_COLUMNS;
@@ -83,7 +83,7 @@ impl Left {
     }
 }
 
-/// [`sgemm_specialized`](super::specialized::sgemm_specialized) with equal shares of
+/// [`sgemm_warp_specialized`](super::warp_specialized::sgemm_warp_specialized) with equal shares of
 /// the work.
 ///
 /// # Safety
@@ -93,8 +93,8 @@ impl Left {
 /// for [`n_sums`] elements and is aligned to 16 bytes; `flags` has an element per block,
 /// all 0, and 0 again when the kernel has ended. Blocks with lower numbers
 /// start first.
-#[kernel(launch_bounds(specialized::BLOCK_THREADS, 1))]
-pub unsafe fn sgemm_balanced(
+#[kernel(launch_bounds(warp_specialized::BLOCK_THREADS, 1))]
+pub unsafe fn sgemm_stream_k(
     a: *const f32,
     b: *const f32,
     c: *mut f32,
@@ -105,7 +105,7 @@ pub unsafe fn sgemm_balanced(
     flags: *mut u32,
 ) {
     let product = Product { a, b, m, n, k };
-    let shared = specialized::set_up();
+    let shared = warp_specialized::set_up();
     let block = thread::block_idx_x();
     let stream_k = StreamK::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
     let mut parts = stream_k.parts(block);
@@ -153,13 +153,13 @@ unsafe fn add_rest(stream_k: &StreamK, part: Part, block: u32, left: Left, sums:
     }
 }
 
-/// Block of [`sgemm_balanced`], in threads.
-pub const BLOCK: [u32; 3] = specialized::BLOCK;
+/// Block of [`sgemm_stream_k`], in threads.
+pub const BLOCK: [u32; 3] = warp_specialized::BLOCK;
 
-/// Dynamic shared memory of [`sgemm_balanced`], in bytes.
-pub const SHARED_BYTES: u32 = specialized::SHARED_BYTES;
+/// Dynamic shared memory of [`sgemm_stream_k`], in bytes.
+pub const SHARED_BYTES: u32 = warp_specialized::SHARED_BYTES;
 
-/// Grid of [`sgemm_balanced`] for this many SMs: one block each, as long as
+/// Grid of [`sgemm_stream_k`] for this many SMs: one block each, as long as
 /// each has a step.
 pub const fn grid(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> [u32; 3] {
     let n_steps = n_tiles_of_c(m, n) as u64 * n_tiles(k, TILE_K) as u64;

@@ -20,7 +20,7 @@
 //! | [`vectors`] | 16 bytes per load | 1/16 | shared memory |
 //! | [`pipelined`] | the next tiles are copied in the meantime | 1/16 | shared memory |
 //! | [`fast`] | 8×16 elements per thread, fragments one step ahead | 3/64 | shared memory |
-//! | [`specialized`] | warp-specialized: some warps copy, some multiply | 3/64 | shared memory |
+//! | [`warp_specialized`] | warp-specialized: some warps copy, some multiply | 3/64 | shared memory |
 //! | [`stream_k`] | stream-K: equal shares for all SMs | 3/64 | shared memory |
 //!
 //! # Limits
@@ -32,7 +32,7 @@
 //! - [`fast`]: operands. The observations fit this rule: per cycle, the register file
 //!   delivers one operand from the even registers and one from the odd ones. The assembler
 //!   chooses registers badly where copies and addresses are mixed in with multiply-adds.
-//! - [`specialized`]: the tail. Tiles do not divide evenly among the SMs, and nothing is
+//! - [`warp_specialized`]: the tail. Tiles do not divide evenly among the SMs, and nothing is
 //!   multiplied until a tile's first copies arrive. [`stream_k`] cures both.
 //!
 //! `docs/tuning/sgemm.md` has the floor of each step, the measurements and what did not help.
@@ -57,8 +57,8 @@ pub mod pipelined;
 #[path = "06_fast.rs"]
 pub mod fast;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-#[path = "07_specialized.rs"]
-pub mod specialized;
+#[path = "07_warp_specialized.rs"]
+pub mod warp_specialized;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 #[path = "08_stream_k.rs"]
 pub mod stream_k;

@@ -25,10 +25,10 @@ use gpu_kernels::sgemm::fast::{self, sgemm_fast};
 use gpu_kernels::sgemm::naive::{self, sgemm_naive};
 use gpu_kernels::sgemm::pipelined::sgemm_pipelined;
 use gpu_kernels::sgemm::registers::{self, sgemm_column, sgemm_square};
-use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
-use gpu_kernels::sgemm::stream_k::{self, sgemm_balanced};
+use gpu_kernels::sgemm::stream_k::{self, sgemm_stream_k};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
+use gpu_kernels::sgemm::warp_specialized::{self, sgemm_warp_specialized};
 use lesson::guarded;
 use lesson::inputs::{self, Stream};
 use lesson::references::{matrix_times_vector, row_times_matrix};
@@ -97,13 +97,13 @@ lesson::kernels! {
     sgemm_fast: "8×16 elements per thread, 64×64 per warp, fragments one step ahead",
         run(|m, n| LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)),
         expecting(&BY_COPIES), timed_at(BEYOND_4096);
-    sgemm_specialized: "warp-specialized: four warps copy, eight multiply with the registers of all",
+    sgemm_warp_specialized: "warp-specialized: four warps copy, eight multiply with the registers of all",
         run(|m, n| {
-            LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
-                .with_shared(specialized::SHARED_BYTES)
+            LaunchConfig::new(warp_specialized::grid(m, n), warp_specialized::BLOCK)
+                .with_shared(warp_specialized::SHARED_BYTES)
         }),
         expecting(&BY_COPIES), timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);
-    sgemm_balanced: "stream-K: one block per SM, the partial wave of tiles in equal shares",
+    sgemm_stream_k: "stream-K: one block per SM, the partial wave of tiles in equal shares",
         run_planned(&|engine, matrices| Plan::stream_k(engine, matrices)),
         expecting(&[exactly(LoadConflicts, 0.0), exactly(CopyConflicts, 0.0), NO_LOCAL]),
         timed_at(BEYOND_4096), since_sm(90), alarming(&[RACECHECK_ON_ROLES]);
@@ -192,7 +192,7 @@ fn expects_at(shape: &Shape) -> bool {
     let [m, n, k] = shape.product();
     !shape.is_sweep()
         && m.is_multiple_of(128)
-        && n.is_multiple_of(specialized::TILE_COLUMNS)
+        && n.is_multiple_of(warp_specialized::TILE_COLUMNS)
         && k.is_multiple_of(32)
 }
 
@@ -373,7 +373,7 @@ impl<'e> Plan<'e> {
         })
     }
 
-    /// Of [`sgemm_balanced`].
+    /// Of [`sgemm_stream_k`].
     fn stream_k(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
         let Matrices {
             a,
@@ -397,7 +397,7 @@ impl<'e> Plan<'e> {
         );
         // SAFETY: as in `of`; `sums` is as large as the grid asks for, and there is a
         // flag per block, all 0.
-        let launch = unsafe { Prepared::of::<sgemm_balanced>(config, args) }?;
+        let launch = unsafe { Prepared::of::<sgemm_stream_k>(config, args) }?;
         Ok(Self {
             launch,
             scratch: Some(Scratch { _sums: sums, flags }),

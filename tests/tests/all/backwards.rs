@@ -19,8 +19,8 @@ const KERNELS: [&str; 10] = [
     "sgemm_tiled",
     "gemm_pipelined",
     "gemm_wgmma",
-    "gemm_copied",
-    "gemm_split_64x128",
+    "gemm_tma",
+    "gemm_split_k_64x128",
     "gemm_by_mma",
 ];
 

@@ -96,31 +96,31 @@ mutants! {
         "gemm_wgmma" at LONG, "wgmma.wait_group.sync.aligned 0;" => without,
         "product of a warpgroup not waited for";
     a_stage_is_given_back_too_early:
-        "gemm_roles" at LONG, "wgmma.wait_group.sync.aligned 1;" => |line| line.replace("1;", "2;"),
+        "gemm_warp_specialized" at LONG, "wgmma.wait_group.sync.aligned 1;" => |line| line.replace("1;", "2;"),
         "product of a warpgroup not waited for";
     sums_are_read_in_flight:
-        "gemm_roles" at LONG, "wgmma.wait_group.sync.aligned 0;" => without,
+        "gemm_warp_specialized" at LONG, "wgmma.wait_group.sync.aligned 0;" => without,
         "wgmma in flight";
     a_tile_is_read_before_its_phase_is_over:
-        "gemm_copied" at LONG, "mbarrier.try_wait" => |_| "setp.eq.u32 ended, 0, 0;".to_owned(),
+        "gemm_tma" at LONG, "mbarrier.try_wait" => |_| "setp.eq.u32 ended, 0, 0;".to_owned(),
         "asynchronous copy not waited for";
     more_bytes_are_expected_than_come:
-        "gemm_copied" at LONG, "mbarrier.arrive.expect_tx" => |line| {
+        "gemm_tma" at LONG, "mbarrier.arrive.expect_tx" => |line| {
             let (head, _) = line.rsplit_once(',').expect("it names the bytes");
             format!("{head}, 999424;")
         },
         "it may never end";
     results_are_sent_without_a_proxy_fence:
-        "gemm_turns" at LONG, "fence.proxy.async.shared::cta" => without,
+        "gemm_ping_pong" at LONG, "fence.proxy.async.shared::cta" => without,
         "missing proxy fence";
     results_are_overwritten_while_they_are_sent:
-        "gemm_turns" at [128, 512, 64], "cp.async.bulk.wait_group.read 0;" => without,
+        "gemm_ping_pong" at [128, 512, 64], "cp.async.bulk.wait_group.read 0;" => without,
         "asynchronous copy not waited for";
     a_block_ends_while_its_results_are_sent:
-        "gemm_staged" at LONG, "cp.async.bulk.wait_group.read 0;" => without,
+        "gemm_epilogue" at LONG, "cp.async.bulk.wait_group.read 0;" => without,
         "bulk copy not waited for";
     sums_of_other_blocks_are_read_before_they_are_there:
-        "gemm_split_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
+        "gemm_split_k_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
         "race";
     a_pair_copies_to_a_block_whose_barriers_are_not_ready:
         "gemm_small" at LONG, "barrier.cluster.wait" => without,
@@ -158,7 +158,7 @@ fn kernels_as_they_are_have_nothing_to_find() {
 #[test]
 fn fences_of_new_barriers_are_not_missed() {
     for what in ["fence.mbarrier_init", "fence.proxy.async;"] {
-        let found = found("gemm_roles", LONG, what, without);
+        let found = found("gemm_warp_specialized", LONG, what, without);
         assert_eq!(
             found, "",
             "{what}: found now, so docs/checks.md must say so"

@@ -459,7 +459,7 @@ fn warpgroups_multiply_a_step_in_one_group() {
 #[test]
 fn multipliers_only_read_chunks_and_multiply() {
     let module = hopper();
-    for name in ["sgemm_specialized", "sgemm_balanced"] {
+    for name in ["sgemm_warp_specialized", "sgemm_stream_k"] {
         let entry = entry(&module, name);
         // One loop of 16 steps, and the last one's multiply-adds once more after it.
         assert_eq!(

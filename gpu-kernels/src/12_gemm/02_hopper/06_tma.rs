@@ -45,7 +45,7 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 /// room for m rows, `pitch` elements apart, an even number. Launch with this file's [`grid`],
 /// [`BLOCK`] and [`SHARED_BYTES`].
 #[kernel(launch_bounds(WARPGROUP, 1))]
-pub unsafe fn gemm_copied(
+pub unsafe fn gemm_tma(
     a: &TensorMap,
     b: &TensorMap,
     c: *mut f16,

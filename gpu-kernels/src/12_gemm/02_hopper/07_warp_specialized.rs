@@ -333,7 +333,7 @@ macro_rules! from_registers {
 
 from_registers! {
     /// Warp-specialized: launch with one block per tile ([`n_tiles`]).
-    gemm_roles;
+    gemm_warp_specialized;
     /// Persistent blocks: launch with [`grid`], one per SM.
     gemm_persistent;
 }
@@ -342,11 +342,11 @@ from_registers! {
 ///
 /// # Safety
 ///
-/// As [`gemm_roles`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
+/// As [`gemm_warp_specialized`], with [`TMA_EPILOGUE_BYTES`] and [`grid`]; `c` is a map of m rows along
 /// n with [`C_BOX`] and a swizzle of 128 bytes.
 #[kernel(
     launch_bounds(BLOCK_THREADS, 1),
-    instances(gemm_staged = gemm_by_tiles::<1>, gemm_cluster = gemm_by_tiles::<2>)
+    instances(gemm_epilogue = gemm_by_tiles::<1>, gemm_cluster = gemm_by_tiles::<2>)
 )]
 pub unsafe fn gemm_by_tiles<const BLOCKS: u32>(
     a: &TensorMap,

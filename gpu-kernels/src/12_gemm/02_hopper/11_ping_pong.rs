@@ -405,12 +405,12 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
     pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
-        gemm_turns = gemm_in_turns::<f16, 1>,
-        gemm_turns_pairs = gemm_in_turns::<f16, 2>,
-        gemm_bf16_turns = gemm_in_turns::<bf16, 1>,
+        gemm_ping_pong = gemm_in_ping_pong::<f16, 1>,
+        gemm_ping_pong_pairs = gemm_in_ping_pong::<f16, 2>,
+        gemm_bf16_ping_pong = gemm_in_ping_pong::<bf16, 1>,
     )
 )]
-pub unsafe fn gemm_in_turns<T: Half + MultiplyTall<128, Sum = f32>, const BLOCKS: u32>(
+pub unsafe fn gemm_in_ping_pong<T: Half + MultiplyTall<128, Sum = f32>, const BLOCKS: u32>(
     a: &TensorMap,
     b: &TensorMap,
     c: &TensorMap,
@@ -433,15 +433,15 @@ pub unsafe fn gemm_in_turns<T: Half + MultiplyTall<128, Sum = f32>, const BLOCKS
 ///
 /// # Safety
 ///
-/// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
+/// As [`gemm_ping_pong`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
 /// and `flags` an element for each, all 0, and 0 again when the kernel has ended.
 /// Blocks with lower numbers start first, and [`StreamK::fits`].
 #[kernel(
     pdl,
     launch_bounds(BLOCK_THREADS, 1),
     instances(
-        gemm_balanced = gemm_in_shares::<1>,
-        gemm_balanced_pairs = gemm_in_shares::<2>,
+        gemm_stream_k = gemm_in_shares::<1>,
+        gemm_stream_k_pairs = gemm_in_shares::<2>,
     )
 )]
 pub unsafe fn gemm_in_shares<const BLOCKS: u32>(

@@ -25,11 +25,11 @@
 //!
 //! | kernel | tile | stages |
 //! |---|---|---|
-//! | [`gemm_split_64x128`] | 64 × 128 | 9 |
-//! | [`gemm_split_128x64`] | 128 × 64 | 9 |
-//! | [`gemm_split_128x128`] | 128 × 128 | 7 |
-//! | [`gemm_split_128x192`] | 128 × 192 | 5 |
-//! | [`gemm_split_128x256`] | 128 × 256 | 4 |
+//! | [`gemm_split_k_64x128`] | 64 × 128 | 9 |
+//! | [`gemm_split_k_128x64`] | 128 × 64 | 9 |
+//! | [`gemm_split_k_128x128`] | 128 × 128 | 7 |
+//! | [`gemm_split_k_128x192`] | 128 × 192 | 5 |
+//! | [`gemm_split_k_128x256`] | 128 × 256 | 4 |
 //!
 //! [`Tile::n_parts`] gives the best number of parts along k.
 
@@ -380,15 +380,15 @@ macro_rules! split_k {
 
 split_k! {
     /// For few rows.
-    gemm_split_64x128: FEW_ROWS, 1, 32;
+    gemm_split_k_64x128: FEW_ROWS, 1, 32;
     /// For few columns.
-    gemm_split_128x64: FEW_COLUMNS, 2, 32;
+    gemm_split_k_128x64: FEW_COLUMNS, 2, 32;
     /// For small products.
-    gemm_split_128x128: SMALL, 2, 64;
+    gemm_split_k_128x128: SMALL, 2, 64;
     /// For products in which 128×256 would leave a quarter of the SMs idle.
-    gemm_split_128x192: MIDDLE, 2, 96;
+    gemm_split_k_128x192: MIDDLE, 2, 96;
     /// For long sums.
-    gemm_split_128x256: LARGE, 2, 128;
+    gemm_split_k_128x256: LARGE, 2, 128;
 }
 
 #[cfg(test)]

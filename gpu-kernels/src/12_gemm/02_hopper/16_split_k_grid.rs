@@ -169,7 +169,7 @@ fn tile() -> u32 {
 /// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split_k::BLOCK) and
 /// the [`Tile::shared_bytes`]; all blocks must be able to run at once.
 #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
-pub unsafe fn gemm_spread(
+pub unsafe fn gemm_split_k_grid(
     a: &TensorMap,
     b: &TensorMap,
     c: *mut f16,

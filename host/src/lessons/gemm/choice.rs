@@ -109,16 +109,16 @@ static CANDIDATES: [Candidate; 13] = [
     candidate("gemm_width_256", Cut::Wide(Width::N256, 1), [2.0, 0.785, 0.05, 0.0, 2.38e6]),
     candidate("gemm_width_192", Cut::Wide(Width::N192, 1), [2.0, 0.595, 0.822, 0.0, 2.48e6]),
     candidate("gemm_width_192_pairs", Cut::Wide(Width::N192, 2), [2.73, 0.614, 0.637, 0.0, 2.56e6]),
-    candidate("gemm_turns", Cut::PingPong(1), [3.06, 0.416, 0.05, 0.0, 3.18e6]),
-    candidate("gemm_turns_pairs", Cut::PingPong(2), [3.56, 0.425, 0.05, 0.0, 3.69e6]),
-    candidate("gemm_balanced_pairs", Cut::StreamK, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
-    candidate("gemm_split_64x128", Cut::SplitK(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
-    candidate("gemm_split_128x64", Cut::SplitK(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
-    candidate("gemm_split_128x128", Cut::SplitK(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
-    candidate("gemm_split_128x192", Cut::SplitK(Tile::MIDDLE), [7.89, 0.595, 0.87, 1.04, 3.29e6]),
-    candidate("gemm_split_128x256", Cut::SplitK(Tile::LARGE), [10.7, 0.785, 0.0566, 0.253, 3.59e6]),
+    candidate("gemm_ping_pong", Cut::PingPong(1), [3.06, 0.416, 0.05, 0.0, 3.18e6]),
+    candidate("gemm_ping_pong_pairs", Cut::PingPong(2), [3.56, 0.425, 0.05, 0.0, 3.69e6]),
+    candidate("gemm_stream_k_pairs", Cut::StreamK, [4.02, 0.434, 0.05, 4.88, 3.7e6]),
+    candidate("gemm_split_k_64x128", Cut::SplitK(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
+    candidate("gemm_split_k_128x64", Cut::SplitK(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
+    candidate("gemm_split_k_128x128", Cut::SplitK(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
+    candidate("gemm_split_k_128x192", Cut::SplitK(Tile::MIDDLE), [7.89, 0.595, 0.87, 1.04, 3.29e6]),
+    candidate("gemm_split_k_128x256", Cut::SplitK(Tile::LARGE), [10.7, 0.785, 0.0566, 0.253, 3.59e6]),
     candidate("gemm_small", Cut::Small, [2.0, 0.258, 1.32, 0.0, 2.86e6]),
-    candidate("gemm_spread", Cut::SplitKGrid, [6.81, 0.792, 0.05, 8.55, 2.97e6]),
+    candidate("gemm_split_k_grid", Cut::SplitKGrid, [6.81, 0.792, 0.05, 8.55, 2.97e6]),
 ];
 
 impl Cut {
@@ -256,11 +256,11 @@ mod tests {
         assert_eq!(waves("gemm_width_256", [4096; 3]), 4.0);
         assert_eq!(waves("gemm_width_192", [3072; 3]), 3.0);
         assert_eq!(waves("gemm_width_192_pairs", [3072; 3]), 3.0);
-        assert_eq!(waves("gemm_turns", [4096; 3]), 8.0);
+        assert_eq!(waves("gemm_ping_pong", [4096; 3]), 8.0);
         // 512 tiles for 66 pairs.
-        assert_eq!(waves("gemm_balanced_pairs", [4096; 3]), 512.0 / 66.0);
+        assert_eq!(waves("gemm_stream_k_pairs", [4096; 3]), 512.0 / 66.0);
         // Too few to be cut.
-        assert_eq!(waves("gemm_balanced_pairs", [1024; 3]), 1.0);
+        assert_eq!(waves("gemm_stream_k_pairs", [1024; 3]), 1.0);
         let split_k = CANDIDATES
             .iter()
             .find(|one| matches!(one.cut, Cut::SplitK(_)));
@@ -272,15 +272,15 @@ mod tests {
     fn large_products_get_large_tiles_and_small_ones_small_ones() {
         assert_eq!(fastest_for(4096, 4096, 4096, H200), "gemm_width_256");
         assert_eq!(fastest_for(3072, 3072, 3072, H200), "gemm_width_192");
-        assert_eq!(fastest_for(16, 4096, 4096, H200), "gemm_split_64x128");
-        assert_eq!(fastest_for(4096, 16, 4096, H200), "gemm_split_128x64");
-        assert_eq!(fastest_for(512, 512, 65536, H200), "gemm_spread");
+        assert_eq!(fastest_for(16, 4096, 4096, H200), "gemm_split_k_64x128");
+        assert_eq!(fastest_for(4096, 16, 4096, H200), "gemm_split_k_128x64");
+        assert_eq!(fastest_for(512, 512, 65536, H200), "gemm_split_k_grid");
         assert_eq!(fastest_for(1000, 1000, 1000, H200), "gemm_small");
     }
 
     #[test]
     fn kernels_for_few_tiles_get_many_only_where_memory_is_the_limit() {
-        assert_eq!(fastest_for(8, 151_936, 3584, H200), "gemm_split_64x128");
+        assert_eq!(fastest_for(8, 151_936, 3584, H200), "gemm_split_k_64x128");
         for dims in [[8192, 6144, 4096], [4096, 22016, 4096], [2048, 4096, 11008]] {
             let [m, n, k] = dims;
             let kernel = fastest_for(m, n, k, H200);

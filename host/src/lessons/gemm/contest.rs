@@ -17,18 +17,18 @@ const LARGE: u32 = 8192;
 /// The kernels on cubes, and the largest for each.
 const ON_CUBES: [(&str, u32); 9] = [
     ("gemm_width_256", LARGEST),
-    ("gemm_balanced_pairs", LARGEST),
-    ("gemm_turns", LARGE),
+    ("gemm_stream_k_pairs", LARGEST),
+    ("gemm_ping_pong", LARGE),
     ("gemm_width_192", LARGE),
-    ("gemm_turns_pairs", 4096),
+    ("gemm_ping_pong_pairs", 4096),
     ("gemm_width_192_pairs", 4096),
     ("gemm_bf16_width_256", LARGEST),
-    ("gemm_bf16_turns", LARGE),
+    ("gemm_bf16_ping_pong", LARGE),
     ("gemm_bf16_width_192", 4096),
 ];
 
 /// The kernel by `f32` cores that is timed with them, and its sizes; it reaches the power limit.
-const OF_F32: (&str, [u32; 2]) = ("sgemm_balanced", [4096, 8192]);
+const OF_F32: (&str, [u32; 2]) = ("sgemm_stream_k", [4096, 8192]);
 
 /// The shapes on which a kernel contends on cubes; `None` if its lesson has no contest.
 pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {

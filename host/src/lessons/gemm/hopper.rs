@@ -121,13 +121,13 @@ fn wgmma<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: wgmma::gemm_w
     launch::<wgmma::gemm_wgmma>(config, args)
 }
 
-fn copied<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: tma::gemm_copied) -> Made<'e> {
+fn copied<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: tma::gemm_tma) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
     let config = LaunchConfig::new(tma::grid(m, n), tma::BLOCK).with_shared(tma::SHARED_BYTES);
     let [a, b] = factor_maps(matrices, tma::BOXES)?;
-    launch::<tma::gemm_copied>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
+    launch::<tma::gemm_tma>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
 }
 
 /// The result in memory, and what blocks leave each other there.
@@ -303,7 +303,7 @@ fn small<'e>(_: &dyn Engine, matrices: &Matrices<'e, f16, f16>, _: small::gemm_s
 fn split_k_grid<'e>(
     engine: &'e dyn Engine,
     matrices: &Matrices<'e, f16, f16>,
-    _: split_k_grid::gemm_spread,
+    _: split_k_grid::gemm_split_k_grid,
 ) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
@@ -326,7 +326,7 @@ fn split_k_grid<'e>(
     let c = matrices.c.as_mut_ptr();
     let (sums, counters) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
     let args = (a, b, c, m, n, k, c_pitch, sums, counters);
-    Ok(left.keep(launch::<split_k_grid::gemm_spread>(config, args)?))
+    Ok(left.keep(launch::<split_k_grid::gemm_split_k_grid>(config, args)?))
 }
 
 /// Rows of tiles in a group, where a block's eight warps load their own fragments.
@@ -489,32 +489,32 @@ pub(super) use products;
 pub const STEPS: [KernelEntry; 10] = products! {
     wgmma::gemm_wgmma: f16, "wgmma: a warpgroup multiplies out of shared memory",
         wgmma(), &[NO_LOCAL], shapes::OF_MMA;
-    tma::gemm_copied: f16, "TMA: tiles by tensor copies, four stages ahead",
+    tma::gemm_tma: f16, "TMA: tiles by tensor copies, four stages ahead",
         copied(), &[NO_LOCAL], shapes::OF_MMA;
-    warp_specialized::gemm_roles: f16,
+    warp_specialized::gemm_warp_specialized: f16,
         "warp-specialized: one warpgroup copies, two multiply, with the registers of all",
         from_registers(false), &[NO_LOCAL], shapes::OF_MMA;
     warp_specialized::gemm_persistent: f16,
         "persistent blocks, and a tile scheduler that suits the cache",
         from_registers(true), &[NO_LOCAL], shapes::OF_MMA;
-    warp_specialized::gemm_staged: f16, "epilogue through shared memory and TMA",
+    warp_specialized::gemm_epilogue: f16, "epilogue through shared memory and TMA",
         tma_epilogue(1), &OF_TMA_EPILOGUE, shapes::OF_MMA;
     warp_specialized::gemm_cluster: f16, "a pair of blocks shares what it copies",
         tma_epilogue(2), &OF_TMA_EPILOGUE, shapes::OF_PAIRS;
-    ping_pong::gemm_turns: f16, "ping-pong: while one warpgroup stores, the other multiplies",
+    ping_pong::gemm_ping_pong: f16, "ping-pong: while one warpgroup stores, the other multiplies",
         ping_pong(1), &OF_TMA_EPILOGUE, shapes::OF_WGMMA;
-    ping_pong::gemm_turns_pairs: f16, "the same by pairs of blocks",
+    ping_pong::gemm_ping_pong_pairs: f16, "the same by pairs of blocks",
         ping_pong(2), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
-    ping_pong::gemm_balanced: f16,
+    ping_pong::gemm_stream_k: f16,
         "stream-K: tiles of the partial last wave are cut into equal shares",
         stream_k(1), &OF_TMA_EPILOGUE, shapes::OF_OTHERS;
-    ping_pong::gemm_balanced_pairs: f16, "the same by pairs of blocks",
+    ping_pong::gemm_stream_k_pairs: f16, "the same by pairs of blocks",
         stream_k(2), &OF_TMA_EPILOGUE, shapes::OF_WGMMA;
 };
 
 /// Ping-pong, of bf16.
 pub const BF16_PING_PONG: [KernelEntry; 1] = products! {
-    ping_pong::gemm_bf16_turns: bf16, "bf16, ping-pong",
+    ping_pong::gemm_bf16_ping_pong: bf16, "bf16, ping-pong",
         ping_pong(1), &OF_TMA_EPILOGUE, shapes::OF_BF16_WIDTHS;
 };
 
@@ -536,21 +536,21 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
 
 /// Few tiles.
 pub const SPLIT_K: [KernelEntry; 7] = products! {
-    split_k::gemm_split_64x128: f16,
+    split_k::gemm_split_k_64x128: f16,
         "split-K: a cluster shares the steps of each tile, and adds up in shared memory; for few rows",
         split_k(Tile::FEW_ROWS), &[NO_LOCAL], shapes::OF_SPLIT_K;
-    split_k::gemm_split_128x64: f16, "the same, for few columns",
+    split_k::gemm_split_k_128x64: f16, "the same, for few columns",
         split_k(Tile::FEW_COLUMNS), &[NO_LOCAL], shapes::OF_SPLIT_K;
-    split_k::gemm_split_128x128: f16, "the same, for small products",
+    split_k::gemm_split_k_128x128: f16, "the same, for small products",
         split_k(Tile::SMALL), &[NO_LOCAL], shapes::OF_SPLIT_K;
-    split_k::gemm_split_128x192: f16, "the same, where larger tiles would leave SMs idle",
+    split_k::gemm_split_k_128x192: f16, "the same, where larger tiles would leave SMs idle",
         split_k(Tile::MIDDLE), &[NO_LOCAL], shapes::OF_SPLIT_K;
-    split_k::gemm_split_128x256: f16, "the same, for long sums",
+    split_k::gemm_split_k_128x256: f16, "the same, for long sums",
         split_k(Tile::LARGE), &[NO_LOCAL], shapes::OF_SPLIT_K;
     small::gemm_small: f16,
         "small products: a warpgroup multiplies every other step, pairs share what they copy",
         small(), &OF_TMA_EPILOGUE, shapes::OF_SPLIT_K;
-    split_k_grid::gemm_spread: f16,
+    split_k_grid::gemm_split_k_grid: f16,
         "split-K over the grid: blocks anywhere share the steps of each tile, and add up in global memory",
         split_k_grid(), &[NO_LOCAL], shapes::OF_SPLIT_K;
 };

@@ -22,7 +22,7 @@ pub fn boxes() -> [[u32; 2]; 2] {
 ///
 /// # Safety
 ///
-/// As [`gemm_staged`](struct@warp_specialized::gemm_staged), with these [`boxes`].
+/// As [`gemm_epilogue`](struct@warp_specialized::gemm_epilogue), with these [`boxes`].
 #[kernel(launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_e4m3(
     a: &TensorMap,

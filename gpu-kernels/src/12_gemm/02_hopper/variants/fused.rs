@@ -64,7 +64,7 @@ impl Finish for BiasAndGelu {
 ///
 /// # Safety
 ///
-/// As [`gemm_turns`](struct@super::ping_pong::gemm_turns); `bias` holds n elements.
+/// As [`gemm_ping_pong`](struct@super::ping_pong::gemm_ping_pong); `bias` holds n elements.
 #[kernel(pdl, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_bias_gelu(
     a: &TensorMap,

@@ -93,7 +93,7 @@ __device__ __forceinline__ void multiply_tiles(R ring, u32 role, Walk<BLOCKS, 2 
 
 // Where EXCHANGES, a warpgroup copies and gives its registers away; otherwise a single warp copies.
 template <u32 BLOCKS, bool EXCHANGES, u32 REGISTERS, class S>
-__device__ __forceinline__ void roles(const CUtensorMap& a, const CUtensorMap& b, const Extents& s, u32 group,
+__device__ __forceinline__ void warp_specialized(const CUtensorMap& a, const CUtensorMap& b, const Extents& s, u32 group,
                                       const S& store) {
     constexpr u32 WIDTH = 2 * REGISTERS;
     const Ring<STAGES, stage_bytes(WIDTH), MULTIPLIERS * S::STAGING_BYTES> ring;

@@ -261,14 +261,14 @@ __device__ __forceinline__ void split_k_grid(const CUtensorMap& a, const CUtenso
              u32 k, u32 pitch) { \
         split_k<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
     }
-SPLIT(gemm_split_64x128, 1, 32, 9)
-SPLIT(gemm_split_128x64, 2, 32, 9)
-SPLIT(gemm_split_128x128, 2, 64, 7)
-SPLIT(gemm_split_128x192, 2, 96, 5)
-SPLIT(gemm_split_128x256, 2, 128, 4)
+SPLIT(gemm_split_k_64x128, 1, 32, 9)
+SPLIT(gemm_split_k_128x64, 2, 32, 9)
+SPLIT(gemm_split_k_128x128, 2, 64, 7)
+SPLIT(gemm_split_k_128x192, 2, 96, 5)
+SPLIT(gemm_split_k_128x256, 2, 128, 4)
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    gemm_spread(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
+    gemm_split_k_grid(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half* c, u32 m, u32 n,
                 u32 k, u32 pitch, float* sums, u32* counters) {
     split_k_grid(a, b, Direct{c, pitch, {m, n, k}}, {sums, counters});
 }

@@ -251,8 +251,8 @@ __device__ __forceinline__ void ping_pong(const CUtensorMap& a, const CUtensorMa
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group) { \
         ping_pong<BLOCKS, false>(a, b, c, {m, n, k}, group, {nullptr, nullptr}); \
     }
-IN_TURNS(gemm_turns, 1)
-IN_TURNS(gemm_turns_pairs, 2)
+IN_TURNS(gemm_ping_pong, 1)
+IN_TURNS(gemm_ping_pong_pairs, 2)
 
 #define BALANCED(name, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(THREADS, 1) \
@@ -260,7 +260,7 @@ IN_TURNS(gemm_turns_pairs, 2)
              const __grid_constant__ CUtensorMap c, u32 m, u32 n, u32 k, u32 group, float* sums, u32* flags) { \
         ping_pong<BLOCKS, true>(a, b, c, {m, n, k}, group, {sums, flags}); \
     }
-BALANCED(gemm_balanced, 1)
-BALANCED(gemm_balanced_pairs, 2)
+BALANCED(gemm_stream_k, 1)
+BALANCED(gemm_stream_k_pairs, 2)
 
 #endif

@@ -342,7 +342,14 @@ const fn min(x: u32, y: u32) -> u32 {
 /// As [`sgemm_vectorized`](super::vectors::sgemm_vectorized), with this file's
 /// [`BLOCK`], [`grid`] and [`SHARED_BYTES`].
 #[kernel(launch_bounds(BLOCK_THREADS, 1))]
-pub unsafe fn sgemm_specialized(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+pub unsafe fn sgemm_warp_specialized(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
     let product = Product { a, b, m, n, k };
     let shared = set_up();
     let part = Part {
@@ -367,7 +374,7 @@ pub unsafe fn sgemm_specialized(a: *const f32, b: *const f32, c: *mut f32, m: u3
     }
 }
 
-/// Block of [`sgemm_specialized`], in threads.
+/// Block of [`sgemm_warp_specialized`], in threads.
 pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
 /// Tiles of C.
@@ -376,7 +383,7 @@ pub const fn n_tiles_of_c(m: u32, n: u32) -> u32 {
     m.div_ceil(TILE_ROWS) * n.div_ceil(TILE_COLUMNS)
 }
 
-/// Grid of [`sgemm_specialized`]: a block per tile.
+/// Grid of [`sgemm_warp_specialized`]: a block per tile.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n_tiles_of_c(m, n), 1, 1]
 }
