@@ -1,7 +1,9 @@
-//! The choice of an engine: the requested one, or the GPU if one answers.
+//! The choice of kernels, and of an engine: the requested one, or the GPU if one answers.
 
 use clap::ValueEnum;
 use host::hints;
+use host::registry::{self, NoMatch};
+use lesson::Registered;
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{Engine, EngineError, Machine, PtxModule};
@@ -16,6 +18,34 @@ pub enum EngineChoice {
     Gpu,
     /// The PTX simulator.
     Sim,
+}
+
+/// The kernels that a command is for.
+#[derive(Debug, clap::Args)]
+pub struct Chosen {
+    /// Only kernels whose own or whose lesson's name contains one of these.
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<String>,
+
+    /// The same as KERNEL; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+}
+
+impl Chosen {
+    /// Whether all are chosen.
+    pub fn is_all(&self) -> bool {
+        self.kernels.is_empty() && self.filter.is_empty()
+    }
+
+    /// The chosen ones.
+    ///
+    /// # Errors
+    ///
+    /// A name that none contains.
+    pub fn kernels(&self) -> Result<Vec<Registered>, NoMatch> {
+        registry::matching(&[&self.kernels[..], &self.filter[..]].concat())
+    }
 }
 
 /// Options for the simulator, if it is chosen.

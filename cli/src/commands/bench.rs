@@ -8,6 +8,7 @@ use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::resume::Walk;
+use crate::choose::Chosen;
 use crate::report::bench::{Baseline, BenchReport};
 use crate::report::bench_table;
 use crate::report::compare::{Comparison, Verdict};
@@ -15,7 +16,6 @@ use crate::report::width::Width;
 use host::hints;
 use host::lessons::copy;
 use host::lessons::gemm::contest;
-use host::registry;
 use lesson::measure::Times;
 use lesson::room;
 use lesson::run::{self, Tally};
@@ -46,13 +46,8 @@ measured; 4, something was not run.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Only kernels whose own or whose lesson's name contains one of these.
-    #[arg(value_name = "KERNEL")]
-    kernels: Vec<String>,
-
-    /// The same as KERNEL; may be repeated.
-    #[arg(long, value_name = "TEXT")]
-    filter: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Shapes instead of the kernels' own: 8192x8192,4096x4096.
     #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = crate::shape::parse)]
@@ -103,8 +98,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
-    let selected = registry::matching(&filters).map_err(Stop::usage)?;
+    let selected = args.chosen.kernels().map_err(Stop::usage)?;
     let mut cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
     if args.alone && args.sizes.is_empty() {
         cases = on_cubes(cases);

@@ -6,14 +6,13 @@ use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
 use super::{baselines, devices, lead, modules, pages, profile, schedules};
-use crate::choose::{self, EngineChoice, SimOptions, choose, fuel};
+use crate::choose::{self, Chosen, EngineChoice, SimOptions, choose, fuel};
 use crate::report::devices::Row;
 use crate::report::json::Report;
 use crate::report::style::{BAD, GOOD, UNSURE};
 use crate::report::table;
 use crate::report::width::{Width, hint, indented};
 use host::hints;
-use host::registry;
 use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
@@ -32,10 +31,8 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     engine: EngineChoice,
 
-    /// Only kernels whose own or whose lesson's name contains this; may be
-    /// repeated.
-    #[arg(long, value_name = "TEXT")]
-    filter: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Also write the results to this file, as JSON.
     #[arg(long, value_name = "FILE")]
@@ -138,7 +135,7 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     refuse_on_gpu(args)?;
     let orders = args.schedules.orders()?;
-    let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
+    let selected = args.chosen.kernels().map_err(Stop::usage)?;
     let report = args.report.as_deref().map(pages::file_in).transpose()?;
     let outputs = Outputs::open(
         &[
@@ -174,7 +171,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let cases = cases(args, &selected, engine.engine().kind());
     room::check_cases(&cases, engine.engine().kind(), args.check).map_err(|what| {
         Stop::usage(format!(
-            "{what}; --quick needs less; --filter chooses kernels"
+            "{what}; --quick needs less, and so do fewer kernels"
         ))
     })?;
 
@@ -216,7 +213,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
 /// Whether the lessons of several devices run as well: on the simulator, with all others.
 fn runs_several(args: &Args, engine: &Machine) -> bool {
-    args.filter.is_empty() && args.ptx.is_none() && matches!(engine, Machine::Sim(_))
+    args.chosen.is_all() && args.ptx.is_none() && matches!(engine, Machine::Sim(_))
 }
 
 fn table_of_devices(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {

@@ -84,8 +84,7 @@ fn allocate_on(
 ) -> Outcome<u64> {
     Status::INVALID_VALUE.when(n_bytes == 0)?;
     let mut allocations = context.allocations();
-    let label = format!("an allocation of {n_bytes} bytes");
-    let allocated = device.sim.alloc(n_bytes as u64, &label);
+    let allocated = device.sim.alloc(n_bytes as u64, "an allocation");
     let address = allocated.map_err(|_| Status::OUT_OF_MEMORY)?;
     let reported = driver()?.settings.report.is_some();
     let allocated = Allocated {
