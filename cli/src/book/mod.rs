@@ -88,10 +88,22 @@ static KINDS: [Kind; 23] = [
     costly("live", live::live, live::check),
 ];
 
-/// `{{#lessons}}`: the lessons in reading order, with their ideas.
-fn lessons(_: &Facts, _: &Arguments) -> Result<String, String> {
-    let lesson = |lesson: &&lesson::Lesson| format!("- **{}**: {}\n", lesson.title, lesson.idea);
-    Ok(host::registry::LESSONS.iter().map(lesson).collect())
+/// `{{#lessons}}`: the lessons in reading order, with their ideas, and links to their chapters:
+/// those of the same name, or of another one, by a word such as `bank_widths:bank-conflicts`.
+fn lessons(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let chapter = |id: &str| {
+        let mut others = arguments
+            .words
+            .iter()
+            .filter_map(|word| word.split_once(':'));
+        let other = others.find(|(lesson, _)| *lesson == id);
+        other.map_or_else(|| id.replace('_', "-"), |(_, chapter)| chapter.to_owned())
+    };
+    let line = |lesson: &&lesson::Lesson| {
+        let (title, chapter, idea) = (lesson.title, chapter(lesson.id), lesson.idea);
+        format!("- [{title}]({chapter}.md): {idea}\n")
+    };
+    Ok(host::registry::LESSONS.iter().map(line).collect())
 }
 
 /// The chapters, and the data that they are made from.
