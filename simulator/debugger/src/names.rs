@@ -101,22 +101,28 @@ impl Names {
         names
     }
 
-    /// Calls a shared array of a Rust kernel by the name that its line gives it
-    /// (`let tile = shared_array![f32; N]`), with the type that is written there.
+    /// Gives a shared array of a Rust kernel the type that stands in its line
+    /// (`let tile = shared_array![f32; N]`), and the name there if its symbol does not have it.
     pub fn call_by_lines(&mut self, session: &Session<'_, '_>, sources: &Sources) {
-        for (variable, (file, line)) in symbols(session) {
+        let variables = session.shared_variables();
+        for (symbol, (file, line)) in symbols(session) {
             let Some(line) = sources.line(&file, line) else {
                 continue;
             };
             let Some((name, element)) = declared(&line) else {
                 continue;
             };
-            let old = identifier(&last_part(&readable(&variable)));
-            let name = self.unused(name);
-            if let Some(named) = self.0.iter_mut().find(|named| named.name == old) {
-                named.name = name;
-                named.element = element.unwrap_or(named.element);
+            let variable = variables.iter().find(|variable| variable.name == symbol);
+            let is_it = |named: &Named| {
+                variable.is_some_and(|variable| named.has(Space::Shared, variable.address))
+            };
+            let Some(at) = self.0.iter().position(is_it) else {
+                continue;
+            };
+            if last_part(&readable(&symbol)) != name {
+                self.0[at].name = self.unused(name);
             }
+            self.0[at].element = element.unwrap_or(self.0[at].element);
         }
     }
 
