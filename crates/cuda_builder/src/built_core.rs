@@ -173,6 +173,10 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     let is_library = from
         .extension()
         .is_some_and(|e| e == "rlib" || e == "rmeta");
+    if is_library && to.exists() {
+        // It may be shared already: written to, it would change in the cache, too.
+        fs::remove_file(to)?;
+    }
     if !(is_library && fs::hard_link(from, to).is_ok()) {
         fs::copy(from, to)?;
     }
@@ -236,6 +240,19 @@ mod tests {
             assert_eq!(changed(&second), changed(&first), "{}", path.display());
         }
         assert!(!second.join(&kernels).exists());
+
+        // Laid out once more over a part of it, nothing is lost.
+        let host = Path::new("sm_80-00c0ffee/deps").join(format!("libsyn-{HASH}.rlib"));
+        write(cache.join("sm_80-00c0ffee").join(&host));
+        for _ in 0..2 {
+            fs::remove_dir_all(second.join("nvptx64-nvidia-cuda")).unwrap();
+            core(&second).lay_out();
+        }
+        for root in [&cache.join("sm_80-00c0ffee"), &second] {
+            for path in [&host, &library] {
+                assert_eq!(fs::read(root.join(path)).unwrap(), b"made");
+            }
+        }
 
         // Another compiler's has another name.
         let newer = fingerprint
