@@ -57,8 +57,10 @@ pub fn unique_symbol(variable: Option<&str>) -> String {
     static N_EXPANDED: AtomicU32 = AtomicU32::new(0);
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
     let n = N_EXPANDED.fetch_add(1, Ordering::Relaxed);
+    // Not of a symbol: letters that are not ASCII, and the mark of `r#type`.
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match variable {
-        Some(name) if name.is_ascii() => format!("{crate_name}$shared${name}${n}"),
+        Some(name) if name.chars().all(is_part) => format!("{crate_name}$shared${name}${n}"),
         _ => format!("{crate_name}_shared_{n}"),
     }
 }

@@ -87,7 +87,7 @@ impl<'s, 'w, 'o> Debugger<'s, 'w, 'o> {
         let program = Program::of(session);
         let variables = vars::of(session);
         let mut names = Names::of(session);
-        names.call_by_lines(session, &sources);
+        names.type_by_lines(session, &sources);
         names.type_by_parameters(session, &pointed_to(session, &variables));
         session.go_to(0);
         let focus = Focus {

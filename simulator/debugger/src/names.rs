@@ -101,28 +101,21 @@ impl Names {
         names
     }
 
-    /// Gives a shared array of a Rust kernel the type that stands in its line
-    /// (`let tile = shared_array![f32; N]`), and the name there if its symbol does not have it.
-    pub fn call_by_lines(&mut self, session: &Session<'_, '_>, sources: &Sources) {
+    /// Gives shared arrays of a Rust kernel the types that stand in their lines
+    /// (`let tile = shared_array![f32; N]`).
+    pub fn type_by_lines(&mut self, session: &Session<'_, '_>, sources: &Sources) {
         let variables = session.shared_variables();
         for (symbol, (file, line)) in symbols(session) {
-            let Some(line) = sources.line(&file, line) else {
-                continue;
-            };
-            let Some((name, element)) = declared(&line) else {
-                continue;
-            };
+            let line = sources.line(&file, line);
+            let element = line.as_deref().and_then(declared);
             let variable = variables.iter().find(|variable| variable.name == symbol);
-            let is_it = |named: &Named| {
-                variable.is_some_and(|variable| named.has(Space::Shared, variable.address))
-            };
-            let Some(at) = self.0.iter().position(is_it) else {
+            let (Some(element), Some(variable)) = (element, variable) else {
                 continue;
             };
-            if last_part(&readable(&symbol)) != name {
-                self.0[at].name = self.unused(name);
+            let mut all = self.0.iter_mut();
+            if let Some(named) = all.find(|named| named.has(Space::Shared, variable.address)) {
+                named.element = element;
             }
-            self.0[at].element = element.unwrap_or(self.0[at].element);
         }
     }
 
@@ -214,15 +207,14 @@ fn symbols(session: &Session<'_, '_>) -> Vec<(String, (String, u32))> {
     found
 }
 
-/// The name and the type of a shared array, by the line that declares it.
-fn declared(line: &str) -> Option<(&str, Option<Element>)> {
-    let (before, after) = line.split_once("shared_array!")?;
-    let name = before.trim_start().strip_prefix("let ")?;
-    let name = name.trim_start_matches("mut ").trim_start();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+/// The type of a shared array's elements, by the line that declares it and no other.
+fn declared(line: &str) -> Option<Element> {
+    let (_, after) = line.split_once("shared_array!")?;
+    if after.contains("shared_array!") {
+        return None;
+    }
     let ty = after.trim_start_matches(['[', '(']).split(';').next()?;
-    (!name.is_empty()).then(|| (name, Element::named(ty.trim())))
+    Element::named(ty.trim())
 }
 
 /// The last part of a path, such as `TILE` of `transpose::TILE`.
