@@ -40,7 +40,7 @@ impl WarmUp {
             let needs_more =
                 |module: &&String| source(module).is_some_and(|s| mentions(s, NEEDS_MORE));
             let mut all = kernels.modules().to_vec();
-            all.sort_by_key(source);
+            all.sort_by_cached_key(source);
             if is_busy_with_cargo() {
                 all.truncate(1);
                 return vec![for_arch(ARCHES[0], all.iter())];

@@ -316,16 +316,16 @@ mod tests {
 
     #[test]
     fn tables_name_the_fastest_by_time_and_say_what_all_make() {
-        let (turns, cube) = ("gemm_ping_pong", [4096; 3]);
+        let (ping_pong, cube) = ("gemm_ping_pong", [4096; 3]);
         let (quick, slow) = ((0.2, 0.2, 0.1), (1.4, 1.4, 0.4));
         let wide = (0.19, 0.19, 0.1);
         let report = report(vec![
-            timed(turns, cube, quick, (0.2, 0.25, 0.1), 1.25),
+            timed(ping_pong, cube, quick, (0.2, 0.25, 0.1), 1.25),
             timed("gemm_width_256", cube, wide, wide, 0.98),
             // C has odd rows.
-            timed(turns, [4095, 4097, 4093], quick, slow, 7.0),
+            timed(ping_pong, [4095, 4097, 4093], quick, slow, 7.0),
             timed(
-                turns,
+                ping_pong,
                 [4096, 4800, 1600],
                 (0.1, 0.1, 0.1),
                 (0.09, 0.095, 0.1),

@@ -277,16 +277,16 @@ struct Does {
 impl Work {
     /// How much of it a line does; `None` if it does none.
     fn of(self, line: &Line) -> Option<Does> {
-        let per = |n: u64, requests: u64, words: String| Does {
-            n,
-            average: n as f64 / requests as f64,
-            words,
-        };
         let per_request = |sectors: u64, requests: u64| {
             let average = sectors as f64 / requests as f64;
             let (all, by) = (plural(sectors, "sector"), plural(requests, "request"));
             let words = format!("{all} in {by}, {average:.2} each");
-            (requests != 0).then(|| per(sectors, requests, words))
+            let does = Does {
+                n: sectors,
+                average,
+                words,
+            };
+            (requests != 0).then_some(does)
         };
         match self {
             Self::Conflicts => (line.conflicts != 0).then(|| {
@@ -296,12 +296,19 @@ impl Work {
                     plural(line.shared_requests, "request"),
                     line.ways
                 );
-                per(line.conflicts, line.shared_requests, words)
+                Does {
+                    n: line.conflicts,
+                    average: line.conflicts as f64 / line.shared_requests as f64,
+                    words,
+                }
             }),
             Self::GlobalLoads => per_request(line.load_sectors, line.load_requests),
             Self::GlobalStores => per_request(line.store_sectors, line.store_requests),
-            Self::Local => (line.local_sectors != 0)
-                .then(|| per(line.local_sectors, 1, plural(line.local_sectors, "sector"))),
+            Self::Local => (line.local_sectors != 0).then(|| Does {
+                n: line.local_sectors,
+                average: line.local_sectors as f64,
+                words: plural(line.local_sectors, "sector"),
+            }),
         }
     }
 }
